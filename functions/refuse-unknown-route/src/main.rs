@@ -1,0 +1,65 @@
+//! Answers whatever no other function does: 404 for a path that doesn't exist, 405 for one that answers to other
+//! methods. The routes come from `template.yaml`, read when this is built.
+
+use shared::{
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    telemetry,
+};
+
+/// Method and path of every route, as `("GET", "/api/comments")`; a `{segment}` stands for any one segment.
+const ROUTES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/routes.rs"));
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(RefuseUnknownRoute).await
+}
+
+struct RefuseUnknownRoute;
+
+impl Endpoint for RefuseUnknownRoute {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let allowed = allowed_methods(request.path());
+        if allowed.is_empty() {
+            return Err(ApiError::not_found(format!("There is nothing at {}", request.path())));
+        }
+        Err(ApiError::method_not_allowed(&allowed.join(", ")))
+    }
+}
+
+/// The methods that a path answers to; none if it doesn't exist.
+fn allowed_methods(path: &str) -> Vec<&'static str> {
+    ROUTES.iter().filter(|(_, route)| is_match(route, path)).map(|(method, _)| *method).collect()
+}
+
+fn is_match(route: &str, path: &str) -> bool {
+    let any = |segment: &str| segment.starts_with('{');
+    route.split('/').count() == path.split('/').count()
+        && route
+            .split('/')
+            .zip(path.split('/'))
+            .all(|(route, path)| if any(route) { !path.is_empty() } else { route == path })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_path_has_its_methods_and_an_unknown_one_has_none() {
+        assert_eq!(allowed_methods("/api/comments"), ["GET"]);
+        let mut keys = allowed_methods("/api/artists/api-keys");
+        keys.sort_unstable();
+        assert_eq!(keys, ["DELETE", "GET", "POST"]);
+        for path in ["/", "/api", "/api/", "/api/comments/", "/api/comments/1", "/comments", "/api/Comments"] {
+            assert!(allowed_methods(path).is_empty(), "{path} was found");
+        }
+    }
+
+    #[test]
+    fn a_parameter_stands_for_one_segment() {
+        assert!(is_match("/api/collections/{network}/{contract}", "/api/collections/eip155:1/erc1155:0x1"));
+        assert!(!is_match("/api/collections/{network}/{contract}", "/api/collections/eip155:1"));
+        assert!(!is_match("/api/collections/{network}/{contract}", "/api/collections//x"));
+    }
+}

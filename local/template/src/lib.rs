@@ -1,0 +1,255 @@
+//! Reads `template.yaml`: its routes, functions and resources, with references resolved. Only what the template uses of
+//! CloudFormation is understood, and anything else is an error.
+#![warn(missing_docs)]
+
+use std::{collections::BTreeMap, str::FromStr};
+
+use serde_norway::Value;
+
+/// What can be wrong with a template.
+#[derive(Debug, thiserror::Error)]
+pub enum TemplateError {
+    /// Not YAML.
+    #[error("template.yaml: {0}")]
+    Yaml(#[from] serde_norway::Error),
+    /// Something that is needed isn't there.
+    #[error("template.yaml: {0} is missing")]
+    Missing(String),
+    /// A reference or function that isn't understood.
+    #[error("template.yaml: can't resolve {0}")]
+    Unresolved(String),
+}
+
+/// The template.
+pub struct Template {
+    document: Value,
+}
+
+/// A route of the HTTP API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Stage of its API, which is the first segment of its URL.
+    pub stage: String,
+    /// HTTP method, in capitals.
+    pub method: String,
+    /// Path after the stage, such as `/collections/{network}/{contract}`.
+    pub path: String,
+    /// Binary that answers.
+    pub binary: String,
+}
+
+/// A Lambda function.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// Name of its resource.
+    pub logical_id: String,
+    /// Name of its binary.
+    pub binary: String,
+    /// Its environment, with references not yet resolved.
+    pub environment: BTreeMap<String, Value>,
+    /// Whether requests that match no route go to it.
+    pub is_default_route: bool,
+    /// Whether it runs on a schedule.
+    pub is_scheduled: bool,
+}
+
+/// A resource of some type.
+#[derive(Debug, Clone, Copy)]
+pub struct Resource<'a> {
+    /// Its name in the template.
+    pub logical_id: &'a str,
+    /// Its properties.
+    pub properties: &'a Value,
+}
+
+impl FromStr for Template {
+    type Err = TemplateError;
+
+    fn from_str(yaml: &str) -> Result<Self, TemplateError> {
+        let mut document: Value = serde_norway::from_str(yaml)?;
+        document.apply_merge()?;
+        Ok(Self { document })
+    }
+}
+
+impl Template {
+    /// The resources of a type, in the template's order.
+    pub fn resources<'a>(&'a self, r#type: &'a str) -> impl Iterator<Item = Resource<'a>> {
+        let resources = self.document.get("Resources").and_then(Value::as_mapping).into_iter().flatten();
+        resources.filter_map(move |(id, resource)| {
+            let properties = resource.get("Properties").unwrap_or(&Value::Null);
+            let is_wanted = resource.get("Type").and_then(Value::as_str) == Some(r#type);
+            is_wanted.then_some(Resource { logical_id: id.as_str()?, properties })
+        })
+    }
+
+    /// The parameters' default values.
+    pub fn parameter_defaults(&self) -> BTreeMap<String, String> {
+        let parameters = self.document.get("Parameters").and_then(Value::as_mapping).into_iter().flatten();
+        parameters
+            .filter_map(|(name, parameter)| Some((name.as_str()?.to_owned(), scalar(parameter.get("Default")?)?)))
+            .collect()
+    }
+
+    /// All functions.
+    ///
+    /// # Errors
+    /// When one doesn't say which binary it is.
+    pub fn functions(&self) -> Result<Vec<Function>, TemplateError> {
+        let globals = at(&self.document, "Globals.Function.Environment.Variables");
+        let function = |resource: Resource<'_>| {
+            let logical_id = resource.logical_id.to_owned();
+            let metadata = at(&self.document, &format!("Resources.{logical_id}.Metadata.BuildProperties.Binary"));
+            let binary =
+                metadata.and_then(scalar).ok_or_else(|| missing(&logical_id, "Metadata.BuildProperties.Binary"))?;
+            let own = at(resource.properties, "Environment.Variables");
+            let variables = [globals, own].into_iter().flatten().filter_map(Value::as_mapping).flatten();
+            let environment =
+                variables.filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone()))).collect();
+            let is_default_route = events(resource, "HttpApi").any(|event| event.get("Path").is_none());
+            let is_scheduled = events(resource, "ScheduleV2").next().is_some();
+            Ok(Function { logical_id, binary, environment, is_default_route, is_scheduled })
+        };
+        self.resources("AWS::Serverless::Function").map(function).collect()
+    }
+
+    /// All routes, but for the default one, which has neither method nor path.
+    ///
+    /// # Errors
+    /// When a route lacks a part.
+    pub fn routes(&self) -> Result<Vec<Route>, TemplateError> {
+        let mut routes = Vec::new();
+        for (resource, function) in self.resources("AWS::Serverless::Function").zip(self.functions()?) {
+            for event in events(resource, "HttpApi").filter(|event| event.get("Path").is_some()) {
+                let part =
+                    |name: &str| event.get(name).and_then(scalar).ok_or_else(|| missing(&function.logical_id, name));
+                let api =
+                    event.get("ApiId").and_then(reference).ok_or_else(|| missing(&function.logical_id, "ApiId"))?;
+                let stage = at(&self.document, &format!("Resources.{api}.Properties.StageName")).and_then(scalar);
+                routes.push(Route {
+                    stage: stage.ok_or_else(|| missing(&api, "StageName"))?,
+                    method: part("Method")?.to_uppercase(),
+                    path: part("Path")?,
+                    binary: function.binary.clone(),
+                });
+            }
+        }
+        Ok(routes)
+    }
+}
+
+/// A value as text, with `!Ref`, `!GetAtt` and `!Sub` looked up in `names`: `Name` for what `!Ref Name` gives,
+/// `Name.Attribute` for an attribute.
+///
+/// # Errors
+/// When a name isn't known, or the value is no text.
+pub fn resolve(value: &Value, names: &BTreeMap<String, String>) -> Result<String, TemplateError> {
+    let unresolved = || TemplateError::Unresolved(format!("{value:?}"));
+    let look_up = |name: &str| names.get(name).cloned().ok_or_else(|| TemplateError::Unresolved(name.to_owned()));
+    let Value::Tagged(tagged) = value else { return scalar(value).ok_or_else(unresolved) };
+    let argument = tagged.value.as_str().ok_or_else(unresolved)?;
+    match tagged.tag.to_string().as_str() {
+        "!Ref" | "!GetAtt" => look_up(argument),
+        "!Sub" => {
+            let mut parts = argument.split("${");
+            let mut text = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let (name, rest) = part.split_once('}').ok_or_else(unresolved)?;
+                text += &look_up(name)?;
+                text += rest;
+            }
+            Ok(text)
+        }
+        _ => Err(unresolved()),
+    }
+}
+
+fn events<'a>(function: Resource<'a>, r#type: &'a str) -> impl Iterator<Item = &'a Value> {
+    let events = function.properties.get("Events").and_then(Value::as_mapping).into_iter().flatten();
+    events
+        .filter(move |(_, event)| event.get("Type").and_then(Value::as_str) == Some(r#type))
+        .filter_map(|(_, event)| event.get("Properties"))
+}
+
+fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, name| value.get(name))
+}
+
+fn reference(value: &Value) -> Option<String> {
+    match value {
+        Value::Tagged(tagged) if tagged.tag == "!Ref" => scalar(&tagged.value),
+        _ => None,
+    }
+}
+
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+fn missing(resource: &str, what: &str) -> TemplateError {
+    TemplateError::Missing(format!("{what} of {resource}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const YAML: &str = r#"
+Parameters:
+  Limit: { Type: Number, Default: 30 }
+Globals:
+  Function: { Environment: { Variables: { LEVEL: !Ref Level } } }
+Resources:
+  Api: { Type: "AWS::Serverless::HttpApi", Properties: { StageName: api } }
+  ReadFunction:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: read } }
+    Properties:
+      Environment: { Variables: { TABLE: !Ref Table, ARN: !GetAtt Table.Arn, URL: !Sub "x/${Table}/y/${Limit}" } }
+      Events:
+        Route: { Type: HttpApi, Properties: { ApiId: !Ref Api, Method: get, Path: "/things/{id}" } }
+  RestFunction:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: rest } }
+    Properties:
+      Events:
+        Default: { Type: HttpApi, Properties: { ApiId: !Ref Api } }
+        Clock: { Type: ScheduleV2, Properties: { ScheduleExpression: rate(1 minute) } }
+"#;
+
+    #[test]
+    fn routes_and_functions_are_read() {
+        let template: Template = YAML.parse().unwrap();
+        let route = Route {
+            stage: "api".to_owned(),
+            method: "GET".to_owned(),
+            path: "/things/{id}".to_owned(),
+            binary: "read".to_owned(),
+        };
+        assert_eq!(template.routes().unwrap(), [route]);
+        let functions = template.functions().unwrap();
+        assert_eq!(functions.iter().map(|f| f.binary.as_str()).collect::<Vec<_>>(), ["read", "rest"]);
+        assert!(!functions[0].is_default_route && !functions[0].is_scheduled);
+        assert!(functions[1].is_default_route && functions[1].is_scheduled);
+        assert_eq!(template.parameter_defaults(), BTreeMap::from([("Limit".to_owned(), "30".to_owned())]));
+    }
+
+    #[test]
+    fn references_are_resolved_and_unknown_ones_named() {
+        let template: Template = YAML.parse().unwrap();
+        let environment = &template.functions().unwrap()[0].environment;
+        let names = [("Table", "things"), ("Table.Arn", "arn:things"), ("Limit", "30"), ("Level", "info")];
+        let mut names: BTreeMap<_, _> = names.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let value = |name: &str, names: &_| resolve(&environment[name], names);
+        assert_eq!(value("LEVEL", &names).unwrap(), "info");
+        assert_eq!(value("ARN", &names).unwrap(), "arn:things");
+        assert_eq!(value("URL", &names).unwrap(), "x/things/y/30");
+        names.remove("Limit");
+        assert!(value("URL", &names).unwrap_err().to_string().contains("Limit"));
+    }
+}

@@ -1,0 +1,123 @@
+//! API keys: a prefix, 32 random base62 characters and 6 of checksum. A mistyped key is refused before any read, and
+//! scanners for leaked secrets can tell one for sure. Only the hash is kept.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+/// What every key starts with. Clients, secret scanners and stored keys know it: it must never change.
+pub const PREFIX: &str = "moments_";
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_CHARACTERS: usize = 32;
+const CHECKSUM_CHARACTERS: usize = 6;
+
+/// A key as its owner has it. Shown once, never stored, never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PlainKey(String);
+
+/// The hash under which a key is stored and looked up: SHA-256, in hexadecimal digits. The key is random, so there is
+/// nothing to guess that a slow hash would have to protect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashedKey(String);
+
+impl PlainKey {
+    /// A new key from the operating system's randomness.
+    ///
+    /// # Errors
+    /// When the operating system has none.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        let mut characters = String::with_capacity(RANDOM_CHARACTERS);
+        while characters.len() < RANDOM_CHARACTERS {
+            let mut bytes = [0; RANDOM_CHARACTERS];
+            getrandom::fill(&mut bytes)?;
+            // Bytes past the last whole alphabet would make its first characters likelier.
+            let fair = bytes.iter().map(|&byte| usize::from(byte)).filter(|&byte| byte < 256 - 256 % ALPHABET.len());
+            let missing = RANDOM_CHARACTERS - characters.len();
+            characters.extend(fair.take(missing).map(|byte| char::from(ALPHABET[byte % ALPHABET.len()])));
+        }
+        let checksum = checksum(&characters);
+        Ok(Self(format!("{PREFIX}{characters}{checksum}")))
+    }
+
+    /// Reads a key that a request brings; `None` when it can't be one of ours.
+    pub fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix(PREFIX)?;
+        let (characters, sum) = rest.split_at_checked(RANDOM_CHARACTERS)?;
+        (sum == checksum(characters)).then(|| Self(text.to_owned()))
+    }
+
+    /// The key itself, for the one answer that shows it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// The first characters, by which its owner recognises it.
+    pub fn shown_prefix(&self) -> &str {
+        &self.0[..PREFIX.len() + 4]
+    }
+
+    /// What is stored of it.
+    pub fn hash(&self) -> HashedKey {
+        HashedKey(alloy::hex::encode(Sha256::digest(&self.0)))
+    }
+}
+
+impl HashedKey {
+    /// The hash's digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for PlainKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("PlainKey(…)")
+    }
+}
+
+/// CRC-32 in base62, the most significant digit first.
+fn checksum(characters: &str) -> String {
+    let mut rest = crc32fast::hash(characters.as_bytes()) as usize;
+    let mut digits = [0; CHECKSUM_CHARACTERS];
+    for digit in digits.iter_mut().rev() {
+        *digit = ALPHABET[rest % ALPHABET.len()];
+        rest /= ALPHABET.len();
+    }
+    digits.map(char::from).iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_its_parts_and_reads_back() {
+        let key = PlainKey::random().unwrap();
+        assert_eq!(key.reveal().len(), PREFIX.len() + 38);
+        assert_eq!(PlainKey::parse(key.reveal()), Some(key.clone()));
+        assert!(key.reveal().starts_with(key.shown_prefix()));
+        assert_eq!(key.hash().as_str().len(), 64);
+        assert_eq!(format!("{key:?}"), "PlainKey(…)");
+        assert_ne!(key, PlainKey::random().unwrap());
+    }
+
+    #[test]
+    fn one_wrong_character_anywhere_is_noticed() {
+        let key = PlainKey::random().unwrap();
+        for position in 0..key.reveal().len() {
+            let mut wrong = key.reveal().to_owned().into_bytes();
+            wrong[position] = if wrong[position] == b'x' { b'y' } else { b'x' };
+            assert_eq!(PlainKey::parse(std::str::from_utf8(&wrong).unwrap()), None, "at {position}");
+        }
+        for text in ["", PREFIX, &key.reveal()[..45], &format!("{}0", key.reveal()), "moments_é"] {
+            assert_eq!(PlainKey::parse(text), None, "{text:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn the_checksum_stays_what_it_is() {
+        // CRC-32's own check value, 0xCBF43926.
+        assert_eq!(checksum("123456789"), "3jZRME");
+    }
+}

@@ -1,0 +1,115 @@
+//! How often something may happen. Hits are counted in slices of a sixtieth of the window, so that a limit of any size
+//! fits in one small row; a slice counts until its last moment has left the window, so no window ever holds more hits
+//! than its limit allows.
+
+use std::time::Duration;
+
+use crate::{
+    http::ApiError,
+    store::{RateWindow, RateWindows, StoreError},
+};
+
+/// At most `max` hits of `subject` within any `window`.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// Whom or what it limits.
+    pub subject: String,
+    /// Most hits.
+    pub max: u32,
+    /// In how long a time.
+    pub window: Duration,
+    /// What the client is told when it is used up.
+    pub message: &'static str,
+}
+
+const SLICES: u64 = 60;
+
+/// Counts one hit against all limits, or none when one is used up. One read and one transaction.
+///
+/// # Errors
+/// 429 when a limit is used up; 500 when storage fails.
+pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Result<(), ApiError> {
+    const ATTEMPTS: u32 = 8;
+    let subjects: Vec<&str> = limits.iter().map(|limit| limit.subject.as_str()).collect();
+    for attempt in 0..ATTEMPTS {
+        let mut loaded = windows.load(&subjects).await?;
+        let mut refused = None;
+        for (limit, window) in limits.iter().zip(&mut loaded) {
+            if let Err(wait) = limit.hit(window, now) {
+                refused = refused.max(Some((wait, limit.max, limit.message)));
+            }
+        }
+        if let Some((wait, max, message)) = refused {
+            return Err(ApiError::too_many_requests(message, max, wait));
+        }
+        if windows.save(subjects.iter().copied().zip(loaded).collect()).await? {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(5 << attempt)).await;
+    }
+    Err(StoreError::Contention("rate windows").into())
+}
+
+impl Limit {
+    /// Counts a hit at `now` (since the Unix epoch), or says how long to wait until one is let through.
+    fn hit(&self, window: &mut RateWindow, now: Duration) -> Result<(), Duration> {
+        let slice = (self.window / u32::try_from(SLICES).unwrap_or(1)).max(Duration::from_millis(1)).as_millis();
+        let leaves_at = |number: u64| slice * (u128::from(number) + 1) + self.window.as_millis();
+        let now = now.as_millis();
+
+        window.slices.retain(|&number, _| leaves_at(number) > now);
+        let mut excess = (window.slices.values().sum::<u32>() + 1).saturating_sub(self.max);
+        if excess > 0 {
+            for (&number, &hits) in &window.slices {
+                excess = excess.saturating_sub(hits);
+                if excess == 0 {
+                    let wait = u64::try_from(leaves_at(number) - now).unwrap_or(u64::MAX);
+                    return Err(Duration::from_secs(wait.div_ceil(1000)));
+                }
+            }
+            return Err(self.window);
+        }
+        let current = u64::try_from(now / slice).unwrap_or(u64::MAX);
+        *window.slices.entry(current).or_default() += 1;
+        window.expires_at = u64::try_from(leaves_at(current) / 1000 + 1).unwrap_or(u64::MAX);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(max: u32, seconds: u64) -> Limit {
+        Limit { subject: String::new(), max, window: Duration::from_secs(seconds), message: "" }
+    }
+
+    #[test]
+    fn no_window_ever_holds_more_hits_than_allowed_and_the_wait_is_honest() {
+        let limit = limit(3, 600);
+        let mut window = RateWindow::default();
+        let mut admitted: Vec<u64> = Vec::new();
+        for now in (1_000_000..1_010_000).step_by(7) {
+            match limit.hit(&mut window, Duration::from_secs(now)) {
+                Ok(()) => admitted.push(now),
+                Err(wait) => {
+                    assert!(wait <= Duration::from_secs(610), "told to wait {wait:?}");
+                    let mut later = window.clone();
+                    assert!(limit.hit(&mut later, Duration::from_secs(now) + wait).is_ok(), "told to wait too little");
+                    let early = Duration::from_secs(now) + wait - Duration::from_secs(2);
+                    assert!(limit.hit(&mut window.clone(), early).is_err(), "told to wait too long");
+                }
+            }
+            assert!(window.slices.len() <= 61);
+        }
+        for hits in admitted.windows(4) {
+            assert!(hits[3] - hits[0] >= 600, "four hits within 600 s: {hits:?}");
+        }
+        assert!(admitted.len() >= 45, "only {} hits in 10,000 s", admitted.len());
+    }
+
+    #[test]
+    fn a_limit_of_nothing_admits_nothing() {
+        assert!(limit(0, 60).hit(&mut RateWindow::default(), Duration::from_secs(1_000)).is_err());
+    }
+}

@@ -1,0 +1,219 @@
+//! Access tokens: JWTs signed with ES256 by a KMS key that only sign-in may use. Everyone else has just the public keys.
+
+use std::time::Duration;
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use jsonwebtoken::{
+    Algorithm, DecodingKey, Header, Validation, decode, decode_header,
+    jwk::{
+        AlgorithmParameters, CommonParameters, EllipticCurve, EllipticCurveKeyParameters, EllipticCurveKeyType, Jwk,
+        JwkSet, KeyAlgorithm, PublicKeyUse, ThumbprintHash,
+    },
+};
+use p256::{elliptic_curve::sec1::ToEncodedPoint, pkcs8::DecodePublicKey};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    config::{self, ConfigError},
+    http::{ApiError, Request},
+    kms::{KmsError, SigningKey},
+    model::ArtistId,
+};
+
+/// How long a token is valid.
+pub const LIFETIME: Duration = Duration::from_secs(60 * 60);
+
+/// The type of token that the header names (RFC 9068): no other JWT of ours can be taken for one.
+const TYPE: &str = "at+jwt";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Claims {
+    iss: String,
+    aud: String,
+    sub: ArtistId,
+    iat: u64,
+    exp: u64,
+    jti: Uuid,
+}
+
+/// The public keys that tokens are checked with; the first belongs to the key that signs.
+#[derive(Clone, Debug)]
+pub struct PublicKeys(JwkSet);
+
+impl PublicKeys {
+    /// Reads `TOKEN_PUBLIC_KEYS`: SubjectPublicKeyInfo in base64, as KMS gives it, separated by commas. A retired key
+    /// stays in the list for as long as its last token is valid.
+    ///
+    /// # Errors
+    /// When it is unset or holds what is no P-256 key.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        config::parsed("TOKEN_PUBLIC_KEYS")
+    }
+
+    /// The key set as it is published (RFC 7517).
+    pub fn jwks(&self) -> &JwkSet {
+        &self.0
+    }
+
+    fn signing_key_id(&self) -> Option<String> {
+        self.0.keys.first()?.common.key_id.clone()
+    }
+}
+
+/// A text that is no public key.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidKey {
+    /// Not base64.
+    #[error("not base64: {0}")]
+    Base64(#[from] base64::DecodeError),
+    /// Not a P-256 key.
+    #[error("not the SubjectPublicKeyInfo of a P-256 key: {0}")]
+    Spki(#[from] p256::pkcs8::spki::Error),
+    /// Without coordinates, or of a kind without a thumbprint.
+    #[error("not a usable P-256 key")]
+    Point,
+}
+
+impl std::str::FromStr for PublicKeys {
+    type Err = InvalidKey;
+
+    fn from_str(list: &str) -> Result<Self, InvalidKey> {
+        let keys = list.split(',').map(|key| jwk(key.trim())).collect::<Result<_, _>>()?;
+        Ok(Self(JwkSet { keys }))
+    }
+}
+
+fn jwk(base64_spki: &str) -> Result<Jwk, InvalidKey> {
+    let spki = base64::prelude::BASE64_STANDARD.decode(base64_spki)?;
+    let point = p256::PublicKey::from_public_key_der(&spki)?.to_encoded_point(false);
+    let (Some(x), Some(y)) = (point.x(), point.y()) else { return Err(InvalidKey::Point) };
+    let mut jwk = Jwk {
+        common: CommonParameters {
+            public_key_use: Some(PublicKeyUse::Signature),
+            key_algorithm: Some(KeyAlgorithm::ES256),
+            ..CommonParameters::default()
+        },
+        algorithm: AlgorithmParameters::EllipticCurve(EllipticCurveKeyParameters {
+            key_type: EllipticCurveKeyType::EC,
+            curve: EllipticCurve::P256,
+            x: BASE64_URL_SAFE_NO_PAD.encode(x),
+            y: BASE64_URL_SAFE_NO_PAD.encode(y),
+        }),
+    };
+    jwk.common.key_id = Some(jwk.thumbprint(ThumbprintHash::SHA256).map_err(|_| InvalidKey::Point)?);
+    Ok(jwk)
+}
+
+/// Who tokens come from and who they are for: `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
+#[derive(Clone, Debug)]
+struct Parties {
+    issuer: String,
+    audience: String,
+}
+
+impl Parties {
+    fn from_env() -> Result<Self, ConfigError> {
+        Ok(Self { issuer: config::required("TOKEN_ISSUER")?, audience: config::required("TOKEN_AUDIENCE")? })
+    }
+}
+
+/// A token that couldn't be made.
+#[derive(Debug, thiserror::Error)]
+pub enum IssueError {
+    /// KMS failed.
+    #[error(transparent)]
+    Kms(#[from] KmsError),
+    /// It can't be written as JSON.
+    #[error("token")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Makes tokens. Only sign-in has one.
+pub struct TokenIssuer {
+    key: SigningKey,
+    key_id: Option<String>,
+    parties: Parties,
+}
+
+impl TokenIssuer {
+    /// Reads `TOKEN_KEY_ID` (the KMS key), `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
+    ///
+    /// # Errors
+    /// When one of them is unset or wrong.
+    pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+        let key = SigningKey::from_env(aws, "TOKEN_KEY_ID")?;
+        Ok(Self { key, key_id: PublicKeys::from_env()?.signing_key_id(), parties: Parties::from_env()? })
+    }
+
+    /// A token for an artist, valid for [`LIFETIME`] from `now` on. One KMS call.
+    ///
+    /// # Errors
+    /// When KMS fails.
+    pub async fn issue(&self, artist: ArtistId, now: Duration) -> Result<String, IssueError> {
+        let header = Header { typ: Some(TYPE.to_owned()), kid: self.key_id.clone(), ..Header::new(Algorithm::ES256) };
+        let claims = Claims {
+            iss: self.parties.issuer.clone(),
+            aud: self.parties.audience.clone(),
+            sub: artist,
+            iat: now.as_secs(),
+            exp: (now + LIFETIME).as_secs(),
+            jti: Uuid::new_v4(),
+        };
+        let mut token = BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(&header)?);
+        token.push('.');
+        BASE64_URL_SAFE_NO_PAD.encode_string(serde_json::to_vec(&claims)?, &mut token);
+        let signature = self.key.sign(token.as_bytes()).await?;
+        token.push('.');
+        BASE64_URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+        Ok(token)
+    }
+}
+
+/// Checks tokens, with nothing but public keys.
+#[derive(Clone)]
+pub struct TokenVerifier {
+    keys: PublicKeys,
+    validation: Validation,
+}
+
+impl TokenVerifier {
+    /// Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
+    ///
+    /// # Errors
+    /// When one of them is unset or wrong.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let parties = Parties::from_env()?;
+        let mut validation = Validation::new(Algorithm::ES256);
+        validation.set_issuer(&[parties.issuer]);
+        validation.set_audience(&[parties.audience]);
+        validation.set_required_spec_claims(&["iss", "aud", "sub", "exp"]);
+        validation.leeway = 0;
+        Ok(Self { keys: PublicKeys::from_env()?, validation })
+    }
+
+    /// The artist whose token the request brings as `Authorization: Bearer`. No call to anyone.
+    ///
+    /// # Errors
+    /// 401 when there is none, or one that isn't ours or has expired.
+    pub fn authenticate(&self, request: &Request) -> Result<ArtistId, ApiError> {
+        let token = request
+            .header("authorization")
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token.trim())
+            .ok_or_else(|| ApiError::unauthorized("Sign in and send the token as Authorization: Bearer <token>"))?;
+        self.verify(token).ok_or_else(|| {
+            ApiError::unauthorized("The token is not valid or has expired: sign in again to get a new one")
+        })
+    }
+
+    fn verify(&self, token: &str) -> Option<ArtistId> {
+        let header = decode_header(token).ok()?;
+        if !header.typ?.eq_ignore_ascii_case(TYPE) {
+            return None;
+        }
+        let key = DecodingKey::from_jwk(self.keys.0.find(&header.kid?)?).ok()?;
+        decode::<Claims>(token, &key, &self.validation).ok().map(|token| token.claims.sub)
+    }
+}

@@ -1,0 +1,201 @@
+//! Bindings of the contracts that the service reads and calls. The interfaces are the deployed ones; names are theirs.
+
+#![expect(clippy::too_many_arguments, reason = "the contracts' functions have as many as they have")]
+
+use alloy::sol;
+
+sol! {
+    /// Creates collections.
+    #[sol(rpc)]
+    interface CreatorFactory {
+        struct RoyaltyConfiguration {
+            uint32 royaltyMintSchedule;
+            uint32 royaltyBPS;
+            address royaltyRecipient;
+        }
+
+        /// Emitted before the new collection's own events.
+        event SetupNewContract(
+            address indexed newContract,
+            address indexed creator,
+            address indexed defaultAdmin,
+            string contractURI,
+            string name,
+            RoyaltyConfiguration defaultRoyaltyConfiguration
+        );
+
+        function createContract(
+            string calldata newContractURI,
+            string calldata name,
+            RoyaltyConfiguration calldata defaultRoyaltyConfiguration,
+            address defaultAdmin,
+            bytes[] calldata setupActions
+        ) external returns (address);
+    }
+
+    /// A collection: an ERC-1155 contract whose tokens are moments.
+    #[sol(rpc)]
+    interface Creator1155 {
+        event SetupNewToken(uint256 indexed tokenId, address indexed sender, string newURI, uint256 maxSupply);
+
+        function setupNewToken(string calldata newURI, uint256 maxSupply) external returns (uint256);
+        function addPermission(uint256 tokenId, address user, uint256 permissionBits) external;
+        function callSale(uint256 tokenId, address salesConfig, bytes calldata data) external;
+        function mint(
+            address minter,
+            uint256 tokenId,
+            uint256 quantity,
+            address[] calldata rewardsRecipients,
+            bytes calldata minterArguments
+        ) external payable;
+        function mintFee() external view returns (uint256);
+    }
+
+    /// What every sale strategy says of a collect with a comment. `sender` is the account that the token went to.
+    interface MintCommenter {
+        event MintComment(
+            address indexed sender,
+            address indexed tokenContract,
+            uint256 indexed tokenId,
+            uint256 quantity,
+            string comment
+        );
+    }
+
+    /// Sells for the chain's own currency.
+    #[sol(rpc)]
+    interface FixedPriceMinter {
+        struct SalesConfig {
+            uint64 saleStart;
+            uint64 saleEnd;
+            uint64 maxTokensPerAddress;
+            uint96 pricePerToken;
+            address fundsRecipient;
+        }
+
+        function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
+    }
+
+    /// Sells for an ERC-20 currency.
+    #[sol(rpc)]
+    interface Erc20Minter {
+        struct SalesConfig {
+            uint64 saleStart;
+            uint64 saleEnd;
+            uint64 maxTokensPerAddress;
+            uint256 pricePerToken;
+            address fundsRecipient;
+            address currency;
+        }
+
+        function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
+        function ethRewardAmount() external view returns (uint256);
+        function mint(
+            address mintTo,
+            uint256 quantity,
+            address tokenAddress,
+            uint256 tokenId,
+            uint256 totalValue,
+            address currency,
+            address mintReferral,
+            string calldata comment
+        ) external payable;
+    }
+
+    /// The comments protocol.
+    #[sol(rpc)]
+    interface CommentsProtocol {
+        struct CommentIdentifier {
+            address commenter;
+            address contractAddress;
+            uint256 tokenId;
+            bytes32 nonce;
+        }
+
+        event Commented(
+            bytes32 indexed commentId,
+            CommentIdentifier commentIdentifier,
+            bytes32 replyToId,
+            CommentIdentifier replyTo,
+            uint256 sparksQuantity,
+            string text,
+            uint256 timestamp,
+            address referrer
+        );
+        event BackfilledComment(
+            bytes32 indexed commentId,
+            CommentIdentifier commentIdentifier,
+            string text,
+            uint256 timestamp,
+            bytes32 originalTransactionId
+        );
+        event SparkedComment(
+            bytes32 indexed commentId,
+            CommentIdentifier commentIdentifier,
+            uint256 sparksQuantity,
+            address sparker,
+            uint256 timestamp,
+            address referrer
+        );
+
+        function comment(
+            address commenter,
+            address contractAddress,
+            uint256 tokenId,
+            string calldata text,
+            CommentIdentifier calldata replyTo,
+            address commenterSmartWallet,
+            address referrer
+        ) external payable returns (CommentIdentifier memory);
+        function sparkComment(
+            CommentIdentifier calldata commentIdentifier,
+            uint256 sparksQuantity,
+            address referrer
+        ) external payable;
+        function backfillBatchAddComment(
+            CommentIdentifier[] calldata commentIdentifiers,
+            string[] calldata texts,
+            uint256[] calldata timestamps,
+            bytes32[] calldata originalTransactionIds
+        ) external;
+        function sparkValue() external view returns (uint256);
+        function nextNonce() external view returns (bytes32);
+    }
+
+    /// A Safe smart account, v1.4.1.
+    #[sol(rpc)]
+    interface Safe {
+        function setup(
+            address[] calldata _owners,
+            uint256 _threshold,
+            address to,
+            bytes calldata data,
+            address fallbackHandler,
+            address paymentToken,
+            uint256 payment,
+            address payable paymentReceiver
+        ) external;
+        function execTransaction(
+            address to,
+            uint256 value,
+            bytes calldata data,
+            uint8 operation,
+            uint256 safeTxGas,
+            uint256 baseGas,
+            uint256 gasPrice,
+            address gasToken,
+            address payable refundReceiver,
+            bytes memory signatures
+        ) external payable returns (bool success);
+        function getOwners() external view returns (address[] memory);
+    }
+
+    /// Deploys Safe accounts at addresses that follow from their set-up, v1.4.1.
+    #[sol(rpc)]
+    interface SafeProxyFactory {
+        function createProxyWithNonce(address _singleton, bytes memory initializer, uint256 saltNonce)
+            external
+            returns (address proxy);
+        function proxyCreationCode() external pure returns (bytes memory);
+    }
+}

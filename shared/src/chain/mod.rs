@@ -1,0 +1,9 @@
+//! What the service knows of EVM chains: which ones it serves, their contracts, their nodes, and the accounts it keeps
+//! there for artists.
+
+pub mod account;
+pub mod contracts;
+pub mod node;
+mod registry;
+
+pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};

@@ -1,0 +1,207 @@
+//! The chains that are served, as data. What is publicly deployed on a known chain is its default, so that naming the
+//! chain's id is enough.
+
+use alloy::primitives::{Address, address};
+use serde::Deserialize;
+
+use crate::{
+    config::{self, ConfigError},
+    model::{ChainId, Invalid},
+};
+
+/// Where the contracts that the service deals with are on one chain.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChainAddresses {
+    /// Creates collections.
+    pub factory: Address,
+    /// Sells for the chain's own currency.
+    pub fixed_price_minter: Address,
+    /// Sells for an ERC-20 currency.
+    pub erc20_minter: Address,
+    /// Sells at a fixed fee and opens a secondary market.
+    pub timed_minter: Address,
+    /// The comments protocol.
+    pub comments: Address,
+    /// The ERC-20 currency that sales are priced in, with 6 decimals.
+    pub usdc: Address,
+}
+
+/// One chain that is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// EIP-155 id.
+    pub id: ChainId,
+    /// First block that can hold an event of the service's contracts.
+    pub first_block: u64,
+    /// Blocks that must stand on top of one before it is read.
+    pub confirmations: u64,
+    /// The contracts.
+    pub addresses: ChainAddresses,
+}
+
+impl Chain {
+    /// What is publicly deployed on a known chain. The addresses are those of the public service and, where it has none,
+    /// of the protocol that its contracts come from.
+    fn public(id: ChainId) -> Option<Self> {
+        let timed_minter = address!("777777722D078c97c6ad07d9f36801e653E356Ae");
+        let (first_block, confirmations, addresses) = match id.0 {
+            1 => (
+                21_123_814,
+                12,
+                ChainAddresses {
+                    factory: address!("2bf5EBEEb028D5F9E02F0F432Ebb1a192F5528F1"),
+                    fixed_price_minter: address!("e0d3febE1c17DDA1086e89B638Ab54955FE2eF8a"),
+                    erc20_minter: address!("0676b307D53EA7ED80b20643E1Ac57A78Ce12f87"),
+                    timed_minter,
+                    comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
+                    usdc: address!("A0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
+                },
+            ),
+            8453 => (
+                27_712_746,
+                5,
+                ChainAddresses {
+                    factory: address!("540C18B7f99b3b599c6FeB99964498931c211858"),
+                    fixed_price_minter: address!("2994762aA0E4C750c51f333C10d81961faEBE785"),
+                    erc20_minter: address!("E27d9Dc88dAB82ACa3ebC49895c663C6a0CfA014"),
+                    timed_minter,
+                    comments: address!("89d1e8b71330cd1d5d651b2d3a62472e10dd567d"),
+                    usdc: address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+                },
+            ),
+            84_532 => (
+                23_208_989,
+                5,
+                ChainAddresses {
+                    factory: address!("6832A997D8616707C7b68721D6E9332E77da7F6C"),
+                    fixed_price_minter: address!("2994762aA0E4C750c51f333C10d81961faEBE785"),
+                    erc20_minter: address!("4538D7A07227D21597fb851A14057f00d15b4D5e"),
+                    timed_minter,
+                    comments: address!("3836fa55a5d35445d6ede75b4f0991e850546dec"),
+                    usdc: address!("036CbD53842c5426634e7929541eC2318f3dCF7e"),
+                },
+            ),
+            11_155_111 => (
+                6_977_641,
+                12,
+                ChainAddresses {
+                    factory: address!("e0d3febE1c17DDA1086e89B638Ab54955FE2eF8a"),
+                    fixed_price_minter: address!("f4Bde77E270c0bCCb7a5F7a9f17a740b597E27bF"),
+                    erc20_minter: address!("c0C6F1BdAF7169073Db1FA58a049132343D07dFF"),
+                    timed_minter,
+                    comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
+                    usdc: address!("1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"),
+                },
+            ),
+            _ => return None,
+        };
+        Some(Self { id, first_block, confirmations, addresses })
+    }
+}
+
+/// The chains that are served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chains(Vec<Chain>);
+
+/// The value of `CHAINS` describes no usable set of chains.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidChains {
+    /// Not JSON of the documented shape.
+    #[error("not a JSON array of chains: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A chain without public deployments that doesn't name its own.
+    #[error("chain {0} has no public deployment: give its firstBlock and contracts")]
+    Unknown(ChainId),
+    /// An empty list, or one chain twice.
+    #[error("name at least one chain, and each only once")]
+    Count,
+}
+
+/// One element of `CHAINS`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ChainSettings {
+    id: ChainId,
+    first_block: Option<u64>,
+    confirmations: Option<u64>,
+    contracts: Option<ChainAddresses>,
+}
+
+impl Chains {
+    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, contracts?}`. Unset means chain 8453 alone.
+    ///
+    /// # Errors
+    /// When the variable's value is no such array.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        config::parsed_or("CHAINS", r#"[{"id": 8453}]"#)
+    }
+
+    /// The chain with this id.
+    ///
+    /// # Errors
+    /// When it isn't served.
+    pub fn get(&self, id: ChainId) -> Result<&Chain, Invalid> {
+        self.iter().find(|chain| chain.id == id).ok_or(Invalid("is not a chain that this service is configured for"))
+    }
+
+    /// All of them, in the order of the configuration.
+    pub fn iter(&self) -> impl Iterator<Item = &Chain> {
+        self.0.iter()
+    }
+}
+
+impl std::str::FromStr for Chains {
+    type Err = InvalidChains;
+
+    fn from_str(json: &str) -> Result<Self, InvalidChains> {
+        let settings: Vec<ChainSettings> = serde_json::from_str(json)?;
+        let chains = settings
+            .into_iter()
+            .map(|chain| {
+                let public = Chain::public(chain.id);
+                let from_public = |field: fn(&Chain) -> u64| public.as_ref().map(field);
+                let (Some(first_block), Some(addresses)) = (
+                    chain.first_block.or(from_public(|known| known.first_block)),
+                    chain.contracts.or(public.as_ref().map(|known| known.addresses.clone())),
+                ) else {
+                    return Err(InvalidChains::Unknown(chain.id));
+                };
+                let confirmations = chain.confirmations.or(from_public(|known| known.confirmations)).unwrap_or(0);
+                Ok(Chain { id: chain.id, first_block, confirmations, addresses })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let repeated =
+            chains.iter().enumerate().any(|(index, chain)| chains.iter().take(index).any(|other| other.id == chain.id));
+        if chains.is_empty() || repeated { Err(InvalidChains::Count) } else { Ok(Self(chains)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_chain_needs_its_id_alone_and_any_part_can_be_overridden() {
+        let chains: Chains = r#"[{"id": 8453}, {"id": 1, "firstBlock": 0, "confirmations": 0}]"#.parse().unwrap();
+        let base = chains.get(ChainId(8453)).unwrap();
+        assert_eq!((base.first_block, base.confirmations), (27_712_746, 5));
+        let mainnet = chains.get(ChainId(1)).unwrap();
+        assert_eq!((mainnet.first_block, mainnet.confirmations), (0, 0));
+        assert!(chains.get(ChainId(10)).is_err());
+    }
+
+    #[test]
+    fn a_useless_list_is_refused_with_its_reason() {
+        for (json, reason) in [
+            ("[]", "at least one chain"),
+            ("8453", "not a JSON array"),
+            (r#"[{"id": 10}]"#, "chain 10 has no public deployment"),
+            (r#"[{"id": 1}, {"id": 1}]"#, "only once"),
+            (r#"[{"id": 1, "rpc": "x"}]"#, "unknown field"),
+        ] {
+            let error = json.parse::<Chains>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{json}: {error}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+use std::{error::Error, fmt, time::Duration};
+
+use lambda_http::http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+/// Every way in which a request can fail: what the client is told and, apart from it, the cause that only the log sees.
+///
+/// Any error converts into it with `?` and is then a plain 500. One that a client can do something about is made by
+/// the constructor that names it.
+pub struct ApiError {
+    status: StatusCode,
+    message: String,
+    errors: Vec<FieldError>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// What is wrong with one field of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldError {
+    /// Dotted path of the field, such as `moment.collectionAddress`.
+    pub field: String,
+    /// What is wrong, worded to follow the field's name.
+    pub message: String,
+}
+
+/// The body of every error response.
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    status: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [FieldError],
+}
+
+impl ApiError {
+    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), errors: Vec::new(), headers: Vec::new(), cause: None }
+    }
+
+    /// 400: the request as a whole can't be read.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// 400: these fields are missing or wrong.
+    pub fn invalid_fields(errors: Vec<FieldError>) -> Self {
+        Self { errors, ..Self::bad_request("Invalid input: see errors") }
+    }
+
+    /// 401: no credential, or a wrong, expired or revoked one.
+    pub fn unauthorized(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, message)
+            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"moments\""))
+    }
+
+    /// 404: nothing is there.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// 405: the path exists, with these methods.
+    pub fn method_not_allowed(allowed: &str) -> Self {
+        let error = Self::new(StatusCode::METHOD_NOT_ALLOWED, format!("This path answers to {allowed}"));
+        match HeaderValue::from_str(allowed) {
+            Ok(allowed) => error.with_header(header::ALLOW, allowed),
+            Err(_) => error,
+        }
+    }
+
+    /// 409: the request is right, but not in the state that things are in.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, message)
+    }
+
+    /// 413: the body is longer than `max_bytes`.
+    pub fn payload_too_large(max_bytes: usize) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, format!("The body must be at most {max_bytes} bytes long"))
+    }
+
+    /// 415: the body isn't JSON.
+    pub fn unsupported_media_type() -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Send the body as JSON, with Content-Type: application/json")
+    }
+
+    /// 429: a limit of `max` requests is used up, and the next one is let through in `retry_after`.
+    pub fn too_many_requests(message: impl Into<String>, max: u32, retry_after: Duration) -> Self {
+        let seconds = retry_after.as_secs().max(1);
+        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, message).retry_after(seconds);
+        if let Ok(value) = HeaderValue::from_str(&format!("\"default\";r=0;t={seconds}")) {
+            error = error.with_header(HeaderName::from_static("ratelimit"), value);
+        }
+        if let Ok(value) = HeaderValue::from_str(&format!("\"default\";q={max}")) {
+            error = error.with_header(HeaderName::from_static("ratelimit-policy"), value);
+        }
+        error
+    }
+
+    /// 502: a service that ours stands on failed.
+    pub fn bad_gateway(message: impl Into<String>, cause: impl Error + Send + Sync + 'static) -> Self {
+        Self { cause: Some(Box::new(cause)), ..Self::new(StatusCode::BAD_GATEWAY, message) }.retry_after(1)
+    }
+
+    /// The status that the client gets.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What went wrong inside, if the fault isn't the client's.
+    pub fn cause(&self) -> Option<&(dyn Error + Send + Sync)> {
+        self.cause.as_deref()
+    }
+
+    /// Headers that belong to this error.
+    pub(super) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
+    }
+
+    /// The JSON body.
+    pub(super) fn body(&self) -> String {
+        let body = ErrorBody { status: "error", message: &self.message, errors: &self.errors };
+        serde_json::to_string(&body).unwrap_or_default()
+    }
+
+    fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    fn retry_after(self, seconds: u64) -> Self {
+        self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds))
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for ApiError {
+    fn from(cause: E) -> Self {
+        let error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side");
+        Self { cause: Some(Box::new(cause)), ..error }
+    }
+}
+
+/// For tests and logs: never sent to a client.
+impl fmt::Debug for ApiError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {} {:?}", self.status, self.body(), self.cause)
+    }
+}

@@ -1,0 +1,15 @@
+//! The one place that parses a request and the one that answers it. An endpoint implements [`Endpoint`] and its `main`
+//! is [`serve`].
+
+mod error;
+mod fields;
+mod request;
+mod response;
+mod serve;
+
+pub use error::{ApiError, FieldError};
+pub use fields::Fields;
+pub use lambda_http::http::StatusCode;
+pub use request::Request;
+pub use response::Response;
+pub use serve::{Endpoint, StartError, serve};

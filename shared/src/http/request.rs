@@ -1,0 +1,101 @@
+use std::net::{IpAddr, Ipv6Addr};
+
+use lambda_http::{
+    RequestExt,
+    http::{Method, header},
+    request::RequestContext,
+};
+use serde_json::Value;
+
+use super::{ApiError, Fields};
+
+/// Longest body that is read.
+const MAX_BODY_BYTES: usize = 16 * 1024;
+
+/// A request as API Gateway hands it over (HTTP API, payload version 2).
+pub struct Request {
+    event: lambda_http::Request,
+    id: String,
+}
+
+impl Request {
+    pub(super) fn new(event: lambda_http::Request) -> Self {
+        let id = event.lambda_context_ref().map(|context| context.request_id.clone()).unwrap_or_default();
+        Self { event, id }
+    }
+
+    /// The id under which the logs of this request are found.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Method of the request.
+    pub fn method(&self) -> &Method {
+        self.event.method()
+    }
+
+    /// Path from the host on, with the stage's name in front.
+    pub fn path(&self) -> &str {
+        self.event.uri().path()
+    }
+
+    /// A header's value, if it is there and readable text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.event.headers().get(name)?.to_str().ok()
+    }
+
+    /// The query string as it was sent.
+    pub fn query_string(&self) -> &str {
+        self.event.uri().query().unwrap_or_default()
+    }
+
+    /// The query's parameters.
+    pub fn query(&self) -> Fields {
+        Fields::from_query(self.query_string())
+    }
+
+    /// The network that the request came from, as the gateway saw it: the address, or for IPv6 its /64, which is what
+    /// one subscriber has. `X-Forwarded-For` is the client's own word and is not asked.
+    pub fn client_network(&self) -> String {
+        let source = match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone().unwrap_or_default(),
+            _ => String::new(),
+        };
+        match source.parse() {
+            Ok(IpAddr::V6(address)) => format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+            _ => source,
+        }
+    }
+
+    /// The body's fields.
+    ///
+    /// # Errors
+    /// 413 over 16 KiB, 415 unless the content type is JSON, 400 unless it is one JSON object.
+    pub fn json(&self) -> Result<Fields, ApiError> {
+        let body: &[u8] = self.event.body().as_ref();
+        if body.len() > MAX_BODY_BYTES {
+            return Err(ApiError::payload_too_large(MAX_BODY_BYTES));
+        }
+        if !self.header(header::CONTENT_TYPE.as_str()).is_some_and(is_json) {
+            return Err(ApiError::unsupported_media_type());
+        }
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(fields)) => Ok(Fields::from_object(fields)),
+            Ok(_) => Err(ApiError::bad_request("The body must be a JSON object")),
+            Err(error) => Err(ApiError::bad_request(format!("The body is not valid JSON: {error}"))),
+        }
+    }
+
+    /// The body's fields, where a body may be left out.
+    ///
+    /// # Errors
+    /// Those of [`Request::json`], unless the body is empty.
+    pub fn json_or_empty(&self) -> Result<Fields, ApiError> {
+        if self.event.body().is_empty() { Ok(Fields::from_object(serde_json::Map::new())) } else { self.json() }
+    }
+}
+
+/// Whether a content type is `application/json`, whatever its parameters.
+fn is_json(content_type: &str) -> bool {
+    content_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}

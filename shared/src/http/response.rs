@@ -1,0 +1,66 @@
+use lambda_http::{
+    Body,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+};
+use serde::Serialize;
+
+use super::ApiError;
+
+/// An answer to a request.
+pub struct Response(lambda_http::Response<Body>);
+
+impl Response {
+    /// 200 with `body` as JSON. Nothing on the way may keep it, unless [`Response::cacheable`] says so.
+    ///
+    /// # Errors
+    /// When the body can't be written as JSON, which is a fault of ours.
+    pub fn json(body: &impl Serialize) -> Result<Self, ApiError> {
+        Ok(Self::new(StatusCode::OK, serde_json::to_string(body)?))
+    }
+
+    /// Lets anyone keep the answer for `seconds`.
+    pub fn cacheable(self, seconds: u32) -> Self {
+        match HeaderValue::from_str(&format!("public, max-age={seconds}")) {
+            Ok(value) => self.with_header(header::CACHE_CONTROL, value),
+            Err(_) => self,
+        }
+    }
+
+    /// Points to the next page (RFC 8288): the same path with another query.
+    ///
+    /// # Errors
+    /// When the query can't stand in a header, which is a fault of ours.
+    pub fn next_page(self, query: &str) -> Result<Self, ApiError> {
+        let link = HeaderValue::from_str(&format!("<?{query}>; rel=\"next\""))?;
+        Ok(self.with_header(header::LINK, link))
+    }
+
+    pub(super) fn from_error(error: &ApiError) -> Self {
+        let response = Self::new(error.status(), error.body());
+        error
+            .headers()
+            .iter()
+            .fold(response, |response, (name, value)| response.with_header(name.clone(), value.clone()))
+    }
+
+    pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.0.headers_mut().insert(name, value);
+        self
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.0.status()
+    }
+
+    pub(super) fn into_inner(self) -> lambda_http::Response<Body> {
+        self.0
+    }
+
+    fn new(status: StatusCode, body: String) -> Self {
+        let mut response = lambda_http::Response::new(Body::from(body));
+        *response.status_mut() = status;
+        Self(response)
+            .with_header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+    }
+}

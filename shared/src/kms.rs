@@ -1,0 +1,100 @@
+//! The two things that sign-in asks of KMS: an HMAC over codes and a signature over tokens. No key leaves KMS.
+
+use aws_sdk_kms::{
+    Client,
+    error::SdkError,
+    primitives::Blob,
+    types::{MacAlgorithmSpec, MessageType, SigningAlgorithmSpec},
+};
+use p256::ecdsa::Signature;
+
+use crate::config::{self, ConfigError};
+
+/// KMS didn't do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum KmsError {
+    /// The call failed.
+    #[error("KMS")]
+    Call(#[source] Box<aws_sdk_kms::Error>),
+    /// The answer lacks what was asked for or can't be read.
+    #[error("KMS answered without a usable {0}")]
+    Answer(&'static str),
+}
+
+impl<E> From<SdkError<E>> for KmsError
+where
+    aws_sdk_kms::Error: From<SdkError<E>>,
+{
+    fn from(error: SdkError<E>) -> Self {
+        Self::Call(Box::new(error.into()))
+    }
+}
+
+/// A symmetric key that makes and checks message authentication codes (HMAC-SHA-256).
+#[derive(Clone)]
+pub struct MacKey {
+    client: Client,
+    id: String,
+}
+
+impl MacKey {
+    /// The key that the variable `name` gives the id of.
+    ///
+    /// # Errors
+    /// When the variable is unset.
+    pub fn from_env(aws: &aws_config::SdkConfig, name: &'static str) -> Result<Self, ConfigError> {
+        Ok(Self { client: Client::new(aws), id: config::required(name)? })
+    }
+
+    /// The code of `message`. One KMS call.
+    ///
+    /// # Errors
+    /// When KMS fails.
+    pub async fn generate(&self, message: &[u8]) -> Result<Vec<u8>, KmsError> {
+        let call = self.client.generate_mac().key_id(&self.id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
+        let answer = call.message(Blob::new(message)).send().await?;
+        answer.mac.map(Blob::into_inner).ok_or(KmsError::Answer("MAC"))
+    }
+
+    /// Whether `mac` is the code of `message`. One KMS call, which compares in constant time.
+    ///
+    /// # Errors
+    /// When KMS fails; a wrong code is no failure.
+    pub async fn verify(&self, message: &[u8], mac: &[u8]) -> Result<bool, KmsError> {
+        let call = self.client.verify_mac().key_id(&self.id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
+        match call.message(Blob::new(message)).mac(Blob::new(mac)).send().await {
+            Ok(answer) => Ok(answer.mac_valid),
+            Err(error) if error.as_service_error().is_some_and(|e| e.is_kms_invalid_mac_exception()) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// An ECDSA key on P-256.
+#[derive(Clone)]
+pub struct SigningKey {
+    client: Client,
+    id: String,
+}
+
+impl SigningKey {
+    /// The key that the variable `name` gives the id of.
+    ///
+    /// # Errors
+    /// When the variable is unset.
+    pub fn from_env(aws: &aws_config::SdkConfig, name: &'static str) -> Result<Self, ConfigError> {
+        Ok(Self { client: Client::new(aws), id: config::required(name)? })
+    }
+
+    /// The ES256 signature of `message` (at most 4096 bytes): r and s, 32 bytes each. One KMS call.
+    ///
+    /// # Errors
+    /// When KMS fails.
+    pub async fn sign(&self, message: &[u8]) -> Result<[u8; 64], KmsError> {
+        let call = self.client.sign().key_id(&self.id).signing_algorithm(SigningAlgorithmSpec::EcdsaSha256);
+        let answer = call.message_type(MessageType::Raw).message(Blob::new(message)).send().await?;
+        let der = answer.signature.ok_or(KmsError::Answer("signature"))?;
+        let signature = Signature::from_der(der.as_ref()).map_err(|_| KmsError::Answer("signature"))?;
+        Ok(signature.to_bytes().into())
+    }
+}

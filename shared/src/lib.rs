@@ -1,0 +1,14 @@
+//! What every function of the service shares. Modules sit on floors and an import only points down:
+//! `auth` and `chain` stand on `store`, `http`, `kms`, `mail`, `config` and `clock`, and all of them on `model`.
+#![warn(missing_docs)]
+
+pub mod auth;
+pub mod chain;
+pub mod clock;
+pub mod config;
+pub mod http;
+pub mod kms;
+pub mod mail;
+pub mod model;
+pub mod store;
+pub mod telemetry;

@@ -1,0 +1,82 @@
+use std::{fmt, str::FromStr};
+
+use super::{Invalid, serde_as_text};
+
+/// An account or contract on an EVM chain. Read in any letter case, written in lower case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Address(alloy::primitives::Address);
+
+impl FromStr for Address {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        parse_fixed_hex(text)
+            .map(|bytes: [u8; 20]| Self(bytes.into()))
+            .ok_or(Invalid("must be an address: 0x and 40 hexadecimal digits"))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:#x}", self.0)
+    }
+}
+
+serde_as_text!(Address);
+
+impl From<alloy::primitives::Address> for Address {
+    fn from(address: alloy::primitives::Address) -> Self {
+        Self(address)
+    }
+}
+
+impl From<Address> for alloy::primitives::Address {
+    fn from(address: Address) -> Self {
+        address.0
+    }
+}
+
+/// Exactly `N` bytes written as `0x` and two hexadecimal digits each, in any letter case.
+pub(super) fn parse_fixed_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits = text.strip_prefix("0x")?;
+    let mut bytes = [0; N];
+    alloy::hex::decode_to_slice(digits, &mut bytes).ok()?;
+    // The decoder accepts a second prefix; only the digits themselves may fill the length.
+    (digits.len() == 2 * N).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_letter_case_is_read_and_lower_case_written() {
+        for text in [
+            "0x540C18B7F99B3B599C6FEB99964498931C211858",
+            "0x540c18b7f99b3b599c6feb99964498931c211858",
+            "0x540C18B7f99b3b599c6FeB99964498931c211858",
+        ] {
+            let address: Address = text.parse().unwrap();
+            assert_eq!(address.to_string(), text.to_lowercase());
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for text in [
+            "",
+            "0x",
+            "540c18b7f99b3b599c6feb99964498931c211858",
+            "0x540c18b7f99b3b599c6feb99964498931c21185",
+            "0x540c18b7f99b3b599c6feb99964498931c2118588",
+            "0x540c18b7f99b3b599c6feb99964498931c21185g",
+            "0X540c18b7f99b3b599c6feb99964498931c211858",
+            "0x0x40c18b7f99b3b599c6feb99964498931c21185",
+            "0x0x540c18b7f99b3b599c6feb99964498931c211858",
+            " 0x540c18b7f99b3b599c6feb99964498931c211858",
+            "0x540c18b7f99b3b599c6feb99964498931c21185é",
+        ] {
+            assert!(text.parse::<Address>().is_err(), "{text:?} was accepted");
+        }
+    }
+}

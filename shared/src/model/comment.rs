@@ -1,0 +1,102 @@
+use std::{fmt, str::FromStr};
+
+use alloy::primitives::B256;
+use serde::{Deserialize, Serialize};
+
+use super::{Address, EventId, Invalid, address::parse_fixed_hex, serde_as_text};
+
+/// The comments protocol's id of a comment: 32 bytes, written as `0x` and 64 lower-case digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CommentId(B256);
+
+/// The counter value that the comments protocol gave a comment; needed to build an onchain reply to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommentNonce(B256);
+
+macro_rules! thirty_two_bytes {
+    ($type:ident) => {
+        impl FromStr for $type {
+            type Err = Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                parse_fixed_hex(text)
+                    .map(|bytes: [u8; 32]| Self(bytes.into()))
+                    .ok_or(Invalid("must be 32 bytes: 0x and 64 hexadecimal digits"))
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "{:#x}", self.0)
+            }
+        }
+
+        impl From<B256> for $type {
+            fn from(bytes: B256) -> Self {
+                Self(bytes)
+            }
+        }
+
+        serde_as_text!($type);
+    };
+}
+thirty_two_bytes!(CommentId);
+thirty_two_bytes!(CommentNonce);
+
+/// A comment on a moment: the contract's `MomentComment` without the reply count and preview, which belong to the list
+/// that shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comment {
+    /// Id of the stored row.
+    pub id: EventId,
+    /// Account that commented; for a mint-time comment the account that the token went to.
+    pub sender: Address,
+    /// Name of the sender's artist profile; empty without one.
+    pub username: String,
+    /// Text, of at most [`MAX_COMMENT_CHARACTERS`].
+    pub comment: String,
+    /// Unix time in milliseconds.
+    pub timestamp: u64,
+    /// Protocol id; none for a mint-time comment, which can't be replied to onchain.
+    pub comment_id: Option<CommentId>,
+    /// The parent's protocol id, for a reply.
+    pub reply_to_id: Option<CommentId>,
+    /// Protocol nonce; none for a mint-time comment.
+    pub nonce: Option<CommentNonce>,
+}
+
+/// Longest comment text kept. Nothing onchain limits a comment's length, so without a bound one transaction could
+/// outgrow a stored row (400 KB with its three previews), or a page of 21 rows the 1 MB that one Query reads.
+pub const MAX_COMMENT_CHARACTERS: usize = 2_000;
+
+/// Cuts a text from the chain to [`MAX_COMMENT_CHARACTERS`].
+pub fn clip_comment(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_COMMENT_CHARACTERS) {
+        text.truncate(end);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(clip_comment("é".repeat(2_000)), "é".repeat(2_000));
+        assert_eq!(clip_comment("é".repeat(2_001)), "é".repeat(2_000));
+        assert_eq!(clip_comment(String::new()), "");
+    }
+
+    #[test]
+    fn comment_ids_are_32_bytes() {
+        let id = format!("0x{}", "Ab".repeat(32));
+        assert_eq!(id.parse::<CommentId>().unwrap().to_string(), id.to_lowercase());
+        for text in
+            ["", "0x", "0xab", &"ab".repeat(32), &format!("0x{}", "ab".repeat(33)), &format!("0x{}", "zz".repeat(32))]
+        {
+            assert!(text.parse::<CommentId>().is_err(), "{text:?} was accepted");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+use std::fmt;
+
+use alloy::primitives::B256;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::ChainId;
+
+/// The id of a row that a log of a chain caused: UUID v5 of (chain, transaction, log index), so that reading the same
+/// log twice gives the same row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EventId(Uuid);
+
+/// Namespace of every event id. Changing it would give every stored row another id.
+const NAMESPACE: Uuid = Uuid::from_u128(0x5f0f_7c39_8b4e_4d1c_9a34_6e2d_1b70_c8a5);
+
+impl EventId {
+    /// Derives the id of the log at `log_index` (its position in the block) of `transaction`.
+    pub fn new(chain: ChainId, transaction: B256, log_index: u64) -> Self {
+        Self(Uuid::new_v5(&NAMESPACE, format!("{chain}/{transaction:#x}/{log_index}").as_bytes()))
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}

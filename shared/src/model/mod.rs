@@ -1,0 +1,45 @@
+//! The words of the domain as types that can't hold a bad value. Each parses with `FromStr`, and an error reads on
+//! after the field's name: "tokenId" + "must be a whole number…".
+
+mod address;
+mod artist;
+mod comment;
+mod email;
+mod event_id;
+mod key;
+mod moment;
+mod one_time_code;
+
+pub use address::Address;
+pub use artist::{ArtistId, Wallet, WalletType};
+pub use comment::{Comment, CommentId, CommentNonce, MAX_COMMENT_CHARACTERS, clip_comment};
+pub use email::Email;
+pub use event_id::EventId;
+pub use key::{KeyId, KeyName};
+pub use moment::{ChainId, Collection, Moment, MomentRef, TokenId};
+pub use one_time_code::OneTimeCode;
+
+/// Why a text is not a value of the type it should be, worded to follow the field's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(pub &'static str);
+
+/// Implements `Serialize` and `Deserialize` through `Display` and `FromStr`, so that a stored or sent value is
+/// parsed by the same rules as a received one.
+macro_rules! serde_as_text {
+    ($type:ty) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use serde_as_text;

@@ -1,0 +1,148 @@
+use std::{fmt, str::FromStr};
+
+use alloy::primitives::U256;
+use serde::{Deserialize, Serialize};
+
+use super::{Address, Invalid, serde_as_text};
+
+/// An EIP-155 chain id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ChainId(pub u64);
+
+impl ChainId {
+    /// The chain that a request means when it names none.
+    pub const DEFAULT: Self = Self(8453);
+}
+
+impl FromStr for ChainId {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        parse_digits(text).map(Self).ok_or(Invalid("must be a chain id: a whole number"))
+    }
+}
+
+impl fmt::Display for ChainId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// The id of a token in its collection: a 256-bit whole number, written in decimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TokenId(U256);
+
+impl FromStr for TokenId {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        parse_digits(text).map(Self).ok_or(Invalid("must be a token id: a whole number from 0 to 2^256 - 1"))
+    }
+}
+
+impl fmt::Display for TokenId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+serde_as_text!(TokenId);
+
+impl From<U256> for TokenId {
+    fn from(id: U256) -> Self {
+        Self(id)
+    }
+}
+
+impl From<TokenId> for U256 {
+    fn from(id: TokenId) -> Self {
+        id.0
+    }
+}
+
+/// Where a moment is: a token of a collection on a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MomentRef {
+    /// Chain of the collection.
+    pub chain: ChainId,
+    /// Contract of the collection.
+    pub collection: Address,
+    /// Token in the collection.
+    pub token: TokenId,
+}
+
+/// Prints `chain#collection#token`, the form that storage keys use.
+impl fmt::Display for MomentRef {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}#{}#{}", self.chain, self.collection, self.token)
+    }
+}
+
+/// A collection as its factory announced it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collection {
+    /// Chain of the contract.
+    pub chain_id: ChainId,
+    /// The contract.
+    pub address: Address,
+    /// Name given at creation.
+    pub name: String,
+    /// Metadata URI given at creation.
+    pub uri: String,
+    /// Account that called the factory.
+    pub creator: Address,
+    /// Account that got every permission.
+    pub default_admin: Address,
+    /// Unix time of the creation's block, in seconds.
+    pub created_at: u64,
+}
+
+/// A token as its collection announced it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Chain of the collection.
+    pub chain_id: ChainId,
+    /// Contract of the collection.
+    pub collection: Address,
+    /// Token in the collection.
+    pub token_id: TokenId,
+    /// Metadata URI given at creation.
+    pub uri: String,
+    /// Most tokens that can be minted; 2^64 - 1 means an open edition.
+    pub max_supply: TokenId,
+    /// Unix time of the creation's block, in seconds.
+    pub created_at: u64,
+}
+
+/// A whole number in plain decimal digits: no sign, no separator, no prefix.
+fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn token_ids_cover_exactly_256_bits() {
+        let max = U256::MAX.to_string();
+        assert_eq!(max.parse::<TokenId>().unwrap().to_string(), max);
+        assert_eq!("0".parse::<TokenId>().unwrap().to_string(), "0");
+        assert_eq!("007".parse::<TokenId>().unwrap().to_string(), "7");
+
+        let over = "115792089237316195423570985008687907853269984665640564039457584007913129639936";
+        for text in ["", "-1", "+1", "1.5", "1e3", "0x10", "1_000", " 1", "one", over] {
+            assert!(text.parse::<TokenId>().is_err(), "{text:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn chain_ids_are_plain_whole_numbers() {
+        assert_eq!("8453".parse::<ChainId>().unwrap(), ChainId::DEFAULT);
+        for text in ["", "-1", "+8453", "8453.0", "0x2105", "base", "18446744073709551616"] {
+            assert!(text.parse::<ChainId>().is_err(), "{text:?} was accepted");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Artists, in the table of what the chain can't rebuild.
+//!
+//! - `pk = ARTIST#<id>`, `sk = PROFILE`: the artist;
+//! - `pk = EMAIL#<address>`, `sk = ARTIST`: which artist signs in with it, and the wallet, so that a sign-in is one read;
+//! - `pk = WALLET#<address>`, `sk = ARTIST`: whose wallet it is, with the name to show for it.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Key, StoreError, Table};
+use crate::model::{Address, ArtistId, Email, Wallet, WalletType};
+
+/// An artist as sign-in knows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artist {
+    /// The artist's id.
+    pub artist_id: ArtistId,
+    /// The account that the service keeps for them.
+    pub embedded_wallet: Address,
+    /// The operator lane that owns the account.
+    pub lane: Address,
+}
+
+/// All artists.
+#[derive(Clone)]
+pub struct Artists(Table);
+
+#[derive(Serialize)]
+struct ProfileRow<'a> {
+    #[serde(flatten)]
+    artist: &'a Artist,
+    email: &'a Email,
+    username: &'static str,
+    /// Unix time in seconds.
+    created_at: u64,
+}
+
+#[derive(Serialize)]
+struct WalletRow {
+    artist_id: ArtistId,
+    #[serde(flatten)]
+    wallet: Wallet,
+    username: &'static str,
+}
+
+#[derive(Deserialize)]
+struct WalletName {
+    address: Address,
+    username: String,
+}
+
+impl Artists {
+    /// The artists in their table.
+    pub fn new(artists: Table) -> Self {
+        Self(artists)
+    }
+
+    /// The artist who signs in with this address. One read.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn find_by_email(&self, email: &Email) -> Result<Option<Artist>, StoreError> {
+        self.0.get(&email_key(email)).await
+    }
+
+    /// Makes an artist with this address and embedded wallet. `false` when the address has one already.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn create(&self, email: &Email, artist: &Artist, now: u64) -> Result<bool, StoreError> {
+        let profile = ProfileRow { artist, email, username: "", created_at: now };
+        let wallet = WalletRow {
+            artist_id: artist.artist_id,
+            wallet: Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded },
+            username: profile.username,
+        };
+        let rows = vec![
+            self.0.insertion(&email_key(email), artist)?,
+            self.0.insertion(&Key::new(format!("ARTIST#{}", artist.artist_id), "PROFILE"), &profile)?,
+            self.0.insertion(&wallet_key(artist.embedded_wallet), &wallet)?,
+        ];
+        self.0.write_together(rows).await
+    }
+
+    /// The names to show for wallets; one that is no artist's, or whose artist has no name, is left out. One read for
+    /// every hundred.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn usernames(&self, wallets: &[Address]) -> Result<HashMap<Address, String>, StoreError> {
+        let mut names = HashMap::new();
+        for wallets in wallets.chunks(100) {
+            let rows: Vec<WalletName> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
+            names.extend(rows.into_iter().map(|row| (row.address, row.username)));
+        }
+        Ok(names)
+    }
+}
+
+fn email_key(email: &Email) -> Key {
+    Key::new(format!("EMAIL#{email}"), "ARTIST")
+}
+
+fn wallet_key(wallet: Address) -> Key {
+    Key::new(format!("WALLET#{wallet}"), "ARTIST")
+}

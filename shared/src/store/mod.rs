@@ -1,0 +1,192 @@
+//! DynamoDB. Three tables, split by who may touch them and whether they can be rebuilt: what the chain can rebuild
+//! ([`Table::chain`]), what it can't ([`Table::artists`]) and hashes of secrets with their limits
+//! ([`Table::secrets`]). One file per aggregate; each says which keys its rows have.
+
+mod artists;
+mod checkpoints;
+mod codes;
+mod comments;
+mod keys;
+mod moments;
+mod numbered;
+mod rate_windows;
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::{
+    Client,
+    error::{BuildError, ProvideErrorMetadata, SdkError},
+    operation::transact_write_items::TransactWriteItemsError,
+    types::{AttributeValue, KeysAndAttributes, Put, TransactWriteItem},
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+pub use self::{
+    artists::{Artist, Artists},
+    checkpoints::Checkpoints,
+    codes::{Codes, StoredCode},
+    comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
+    keys::{KeyRecord, Keys, MAX_KEYS},
+    moments::Moments,
+    rate_windows::{RateWindow, RateWindows},
+};
+use crate::config::{self, ConfigError};
+
+/// Storage didn't do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The call failed.
+    #[error("DynamoDB")]
+    Call(#[source] Box<aws_sdk_dynamodb::Error>),
+    /// The call can't be written.
+    #[error("DynamoDB request")]
+    Request(#[from] BuildError),
+    /// A row isn't what its aggregate writes.
+    #[error("row of an unknown shape")]
+    Row(#[from] serde_dynamo::Error),
+    /// Others kept changing the same rows; the work may be tried again.
+    #[error("too much contention on {0}")]
+    Contention(&'static str),
+}
+
+impl<E> From<SdkError<E>> for StoreError
+where
+    aws_sdk_dynamodb::Error: From<SdkError<E>>,
+{
+    fn from(error: SdkError<E>) -> Self {
+        Self::Call(Box::new(error.into()))
+    }
+}
+
+type Item = HashMap<String, AttributeValue>;
+
+/// One table.
+#[derive(Clone)]
+pub struct Table {
+    client: Client,
+    name: String,
+}
+
+impl Table {
+    /// What the chain can rebuild, named by `CHAIN_TABLE`.
+    ///
+    /// # Errors
+    /// When the variable is unset.
+    pub fn chain(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+        Self::from_env(aws, "CHAIN_TABLE")
+    }
+
+    /// Artists and what is theirs, named by `ARTIST_TABLE`.
+    ///
+    /// # Errors
+    /// When the variable is unset.
+    pub fn artists(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+        Self::from_env(aws, "ARTIST_TABLE")
+    }
+
+    /// Hashes of keys and codes, and their limits, named by `SECRET_TABLE`.
+    ///
+    /// # Errors
+    /// When the variable is unset.
+    pub fn secrets(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+        Self::from_env(aws, "SECRET_TABLE")
+    }
+
+    fn from_env(aws: &aws_config::SdkConfig, variable: &'static str) -> Result<Self, ConfigError> {
+        Ok(Self { client: Client::new(aws), name: config::required(variable)? })
+    }
+
+    async fn get<R: DeserializeOwned>(&self, key: &Key) -> Result<Option<R>, StoreError> {
+        let call = self.client.get_item().table_name(&self.name).set_key(Some(key.item()));
+        let answer = call.consistent_read(true).send().await?;
+        Ok(answer.item.map(serde_dynamo::from_item).transpose()?)
+    }
+
+    /// The rows of up to 100 different keys, in any order; missing ones are left out.
+    async fn get_many<R: DeserializeOwned>(&self, keys: impl IntoIterator<Item = Key>) -> Result<Vec<R>, StoreError> {
+        let mut rows = Vec::new();
+        let mut pending: Vec<Item> = keys.into_iter().map(|key| key.item()).collect();
+        while !pending.is_empty() {
+            let wanted = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build()?;
+            let answer = self.client.batch_get_item().request_items(&self.name, wanted).send().await?;
+            rows.extend(answer.responses.into_iter().flat_map(HashMap::into_values).flatten());
+            let unprocessed = answer.unprocessed_keys.unwrap_or_default().remove(&self.name);
+            pending = unprocessed.map(|keys| keys.keys).unwrap_or_default();
+        }
+        Ok(serde_dynamo::from_items(rows)?)
+    }
+
+    /// The write that puts a row where none is yet; its transaction fails when one is there.
+    fn insertion<T: Serialize>(&self, key: &Key, fields: &T) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder().table_name(&self.name).set_item(Some(row(key, fields)?));
+        let put = put.condition_expression("attribute_not_exists(pk)").build()?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// Writes all of `items` or none. `false` when a condition of one of them doesn't hold, or another transaction is
+    /// at the same rows.
+    async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+        match self.client.transact_write_items().set_transact_items(Some(items)).send().await {
+            Ok(_) => Ok(true),
+            Err(error) if error.as_service_error().is_some_and(is_refused) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// What a conditional write answered; `None` when its condition doesn't hold.
+fn unless_refused<T, E>(result: Result<T, SdkError<E>>) -> Result<Option<T>, StoreError>
+where
+    E: ProvideErrorMetadata,
+    aws_sdk_dynamodb::Error: From<SdkError<E>>,
+{
+    match result {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.code() == Some("ConditionalCheckFailedException") => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_refused(error: &TransactWriteItemsError) -> bool {
+    let TransactWriteItemsError::TransactionCanceledException(canceled) = error else { return false };
+    let mut codes = canceled.cancellation_reasons().iter().filter_map(|reason| reason.code());
+    codes.any(|code| matches!(code, "ConditionalCheckFailed" | "TransactionConflict"))
+}
+
+/// The primary key of a row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+struct Key {
+    pk: String,
+    sk: String,
+}
+
+impl Key {
+    fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
+        Self { pk: pk.into(), sk: sk.into() }
+    }
+
+    fn item(&self) -> Item {
+        HashMap::from([("pk".to_owned(), text(&self.pk)), ("sk".to_owned(), text(&self.sk))])
+    }
+}
+
+/// A row as it is stored: its key beside its fields.
+#[derive(Serialize)]
+struct Row<'a, T> {
+    #[serde(flatten)]
+    key: &'a Key,
+    #[serde(flatten)]
+    fields: &'a T,
+}
+
+fn row<T: Serialize>(key: &Key, fields: &T) -> Result<Item, StoreError> {
+    Ok(serde_dynamo::to_item(Row { key, fields })?)
+}
+
+fn text(value: impl ToString) -> AttributeValue {
+    AttributeValue::S(value.to_string())
+}
+
+fn number(value: impl ToString) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}

@@ -1,0 +1,115 @@
+//! Lists that are paged by offset. Rows are numbered without a gap as they are written, row and length in one
+//! transaction, so that any page is one range of keys: page 500 costs what page 1 costs.
+//!
+//! `sk` is a row's number in 12 digits; `sk = LENGTH` holds how many there are and sorts after all of them.
+
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{Key, StoreError, Table, number, text};
+
+/// One list: a partition of a table.
+pub(super) struct NumberedList<'a> {
+    pub(super) table: &'a Table,
+    pub(super) partition: String,
+}
+
+/// Some rows of a list.
+pub(super) struct Page<R> {
+    pub(super) rows: Vec<R>,
+    /// Whether rows follow.
+    pub(super) more: bool,
+}
+
+#[derive(Deserialize)]
+struct LengthRow {
+    length: u64,
+}
+
+const LENGTH: &str = "LENGTH";
+const LAST_NUMBER: u64 = 999_999_999_999;
+
+impl NumberedList<'_> {
+    pub(super) fn length_key(&self) -> Key {
+        Key::new(&self.partition, LENGTH)
+    }
+
+    pub(super) fn row_key(&self, number: u64) -> Key {
+        Key::new(&self.partition, format!("{number:012}"))
+    }
+
+    /// The writes that append `fields` as row number `length`. They fail when the list isn't that long any more.
+    pub(super) fn append(&self, length: u64, fields: &impl Serialize) -> Result<[TransactWriteItem; 2], StoreError> {
+        let grow = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(self.length_key().item()))
+            .update_expression("SET #length = :next")
+            .condition_expression(if length == 0 { "attribute_not_exists(pk)" } else { "#length = :length" })
+            .expression_attribute_names("#length", "length")
+            .expression_attribute_values(":next", number(length + 1));
+        let grow = if length == 0 { grow } else { grow.expression_attribute_values(":length", number(length)) };
+        Ok([
+            self.table.insertion(&self.row_key(length), fields)?,
+            TransactWriteItem::builder().update(grow.build()?).build(),
+        ])
+    }
+
+    /// Rows from the `offset`th oldest on. One Query.
+    pub(super) async fn oldest_first<R: DeserializeOwned>(
+        &self,
+        offset: u64,
+        limit: usize,
+    ) -> Result<Page<R>, StoreError> {
+        self.range(offset, LAST_NUMBER, true, limit).await
+    }
+
+    /// Rows from the `offset`th newest on. One Query; an offset over 0 counts from the list's end, which is one more
+    /// read by key.
+    pub(super) async fn newest_first<R: DeserializeOwned>(
+        &self,
+        offset: u64,
+        limit: usize,
+    ) -> Result<Page<R>, StoreError> {
+        let last = match offset {
+            0 => Some(LAST_NUMBER),
+            _ => self.length().await?.checked_sub(offset.saturating_add(1)),
+        };
+        match last {
+            Some(last) => self.range(0, last, false, limit).await,
+            None => Ok(Page { rows: Vec::new(), more: false }),
+        }
+    }
+
+    async fn length(&self) -> Result<u64, StoreError> {
+        let row: Option<LengthRow> = self.table.get(&self.length_key()).await?;
+        Ok(row.map_or(0, |row| row.length))
+    }
+
+    async fn range<R: DeserializeOwned>(
+        &self,
+        first: u64,
+        last: u64,
+        ascending: bool,
+        limit: usize,
+    ) -> Result<Page<R>, StoreError> {
+        if first > last {
+            return Ok(Page { rows: Vec::new(), more: false });
+        }
+        let call = self
+            .table
+            .client
+            .query()
+            .table_name(&self.table.name)
+            .key_condition_expression("pk = :list AND sk BETWEEN :first AND :last")
+            .expression_attribute_values(":list", text(&self.partition))
+            .expression_attribute_values(":first", text(self.row_key(first).sk))
+            .expression_attribute_values(":last", text(self.row_key(last).sk))
+            .scan_index_forward(ascending)
+            // One row more than asked for tells whether another page follows.
+            .limit(i32::try_from(limit + 1).unwrap_or(i32::MAX));
+        let mut items = call.send().await?.items.unwrap_or_default();
+        let more = items.len() > limit;
+        items.truncate(limit);
+        Ok(Page { rows: serde_dynamo::from_items(items)?, more })
+    }
+}
