@@ -1,1 +1,17 @@
-//! x
+//! The local stack: the whole service on one machine, made from `template.yaml`.
+#![warn(missing_docs)]
+
+mod chains;
+mod cloud;
+pub mod contracts;
+mod database;
+pub mod demo;
+pub mod functions;
+pub mod mail;
+mod node;
+pub mod paths;
+pub mod process;
+pub mod stack;
+
+/// What goes wrong here ends the command, with one line that says what and what to do.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;

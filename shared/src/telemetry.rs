@@ -13,7 +13,14 @@ use crate::config::{self, ConfigError};
 /// When the level is none of these.
 pub fn init() -> Result<(), ConfigError> {
     let level: LevelFilter = config::parsed_or("LOG_LEVEL", "info")?;
-    tracing_subscriber::fmt().json().flatten_event(true).with_target(false).with_max_level(level).init();
+    tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_target(false)
+        .with_max_level(level)
+        .init();
     Ok(())
 }
 

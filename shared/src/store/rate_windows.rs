@@ -2,7 +2,7 @@
 //!
 //! `pk = RATE#<subject>`, `sk = WINDOW`. Subjects are hashed by whoever names them, where they are personal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,13 @@ pub struct RateWindow {
 #[derive(Clone)]
 pub struct RateWindows(Table);
 
+/// A window with its subject. Written out, since flattened maps can't have numbers for keys.
 #[derive(Deserialize)]
 struct StoredWindow {
     pk: String,
-    #[serde(flatten)]
-    window: RateWindow,
+    slices: BTreeMap<u64, u32>,
+    version: u64,
+    expires_at: u64,
 }
 
 impl RateWindows {
@@ -43,8 +45,11 @@ impl RateWindows {
     /// When storage fails.
     pub async fn load(&self, subjects: &[&str]) -> Result<Vec<RateWindow>, StoreError> {
         let stored: Vec<StoredWindow> = self.0.get_many(subjects.iter().map(|subject| key(subject))).await?;
-        let find = |subject| stored.iter().find(|row| row.pk == key(subject).pk).map(|row| row.window.clone());
-        Ok(subjects.iter().map(|subject| find(subject).unwrap_or_default()).collect())
+        let mut windows: HashMap<_, _> = stored
+            .into_iter()
+            .map(|row| (row.pk, RateWindow { slices: row.slices, version: row.version, expires_at: row.expires_at }))
+            .collect();
+        Ok(subjects.iter().map(|subject| windows.remove(&key(subject).pk).unwrap_or_default()).collect())
     }
 
     /// Writes all windows back, or none. `false` when one of them has changed since it was loaded.

@@ -1,0 +1,38 @@
+//! The local chains: one anvil for each, mining a block for every transaction.
+
+use shared::model::ChainId;
+use tokio::process::Command;
+
+use crate::{
+    Error,
+    paths::Paths,
+    process::{Process, free_port, listens},
+};
+
+/// A running chain.
+pub struct LocalChain {
+    /// Its id.
+    pub id: ChainId,
+    /// Its node.
+    pub rpc_url: String,
+    /// Keeps the node running.
+    _node: Process,
+}
+
+impl LocalChain {
+    /// Starts an empty chain.
+    ///
+    /// # Errors
+    /// When anvil can't be started.
+    pub async fn start(paths: &Paths, logs: &std::path::Path, id: ChainId) -> Result<Self, Error> {
+        let port = free_port()?;
+        let mut command = Command::new(paths.anvil());
+        command.args(["--host", "127.0.0.1", "--port", &port.to_string(), "--chain-id", &id.to_string()]);
+        // The creator contracts' published build isn't optimised and passes the limit of a public chain.
+        command.arg("--disable-code-size-limit");
+        let rpc_url = format!("http://127.0.0.1:{port}");
+        let mut node = Process::start(&format!("anvil-{id}"), logs, &mut command)?;
+        node.ready(async || listens(port).await).await?;
+        Ok(Self { id, rpc_url, _node: node })
+    }
+}

@@ -1,0 +1,278 @@
+//! Puts every contract that the service deals with on an anvil node, at the addresses that the chain's configuration
+//! names, so that the service runs there with its real address table.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use alloy::{
+    hex,
+    network::TransactionBuilder,
+    primitives::{Address, B256, Bytes, U256, address, b256, keccak256},
+    providers::{Provider, RootProvider, ext::AnvilApi},
+    rpc::types::TransactionRequest,
+    sol,
+    sol_types::{SolCall, SolValue},
+};
+use serde::Deserialize;
+use shared::chain::{Chain, ChainAddresses, account};
+
+use crate::node::{StepError, during, transact};
+
+/// Anvil's first account: deploys everything, owns what has an owner and gets the protocol's fees.
+pub const DEPLOYER: Address = address!("f39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
+
+// Public addresses, the same on every chain:
+// https://github.com/ourzora/zora-protocol/tree/main/packages/protocol-deployments
+const PROTOCOL_REWARDS: Address = address!("7777777F279eba3d3Ad8F4E708545291A6fDBA8B");
+const UPGRADE_GATE: Address = address!("bC50029836A59A4E5e1Bb8988272F46ebA0F9900");
+
+/// Deploys code at an address that follows from the code alone: <https://github.com/safe-global/safe-singleton-factory>
+const SINGLETON_FACTORY: Address = address!("914d7Fec6aaC8cd542e72Bca78B30650d45643d7");
+/// A contract with the same code, which every anvil node has from its start.
+const DETERMINISTIC_DEPLOYER: Address = address!("4e59b44847b379578588920cA78FbF26c0B4956C");
+/// Where a proxy keeps its implementation: <https://eips.ethereum.org/EIPS/eip-1967>
+const IMPLEMENTATION_SLOT: B256 = b256!("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc");
+/// What the compiler wrote in place of the address of the library `DelegatedTokenCreation`.
+const LIBRARY_PLACEHOLDER: &str = "__$043acd83f10da8891b44992e6ee2cc1d8e$__";
+
+/// Share of an ERC-20 price that goes to the protocol, in percent.
+const ERC20_REWARD_PERCENT: u64 = 5;
+/// What collecting for an ERC-20 currency costs besides the price: 0.000111 ether, in wei.
+const ERC20_ETH_REWARD: u64 = 111_000_000_000_000;
+
+sol! {
+    interface Owned {
+        function initialize(address owner) external;
+    }
+
+    interface Erc20MinterSetup {
+        function initialize(address rewardRecipient, address owner, uint256 rewardPercent, uint256 ethReward) external;
+    }
+}
+
+/// Where compiled contracts are.
+pub struct Artifacts {
+    /// The folder that npm installs into.
+    pub node_modules: PathBuf,
+    /// The folder that `contracts/compile.mjs` writes into.
+    pub compiled: PathBuf,
+}
+
+/// Deploys everything to a fresh anvil node, which must run with `--disable-code-size-limit`: the collections' code is
+/// an unoptimised build. Returns the contracts' addresses by their names in lower camel case.
+///
+/// # Errors
+/// At the first contract that fails. The node is then of no use.
+pub async fn deploy(
+    rpc_url: &str,
+    chain: &Chain,
+    artifacts: &Artifacts,
+) -> Result<BTreeMap<&'static str, Address>, StepError> {
+    let node = RootProvider::connect(rpc_url).await.map_err(during("connecting"))?;
+    let mut deployment = Deployment { node, artifacts, addresses: BTreeMap::new() };
+    deployment.accounts().await?;
+    deployment.sales(&chain.addresses).await?;
+    deployment.factory(&chain.addresses).await?;
+    deployment.comments_and_currency(&chain.addresses).await?;
+    Ok(deployment.addresses)
+}
+
+struct Deployment<'a> {
+    node: RootProvider,
+    artifacts: &'a Artifacts,
+    addresses: BTreeMap<&'static str, Address>,
+}
+
+impl Deployment<'_> {
+    /// The contracts of Safe accounts, in the way in which they were deployed publicly.
+    async fn accounts(&mut self) -> Result<(), StepError> {
+        let step = "singletonFactory";
+        let code = self.node.get_code_at(DETERMINISTIC_DEPLOYER).await.map_err(during(step))?;
+        self.node.anvil_set_code(SINGLETON_FACTORY, code).await.map_err(during(step))?;
+
+        let folder = self.artifacts.node_modules.join("@safe-global/safe-contracts/build/artifacts/contracts");
+        for (contract, expected, subfolder, name) in [
+            ("safeProxyFactory", account::PROXY_FACTORY, "proxies", "SafeProxyFactory"),
+            ("safeSingleton", account::SINGLETON, "", "SafeL2"),
+            ("safeFallbackHandler", account::FALLBACK_HANDLER, "handler", "CompatibilityFallbackHandler"),
+            ("multiSendCallOnly", account::MULTI_SEND_CALL_ONLY, "libraries", "MultiSendCallOnly"),
+        ] {
+            let code = bytecode(contract, folder.join(subfolder).join(format!("{name}.sol/{name}.json")))?;
+            let address = self.create(contract, &code, &[]).await?;
+            if address != expected {
+                return Err(during(contract)(format!("deployed at {address} instead of {expected}")));
+            }
+            self.addresses.insert(contract, address);
+        }
+        Ok(())
+    }
+
+    /// The sale strategies and what they share with collections.
+    async fn sales(&mut self, addresses: &ChainAddresses) -> Result<(), StepError> {
+        for (contract, address, name) in [
+            ("protocolRewards", PROTOCOL_REWARDS, "ProtocolRewards"),
+            ("upgradeGate", UPGRADE_GATE, "UpgradeGate"),
+            ("fixedPriceMinter", addresses.fixed_price_minter, "ZoraCreatorFixedPriceSaleStrategy"),
+            ("erc20Minter", addresses.erc20_minter, "ERC20Minter"),
+        ] {
+            self.place(contract, address, &self.protocol_bytecode(contract, name, name)?, &[]).await?;
+        }
+        let gate_setup = Owned::initializeCall { owner: DEPLOYER };
+        self.call("upgradeGate", UPGRADE_GATE, &gate_setup).await?;
+        let minter_setup = Erc20MinterSetup::initializeCall {
+            rewardRecipient: DEPLOYER,
+            owner: DEPLOYER,
+            rewardPercent: U256::from(ERC20_REWARD_PERCENT),
+            ethReward: U256::from(ERC20_ETH_REWARD),
+        };
+        self.call("erc20Minter", addresses.erc20_minter, &minter_setup).await
+    }
+
+    /// The factory and the code that its collections share.
+    async fn factory(&mut self, addresses: &ChainAddresses) -> Result<(), StepError> {
+        let contract = "creator1155Implementation";
+        let code = self.protocol_bytecode(contract, "ZoraCreator1155Attribution", "DelegatedTokenCreation")?;
+        let library = self.create(contract, &code, &[]).await?;
+        let code = self.protocol_bytecode(contract, "ZoraCreator1155Impl", "ZoraCreator1155Impl")?;
+        let linked = code.replace(LIBRARY_PLACEHOLDER, &hex::encode(library));
+        let fee_recipient = DEPLOYER;
+        let arguments = (fee_recipient, UPGRADE_GATE, PROTOCOL_REWARDS, addresses.timed_minter).abi_encode_params();
+        let collection = self.create(contract, &linked, &arguments).await?;
+        self.addresses.insert(contract, collection);
+
+        let contract = "factory";
+        let code = self.protocol_bytecode(contract, "ZoraCreator1155FactoryImpl", "ZoraCreator1155FactoryImpl")?;
+        let (merkle_minter, redeem_minter_factory) = (Address::ZERO, Address::ZERO);
+        let arguments = (collection, merkle_minter, addresses.fixed_price_minter, redeem_minter_factory);
+        let implementation = self.create(contract, &code, &arguments.abi_encode_params()).await?;
+        let proxy = self.protocol_bytecode(contract, "Zora1155Factory", "Zora1155Factory")?;
+        let arguments = (implementation, Bytes::new()).abi_encode_params();
+        self.place(contract, addresses.factory, &proxy, &arguments).await?;
+        self.node
+            .anvil_set_storage_at(addresses.factory, IMPLEMENTATION_SLOT.into(), implementation.into_word())
+            .await
+            .map_err(during(contract))?;
+        self.call(contract, addresses.factory, &Owned::initializeCall { owner: DEPLOYER }).await
+    }
+
+    async fn comments_and_currency(&mut self, addresses: &ChainAddresses) -> Result<(), StepError> {
+        for (contract, address, file) in
+            [("comments", addresses.comments, "Comments.json"), ("usdc", addresses.usdc, "TestCurrency.json")]
+        {
+            self.place(contract, address, &bytecode(contract, self.artifacts.compiled.join(file))?, &[]).await?;
+        }
+        self.call("comments", addresses.comments, &Owned::initializeCall { owner: DEPLOYER }).await
+    }
+
+    fn protocol_bytecode(&self, contract: &'static str, source: &str, name: &str) -> Result<String, StepError> {
+        let folder = self.artifacts.node_modules.join("@zoralabs/zora-1155-contracts/out");
+        bytecode(contract, folder.join(format!("{source}.sol/{name}.json")))
+    }
+
+    /// Deploys a contract at the address that follows from its code.
+    async fn create(&self, contract: &'static str, code: &str, arguments: &[u8]) -> Result<Address, StepError> {
+        let creation = creation_code(contract, code, arguments)?;
+        let salt = B256::ZERO;
+        let input = [salt.as_slice(), &creation].concat();
+        transact(&self.node, contract, DEPLOYER, SINGLETON_FACTORY, U256::ZERO, input).await?;
+        Ok(SINGLETON_FACTORY.create2(salt, keccak256(&creation)))
+    }
+
+    /// Puts a contract at an address of our choice: the code that its constructor returns, but no storage.
+    async fn place(
+        &mut self,
+        contract: &'static str,
+        address: Address,
+        code: &str,
+        arguments: &[u8],
+    ) -> Result<(), StepError> {
+        let creation = creation_code(contract, code, arguments)?;
+        let construction = TransactionRequest::default().with_from(DEPLOYER).with_deploy_code(creation);
+        let code = self.node.call(construction).await.map_err(during(contract))?;
+        self.node.anvil_set_code(address, code).await.map_err(during(contract))?;
+        self.addresses.insert(contract, address);
+        Ok(())
+    }
+
+    async fn call(&self, contract: &'static str, address: Address, call: &impl SolCall) -> Result<(), StepError> {
+        transact(&self.node, contract, DEPLOYER, address, U256::ZERO, call.abi_encode()).await.map(drop)
+    }
+}
+
+/// What deploys a contract: its bytecode, given in hexadecimal digits, and its constructor's arguments.
+fn creation_code(contract: &'static str, code: &str, arguments: &[u8]) -> Result<Vec<u8>, StepError> {
+    let mut creation = hex::decode(code).map_err(during(contract))?;
+    creation.extend_from_slice(arguments);
+    Ok(creation)
+}
+
+/// The bytecode that a compiler wrote, in hexadecimal digits.
+fn bytecode(contract: &'static str, file: PathBuf) -> Result<String, StepError> {
+    #[derive(Deserialize)]
+    struct Artifact {
+        bytecode: Bytecode,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Bytecode {
+        Plain(String),
+        Linkable { object: String },
+    }
+
+    let text = std::fs::read(&file).map_err(|error| during(contract)(format!("{}: {error}", file.display())))?;
+    let artifact: Artifact = serde_json::from_slice(&text).map_err(during(contract))?;
+    let (Bytecode::Plain(digits) | Bytecode::Linkable { object: digits }) = artifact.bytecode;
+    Ok(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use shared::chain::{
+        Chains,
+        account::EmbeddedWallet,
+        contracts::{Safe, SafeProxyFactory},
+    };
+
+    use super::*;
+    use crate::node::testing::{Anvil, artifacts};
+
+    #[tokio::test]
+    async fn every_contract_is_where_the_service_looks_for_it() -> Result<(), Box<dyn Error>> {
+        let artifacts = artifacts()?;
+        for chain in r#"[{"id": 8453}, {"id": 1}]"#.parse::<Chains>()?.iter() {
+            let anvil = Anvil::start(chain)?;
+            let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
+
+            let node = RootProvider::connect(&anvil.rpc_url).await?;
+            assert_eq!(deployed.len(), 12);
+            for (name, address) in &deployed {
+                assert!(!node.get_code_at(*address).await?.is_empty(), "no code of {name} at {address}");
+            }
+            for (name, address) in [
+                ("factory", chain.addresses.factory),
+                ("fixedPriceMinter", chain.addresses.fixed_price_minter),
+                ("erc20Minter", chain.addresses.erc20_minter),
+                ("comments", chain.addresses.comments),
+                ("usdc", chain.addresses.usdc),
+            ] {
+                assert_eq!(deployed.get(name), Some(&address));
+            }
+            accounts_are_at_the_computed_address(&node).await?;
+        }
+        Ok(())
+    }
+
+    async fn accounts_are_at_the_computed_address(node: &RootProvider) -> Result<(), Box<dyn Error>> {
+        let wallet = EmbeddedWallet::new(DEPLOYER, "018f4d2e-7c1a-4b7e-9a53-0c7d0f5f1e21".parse()?);
+        let deployment = wallet.deployment();
+        let salt = keccak256((keccak256(&deployment.initializer), deployment.saltNonce).abi_encode_packed());
+        let proxy = SafeProxyFactory::new(account::PROXY_FACTORY, node).proxyCreationCode().call().await?;
+        let creation = [proxy.as_ref(), account::SINGLETON.into_word().as_slice()].concat();
+        assert_eq!(wallet.address(), account::PROXY_FACTORY.create2(salt, keccak256(creation)));
+
+        transact(node, "account", DEPLOYER, account::PROXY_FACTORY, U256::ZERO, deployment.abi_encode()).await?;
+        assert_eq!(Safe::new(wallet.address(), node).getOwners().call().await?, [DEPLOYER]);
+        Ok(())
+    }
+}

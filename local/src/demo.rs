@@ -1,0 +1,261 @@
+//! Demo content on a local chain, made by real transactions: two artists' collections, people who collect from them,
+//! and what those say.
+
+mod remarks;
+mod stage;
+
+use alloy::{
+    primitives::{Address, B256, U256, uint},
+    providers::{Provider, RootProvider},
+};
+use serde::Serialize;
+use shared::{
+    chain::{Chain, account::EmbeddedWallet, contracts::CommentsProtocol::CommentIdentifier},
+    model::{ChainId, TokenId},
+};
+
+use self::{
+    remarks::{COMMENTS, FIRST_COLLECT, FIRST_COLLECT_REPLIES, MINT_COMMENTS, USDC_MINT_COMMENT, WHERE, WHERE_REPLIES},
+    stage::{Release, SOLD_FOR_ETHER, Stage},
+};
+use crate::node::{StepError, during};
+
+const FIRST_LIGHT: Release = Release {
+    name: "First Light",
+    uri: "ipfs://bafybeidemofirstlight/collection.json",
+    moment_uris: ["ipfs://bafybeidemofirstlight/1.json", "ipfs://bafybeidemofirstlight/2.json"],
+    price: uint!(1_000_000_000_000_000_U256),
+};
+const TIDE_TABLES: Release = Release {
+    name: "Tide Tables",
+    uri: "ipfs://bafybeidemotidetables/collection.json",
+    moment_uris: ["ipfs://bafybeidemotidetables/1.json", "ipfs://bafybeidemotidetables/2.json"],
+    price: U256::ZERO,
+};
+
+/// What [`publish`] made.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Demo {
+    /// One of each artist.
+    pub collections: [DemoCollection; 2],
+    /// The artists' accounts.
+    pub artists: [Address; 2],
+    /// The accounts that collected and commented.
+    pub collectors: [Address; 5],
+    /// The moment that has most comments.
+    pub comments: DemoComments,
+}
+
+/// A collection that [`publish`] made.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DemoCollection {
+    /// Its chain.
+    pub chain_id: ChainId,
+    /// Its contract.
+    pub address: Address,
+    /// Its name.
+    pub name: &'static str,
+    /// The account of its artist.
+    pub artist: Address,
+    /// Its moments.
+    pub tokens: [TokenId; 2],
+}
+
+/// The comments that [`publish`] made on one moment.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DemoComments {
+    /// The moment's collection.
+    pub collection_address: Address,
+    /// The moment.
+    pub token_id: TokenId,
+    /// How many are no replies, including those from collecting.
+    pub top_level: usize,
+    /// Id of the comment with seven replies.
+    pub seven_replies: B256,
+    /// Id of the comment with two replies.
+    pub two_replies: B256,
+}
+
+/// Publishes the demo content on an anvil node where [`crate::contracts::deploy`] has run. `artists` are accounts that
+/// are not deployed yet; they need no key, since the node acts for their lanes.
+///
+/// # Errors
+/// At the first transaction that fails, naming it.
+pub async fn publish(rpc_url: &str, chain: &Chain, artists: &[EmbeddedWallet; 2]) -> Result<Demo, StepError> {
+    let node = RootProvider::connect(rpc_url).await.map_err(during("connecting"))?;
+    let unlocked = node.get_accounts().await.map_err(during("collectors"))?;
+    let collectors =
+        *unlocked.get(1..).and_then(<[Address]>::first_chunk).ok_or("too few").map_err(during("collectors"))?;
+    let stage = Stage::new(node, chain).await?;
+
+    let first_light = stage.release(&artists[0], &FIRST_LIGHT).await?;
+    let tide_tables = stage.release(&artists[1], &TIDE_TABLES).await?;
+
+    let [ada, bo, cy, dee, eli] = collectors;
+    for (collector, comment) in collectors.into_iter().zip(MINT_COMMENTS) {
+        stage.collect(collector, &first_light, FIRST_LIGHT.price, comment).await?;
+    }
+    for collector in [ada, cy, eli] {
+        stage.collect(collector, &tide_tables, TIDE_TABLES.price, "").await?;
+    }
+    stage.collect_for_usdc(bo, &first_light, USDC_MINT_COMMENT).await?;
+    stage.collect_for_usdc(dee, &first_light, "").await?;
+    stage.collect_for_usdc(ada, &tide_tables, "").await?;
+
+    Ok(Demo {
+        comments: discuss(&stage, first_light.address, &collectors).await?,
+        collections: [first_light, tide_tables],
+        artists: [artists[0].address(), artists[1].address()],
+        collectors,
+    })
+}
+
+/// Comments on a collection's first moment, replies to two of them, and a spark.
+async fn discuss(stage: &Stage<'_>, collection: Address, collectors: &[Address; 5]) -> Result<DemoComments, StepError> {
+    let moment = CommentIdentifier {
+        commenter: Address::ZERO,
+        contractAddress: collection,
+        tokenId: SOLD_FOR_ETHER,
+        nonce: B256::ZERO,
+    };
+    let mut comments = Vec::new();
+    for (commenter, text) in collectors.iter().cycle().zip(COMMENTS) {
+        comments.push(stage.comment(*commenter, text, &moment).await?);
+    }
+    let (seven_replies, two_replies) = (&comments[WHERE], &comments[FIRST_COLLECT]);
+    for (parent, replies) in [(seven_replies, &WHERE_REPLIES[..]), (two_replies, &FIRST_COLLECT_REPLIES[..])] {
+        for (commenter, text) in collectors.iter().rev().cycle().zip(replies) {
+            stage.comment(*commenter, text, &parent.commentIdentifier).await?;
+        }
+    }
+    let [.., sparker] = *collectors;
+    stage.spark(sparker, &two_replies.commentIdentifier).await?;
+
+    Ok(DemoComments {
+        collection_address: collection,
+        token_id: SOLD_FOR_ETHER.into(),
+        top_level: MINT_COMMENTS.len() + COMMENTS.len(),
+        seven_replies: seven_replies.commentId,
+        two_replies: two_replies.commentId,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeMap, error::Error};
+
+    use alloy::{primitives::aliases::U96, rpc::types::Filter, sol, sol_types::SolEvent};
+    use shared::chain::{
+        Chains,
+        contracts::{CommentsProtocol::Commented, CreatorFactory::SetupNewContract, MintCommenter::MintComment},
+    };
+
+    use super::{
+        stage::{ADMIN, MINTER, SOLD_FOR_USDC, USDC_PRICE},
+        *,
+    };
+    use crate::{
+        contracts::deploy,
+        node::testing::{Anvil, artifacts},
+    };
+
+    sol! {
+        #[sol(rpc)]
+        interface Permissions {
+            function permissions(uint256 tokenId, address user) external view returns (uint256);
+        }
+
+        #[sol(rpc)]
+        interface EtherSales {
+            function sale(address collection, uint256 tokenId)
+                external view returns (uint64 start, uint64 end, uint64 limit, uint96 price, address fundsRecipient);
+        }
+
+        #[sol(rpc)]
+        interface UsdcSales {
+            function sale(address collection, uint256 tokenId)
+                external view returns (
+                    uint64 start, uint64 end, uint64 limit, uint256 price, address fundsRecipient, address currency
+                );
+        }
+    }
+
+    #[tokio::test]
+    async fn the_chain_tells_what_the_demo_says() -> Result<(), Box<dyn Error>> {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
+        let chain = chains.get(ChainId::DEFAULT)?;
+        let anvil = Anvil::start(chain)?;
+        deploy(&anvil.rpc_url, chain, &artifacts()?).await?;
+        let artists = [Address::repeat_byte(0xa1), Address::repeat_byte(0xa2)]
+            .map(|lane| EmbeddedWallet::new(lane, shared::model::ArtistId::random()));
+        let demo = publish(&anvil.rpc_url, chain, &artists).await?;
+
+        let node = RootProvider::connect(&anvil.rpc_url).await?;
+        let created = logged::<SetupNewContract>(&node, chain.addresses.factory).await?;
+        assert_eq!(
+            created.iter().map(|event| event.newContract).collect::<Vec<_>>(),
+            demo.collections.each_ref().map(|collection| collection.address)
+        );
+        assert_eq!(created.iter().map(|event| event.creator).collect::<Vec<_>>(), demo.artists);
+        comments_are_logged(&node, chain, &demo).await?;
+        for (collection, price) in demo.collections.iter().zip([FIRST_LIGHT.price, TIDE_TABLES.price]) {
+            moments_are_on_sale(&node, chain, collection, price).await?;
+        }
+        Ok(())
+    }
+
+    async fn comments_are_logged(node: &RootProvider, chain: &Chain, demo: &Demo) -> Result<(), Box<dyn Error>> {
+        let [collection, _] = &demo.collections;
+        let about_the_moment = |address, token| (address, token) == (collection.address, SOLD_FOR_ETHER);
+
+        let mint_comments = logged::<MintComment>(node, chain.addresses.fixed_price_minter).await?;
+        let at_mint = mint_comments.iter().filter(|event| about_the_moment(event.tokenContract, event.tokenId)).count();
+        let commented = logged::<Commented>(node, chain.addresses.comments).await?;
+        let mut by_parent = BTreeMap::new();
+        for event in commented {
+            assert!(about_the_moment(event.commentIdentifier.contractAddress, event.commentIdentifier.tokenId));
+            *by_parent.entry(event.replyToId).or_default() += 1;
+        }
+        let comments = &demo.comments;
+        let expected = [(B256::ZERO, 40), (comments.seven_replies, 7), (comments.two_replies, 2)];
+        assert_eq!(by_parent, BTreeMap::from(expected));
+        assert_eq!((at_mint, comments.top_level), (5, 45));
+        Ok(())
+    }
+
+    async fn moments_are_on_sale(
+        node: &RootProvider,
+        chain: &Chain,
+        collection: &DemoCollection,
+        price: U256,
+    ) -> Result<(), Box<dyn Error>> {
+        let contract = Permissions::new(collection.address, node);
+        let (ether_minter, usdc_minter) = (chain.addresses.fixed_price_minter, chain.addresses.erc20_minter);
+        for (token, user, permissions) in [
+            (U256::ZERO, collection.artist, ADMIN),
+            (SOLD_FOR_ETHER, collection.artist, ADMIN),
+            (SOLD_FOR_USDC, collection.artist, ADMIN),
+            (SOLD_FOR_ETHER, ether_minter, MINTER),
+            (SOLD_FOR_USDC, usdc_minter, MINTER),
+        ] {
+            assert_eq!(contract.permissions(token, user).call().await?, permissions, "{user} on {token}");
+        }
+
+        let sale = EtherSales::new(ether_minter, node).sale(collection.address, SOLD_FOR_ETHER).call().await?;
+        assert_eq!((sale.start, sale.end, sale.price), (0, u64::MAX, U96::saturating_from(price)));
+        assert_eq!(sale.fundsRecipient, collection.artist);
+        let sale = UsdcSales::new(usdc_minter, node).sale(collection.address, SOLD_FOR_USDC).call().await?;
+        assert_eq!((sale.start, sale.end, sale.price), (0, u64::MAX, USDC_PRICE));
+        assert_eq!((sale.fundsRecipient, sale.currency), (collection.artist, chain.addresses.usdc));
+        Ok(())
+    }
+
+    async fn logged<E: SolEvent>(node: &RootProvider, address: Address) -> Result<Vec<E>, Box<dyn Error>> {
+        let filter = Filter::new().from_block(0).address(address).event_signature(E::SIGNATURE_HASH);
+        let logs = node.get_logs(&filter).await?;
+        logs.iter().map(|log| Ok(log.log_decode::<E>()?.inner.data)).collect()
+    }
+}

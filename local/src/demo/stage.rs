@@ -1,0 +1,251 @@
+//! What the demo's people do on the chain.
+
+use alloy::{
+    primitives::{Address, Bytes, U256, aliases::U96, uint},
+    providers::{RootProvider, ext::AnvilApi},
+    rpc::types::TransactionReceipt,
+    sol,
+    sol_types::{SolCall, SolEvent, SolValue},
+};
+use shared::{
+    chain::{
+        Chain,
+        account::{self, EmbeddedWallet},
+        contracts::{
+            CommentsProtocol::{self, CommentIdentifier, Commented},
+            Creator1155, CreatorFactory, Erc20Minter, FixedPriceMinter,
+        },
+    },
+    model::TokenId,
+};
+
+use super::DemoCollection;
+use crate::node::{StepError, during, transact};
+
+// Each collection has two moments.
+pub(super) const SOLD_FOR_ETHER: U256 = uint!(1_U256);
+pub(super) const SOLD_FOR_USDC: U256 = uint!(2_U256);
+
+// Bits of a collection's permissions.
+pub(super) const ADMIN: U256 = uint!(2_U256);
+pub(super) const MINTER: U256 = uint!(4_U256);
+
+/// 1.5 USDC in its 6 decimals.
+pub(super) const USDC_PRICE: U256 = uint!(1_500_000_U256);
+/// In hundredths of a percent.
+const ROYALTY_BPS: u32 = 1_000;
+/// What an artist's lane pays transactions with: 100 ether, in wei.
+const LANE_BALANCE: U256 = uint!(100_000_000_000_000_000_000_U256);
+
+sol! {
+    interface CollectionSetup {
+        function assumeLastTokenIdMatches(uint256 lastTokenId) external;
+        function updateRoyaltiesForToken(uint256 tokenId, (uint32, uint32, address) royalty) external;
+    }
+
+    interface Currency {
+        function mint(address account, uint256 amount) external;
+        function approve(address spender, uint256 amount) external returns (bool);
+    }
+}
+
+/// A collection to be made.
+pub(super) struct Release {
+    pub(super) name: &'static str,
+    pub(super) uri: &'static str,
+    pub(super) moment_uris: [&'static str; 2],
+    /// Price of [`SOLD_FOR_ETHER`], in wei.
+    pub(super) price: U256,
+}
+
+/// The chain that it all happens on.
+pub(super) struct Stage<'a> {
+    node: RootProvider,
+    chain: &'a Chain,
+    spark_value: U256,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) async fn new(node: RootProvider, chain: &'a Chain) -> Result<Self, StepError> {
+        let protocol = CommentsProtocol::new(chain.addresses.comments, &node);
+        let spark_value = protocol.sparkValue().call().await.map_err(during("reading the price of a spark"))?;
+        Ok(Self { node, chain, spark_value })
+    }
+
+    /// Deploys the artist's account, which then creates a collection with its moments on sale.
+    pub(super) async fn release(
+        &self,
+        artist: &EmbeddedWallet,
+        release: &Release,
+    ) -> Result<DemoCollection, StepError> {
+        let (account, lane) = (artist.address(), artist.owner);
+        self.node.anvil_set_balance(lane, LANE_BALANCE).await.map_err(during("funding a lane"))?;
+        self.node.anvil_impersonate_account(lane).await.map_err(during("acting for a lane"))?;
+        self.send("artist's account", lane, account::PROXY_FACTORY, U256::ZERO, &artist.deployment()).await?;
+
+        let creation = CreatorFactory::createContractCall {
+            newContractURI: release.uri.to_owned(),
+            name: release.name.to_owned(),
+            defaultRoyaltyConfiguration: CreatorFactory::RoyaltyConfiguration {
+                royaltyMintSchedule: 0,
+                royaltyBPS: ROYALTY_BPS,
+                royaltyRecipient: account,
+            },
+            defaultAdmin: account,
+            setupActions: self.setup_actions(release, account),
+        };
+        let execution = artist.execution(self.chain.addresses.factory, U256::ZERO, creation.abi_encode().into());
+        let receipt = self.send("collection", lane, account, U256::ZERO, &execution).await?;
+        self.node.anvil_stop_impersonating_account(lane).await.map_err(during("acting for a lane"))?;
+
+        Ok(DemoCollection {
+            chain_id: self.chain.id,
+            address: event::<CreatorFactory::SetupNewContract>("collection", &receipt)?.newContract,
+            name: release.name,
+            artist: account,
+            tokens: [SOLD_FOR_ETHER, SOLD_FOR_USDC].map(TokenId::from),
+        })
+    }
+
+    /// What the collection does to itself as it is created.
+    fn setup_actions(&self, release: &Release, account: Address) -> Vec<Bytes> {
+        let addresses = &self.chain.addresses;
+        let ether_sale = FixedPriceMinter::setSaleCall {
+            tokenId: SOLD_FOR_ETHER,
+            salesConfig: FixedPriceMinter::SalesConfig {
+                saleStart: 0,
+                saleEnd: u64::MAX,
+                maxTokensPerAddress: 0,
+                pricePerToken: U96::saturating_from(release.price),
+                fundsRecipient: account,
+            },
+        };
+        let usdc_sale = Erc20Minter::setSaleCall {
+            tokenId: SOLD_FOR_USDC,
+            salesConfig: Erc20Minter::SalesConfig {
+                saleStart: 0,
+                saleEnd: u64::MAX,
+                maxTokensPerAddress: 0,
+                pricePerToken: USDC_PRICE,
+                fundsRecipient: account,
+                currency: addresses.usdc,
+            },
+        };
+        let [ether_uri, usdc_uri] = release.moment_uris;
+        [
+            moment_actions(SOLD_FOR_ETHER, ether_uri, account, addresses.fixed_price_minter, &ether_sale),
+            moment_actions(SOLD_FOR_USDC, usdc_uri, account, addresses.erc20_minter, &usdc_sale),
+        ]
+        .concat()
+    }
+
+    /// Collects a moment that sells for ether.
+    pub(super) async fn collect(
+        &self,
+        collector: Address,
+        collection: &DemoCollection,
+        price: U256,
+        comment: &str,
+    ) -> Result<(), StepError> {
+        let step = "collecting";
+        let fee = Creator1155::new(collection.address, &self.node).mintFee().call().await.map_err(during(step))?;
+        let mint = Creator1155::mintCall {
+            minter: self.chain.addresses.fixed_price_minter,
+            tokenId: SOLD_FOR_ETHER,
+            quantity: U256::ONE,
+            rewardsRecipients: Vec::new(),
+            minterArguments: (collector, comment).abi_encode_params().into(),
+        };
+        self.send(step, collector, collection.address, fee + price, &mint).await.map(drop)
+    }
+
+    /// Collects a moment that sells for USDC.
+    pub(super) async fn collect_for_usdc(
+        &self,
+        collector: Address,
+        collection: &DemoCollection,
+        comment: &str,
+    ) -> Result<(), StepError> {
+        let step = "collecting for USDC";
+        let (currency, minter) = (self.chain.addresses.usdc, self.chain.addresses.erc20_minter);
+        let money = Currency::mintCall { account: collector, amount: USDC_PRICE };
+        self.send(step, collector, currency, U256::ZERO, &money).await?;
+        let approval = Currency::approveCall { spender: minter, amount: USDC_PRICE };
+        self.send(step, collector, currency, U256::ZERO, &approval).await?;
+
+        let reward = Erc20Minter::new(minter, &self.node).ethRewardAmount().call().await.map_err(during(step))?;
+        let mint = Erc20Minter::mintCall {
+            mintTo: collector,
+            quantity: U256::ONE,
+            tokenAddress: collection.address,
+            tokenId: SOLD_FOR_USDC,
+            totalValue: USDC_PRICE,
+            currency,
+            mintReferral: Address::ZERO,
+            comment: comment.to_owned(),
+        };
+        self.send(step, collector, minter, reward, &mint).await.map(drop)
+    }
+
+    /// Comments on the moment that `reply_to` is about: a reply, unless that has no commenter.
+    pub(super) async fn comment(
+        &self,
+        commenter: Address,
+        text: &str,
+        reply_to: &CommentIdentifier,
+    ) -> Result<Commented, StepError> {
+        let comment = CommentsProtocol::commentCall {
+            commenter,
+            contractAddress: reply_to.contractAddress,
+            tokenId: reply_to.tokenId,
+            text: text.to_owned(),
+            replyTo: reply_to.clone(),
+            commenterSmartWallet: Address::ZERO,
+            referrer: Address::ZERO,
+        };
+        let step = "commenting";
+        let receipt = self.send(step, commenter, self.chain.addresses.comments, self.spark_value, &comment).await?;
+        event(step, &receipt)
+    }
+
+    /// Gives a spark to somebody else's comment.
+    pub(super) async fn spark(&self, sparker: Address, comment: &CommentIdentifier) -> Result<(), StepError> {
+        let spark = CommentsProtocol::sparkCommentCall {
+            commentIdentifier: comment.clone(),
+            sparksQuantity: U256::ONE,
+            referrer: Address::ZERO,
+        };
+        self.send("sparking", sparker, self.chain.addresses.comments, self.spark_value, &spark).await.map(drop)
+    }
+
+    async fn send(
+        &self,
+        step: &'static str,
+        from: Address,
+        to: Address,
+        value: U256,
+        call: &impl SolCall,
+    ) -> Result<TransactionReceipt, StepError> {
+        transact(&self.node, step, from, to, value, call.abi_encode()).await
+    }
+}
+
+/// What makes a token and puts it on sale. Without a permission of its own the artist could not manage it: all this is
+/// called by the factory, which becomes the token's admin.
+fn moment_actions(token: U256, uri: &str, artist: Address, minter: Address, sale: &impl SolCall) -> [Bytes; 6] {
+    let royalty = (0, ROYALTY_BPS, artist);
+    [
+        CollectionSetup::assumeLastTokenIdMatchesCall { lastTokenId: token - U256::ONE }.abi_encode(),
+        Creator1155::setupNewTokenCall { newURI: uri.to_owned(), maxSupply: U256::from(u64::MAX) }.abi_encode(),
+        Creator1155::addPermissionCall { tokenId: token, user: artist, permissionBits: ADMIN }.abi_encode(),
+        Creator1155::addPermissionCall { tokenId: token, user: minter, permissionBits: MINTER }.abi_encode(),
+        Creator1155::callSaleCall { tokenId: token, salesConfig: minter, data: sale.abi_encode().into() }.abi_encode(),
+        CollectionSetup::updateRoyaltiesForTokenCall { tokenId: token, royalty }.abi_encode(),
+    ]
+    .map(Bytes::from)
+}
+
+/// The first event of its kind that a transaction emitted.
+fn event<E: SolEvent>(step: &'static str, receipt: &TransactionReceipt) -> Result<E, StepError> {
+    receipt.decoded_log::<E>().map(|log| log.data).ok_or(E::SIGNATURE).map_err(during(step))
+}

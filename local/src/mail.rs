@@ -1,0 +1,53 @@
+//! The mails that were sent, as SES's stand-in keeps them.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::Deserialize;
+
+use crate::Error;
+
+/// A mail.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Mail {
+    /// Whom it was sent to.
+    pub to: Vec<String>,
+    /// Who sent it.
+    pub source: String,
+    /// Its subject.
+    pub subject: String,
+    /// Its text.
+    pub body_text: String,
+}
+
+#[derive(Deserialize)]
+struct SentMails {
+    /// Account → its mails, the newest last.
+    messages: BTreeMap<String, Vec<Mail>>,
+}
+
+/// Every mail sent to an address, the newest last.
+///
+/// # Errors
+/// When the list of mails can't be read.
+pub async fn mails_to(list_url: &str, address: &str) -> Result<Vec<Mail>, Error> {
+    let sent: SentMails = reqwest::get(list_url).await?.json().await?;
+    let mails = sent.messages.into_values().flatten();
+    Ok(mails.filter(|mail| mail.to.iter().any(|to| to.eq_ignore_ascii_case(address))).collect())
+}
+
+/// The six digits in the newest mail to an address, once there are more than `seen` mails.
+///
+/// # Errors
+/// When no such mail comes within 5 seconds.
+pub async fn newest_code(list_url: &str, address: &str, seen: usize) -> Result<String, Error> {
+    for _ in 0..100 {
+        let mails = mails_to(list_url, address).await?;
+        if let Some(mail) = mails.get(seen..).and_then(<[Mail]>::last) {
+            let digits = mail.body_text.split(|c: char| !c.is_ascii_digit()).find(|word| word.len() == 6);
+            return digits.map(str::to_owned).ok_or_else(|| "the mail holds no code".into());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Err(format!("no mail came for {address}").into())
+}

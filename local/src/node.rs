@@ -1,0 +1,99 @@
+//! What is done with an anvil node, step by step.
+
+use std::error::Error;
+
+use alloy::{
+    network::TransactionBuilder,
+    primitives::{Address, U256},
+    providers::{RootProvider, ext::AnvilApi},
+    rpc::types::{TransactionReceipt, TransactionRequest},
+};
+
+/// A step that failed, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{step}: {reason}")]
+pub struct StepError {
+    step: &'static str,
+    reason: Box<dyn Error + Send + Sync>,
+}
+
+/// For `map_err`: names the step that failed.
+pub(crate) fn during<E: Into<Box<dyn Error + Send + Sync>>>(step: &'static str) -> impl FnOnce(E) -> StepError {
+    move |reason| StepError { step, reason: reason.into() }
+}
+
+/// Sends a transaction from an account that the node has unlocked, and waits until it is mined.
+///
+/// # Errors
+/// When the node refuses it, and when it reverts.
+pub(crate) async fn transact(
+    node: &RootProvider,
+    step: &'static str,
+    from: Address,
+    to: Address,
+    value: U256,
+    input: Vec<u8>,
+) -> Result<TransactionReceipt, StepError> {
+    let transaction = TransactionRequest::default().with_from(from).with_to(to).with_value(value).with_input(input);
+    let receipt = node.eth_send_transaction_sync(transaction).await.map_err(during(step))?;
+    if !receipt.status() {
+        return Err(during(step)(format!("transaction {} reverted", receipt.transaction_hash)));
+    }
+    Ok(receipt)
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use std::{
+        error::Error,
+        io::{BufRead, BufReader},
+        path::{Path, PathBuf},
+        process::{Child, Command, Stdio},
+    };
+
+    use shared::chain::Chain;
+
+    use crate::contracts::Artifacts;
+
+    /// A fresh node at a port of its own, which ends with the value.
+    pub(crate) struct Anvil {
+        process: Child,
+        pub(crate) rpc_url: String,
+    }
+
+    impl Anvil {
+        pub(crate) fn start(chain: &Chain) -> Result<Self, Box<dyn Error>> {
+            let mut process = Command::new(package().join("node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil"))
+                .args(["--port", "0", "--disable-code-size-limit", "--chain-id", &chain.id.to_string()])
+                .stdout(Stdio::piped())
+                .spawn()?;
+            let mut output = BufReader::new(process.stdout.take().ok_or("anvil has no output")?).lines();
+            let address = output
+                .find_map(|line| line.ok()?.strip_prefix("Listening on ").map(str::to_owned))
+                .ok_or("anvil did not start")?;
+            // It would block once nobody reads what it says.
+            std::thread::spawn(move || output.count());
+            Ok(Self { process, rpc_url: format!("http://{address}") })
+        }
+    }
+
+    impl Drop for Anvil {
+        fn drop(&mut self) {
+            let _ = self.process.kill().and_then(|()| self.process.wait());
+        }
+    }
+
+    /// Contracts as installed and compiled, compiled now if need be.
+    pub(crate) fn artifacts() -> Result<Artifacts, Box<dyn Error>> {
+        let compiled = package().join("../.local/contracts");
+        let status = Command::new("node").arg(package().join("contracts/compile.mjs")).arg(&compiled).status()?;
+        if !status.success() {
+            return Err("the contracts don't compile".into());
+        }
+        Ok(Artifacts { node_modules: package().join("node_modules"), compiled })
+    }
+
+    fn package() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+    }
+}

@@ -1,0 +1,57 @@
+//! Where things are in the checkout.
+
+use std::path::{Path, PathBuf};
+
+/// The checkout's folders.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    root: PathBuf,
+}
+
+impl Paths {
+    /// Those of the checkout that this was built in.
+    pub fn of_checkout() -> Self {
+        let local = Path::new(env!("CARGO_MANIFEST_DIR"));
+        Self { root: local.parent().unwrap_or(local).to_owned() }
+    }
+
+    /// The checkout itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A file or folder of the running stack: logs, compiled contracts, what is where.
+    pub fn local(&self, name: &str) -> PathBuf {
+        self.root.join(".local").join(name)
+    }
+
+    /// The packages that npm installed.
+    pub fn node_modules(&self) -> PathBuf {
+        self.root.join("local/node_modules")
+    }
+
+    /// A program that pip installed.
+    pub fn python_program(&self, name: &str) -> PathBuf {
+        self.root.join("local/.venv/bin").join(name)
+    }
+
+    /// The anvil of this machine's system and processor, from its npm package.
+    pub fn anvil(&self) -> PathBuf {
+        let system = match std::env::consts::OS {
+            "macos" => "darwin",
+            other => other,
+        };
+        let processor = match std::env::consts::ARCH {
+            "x86_64" => "amd64",
+            "aarch64" => "arm64",
+            other => other,
+        };
+        self.node_modules().join(format!("@foundry-rs/anvil-{system}-{processor}/bin/anvil"))
+    }
+
+    /// A binary of the workspace, built beside the one that runs.
+    pub fn binary(&self, name: &str) -> PathBuf {
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
+        target.join("debug").join(name)
+    }
+}

@@ -1,0 +1,235 @@
+//! Starts everything, in the order in which it depends on each other, and says where it is.
+
+use std::{collections::BTreeMap, fs, path::PathBuf, time::Duration};
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use shared::{
+    chain::{Chains, account::EmbeddedWallet, account::Lanes},
+    model::{Address, ArtistId, ChainId},
+};
+use template::Template;
+use tokio::{process::Command, time::Instant};
+
+use crate::{
+    Error,
+    chains::LocalChain,
+    cloud::{self, Endpoints},
+    contracts::{self, Artifacts},
+    database,
+    demo::{self, Demo},
+    functions::{Emulator, environment},
+    mail,
+    paths::Paths,
+    process::{Process, free_port, wanted_port},
+};
+
+/// The chains that are started; collections are published on the first.
+const CHAINS: [u64; 2] = [8453, 1];
+
+/// How many requests a function answers at a time.
+const INSTANCES: usize = 4;
+
+/// How much more than in production is let through for one client and in all, so that nobody locks themselves out.
+const GENEROSITY: u64 = 100;
+
+/// Where the parts of a running stack are: the content of `stack.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StackMap {
+    /// Base address of the service.
+    pub api: String,
+    /// DynamoDB.
+    pub dynamodb: String,
+    /// KMS and SES.
+    pub aws: String,
+    /// Lists the mails that were sent, as JSON.
+    pub mail: String,
+    /// Chain id → URL of its node.
+    pub rpc: BTreeMap<String, String>,
+    /// Chain id → name → address.
+    pub contracts: BTreeMap<String, BTreeMap<String, String>>,
+    /// What was published to have something to look at.
+    pub demo: Value,
+    /// What the template's parameters and resources are called here.
+    pub names: BTreeMap<String, String>,
+}
+
+/// A running stack; all of it ends with this value.
+pub struct Stack {
+    /// Where its parts are.
+    pub map: StackMap,
+    _aws: Process,
+    _chains: Vec<LocalChain>,
+    _functions: Emulator,
+}
+
+/// What to start.
+pub struct Options {
+    /// Folder under `.local` for the map and the logs.
+    pub folder: PathBuf,
+    /// Port of the API; any free one unless given.
+    pub port: Option<u16>,
+}
+
+/// Prints a line for each step, with its time.
+struct Steps(Instant);
+
+impl Steps {
+    fn done(&mut self, what: &str) {
+        println!("{:>6} ms  {what}", self.0.elapsed().as_millis());
+        self.0 = Instant::now();
+    }
+}
+
+impl Stack {
+    /// Starts everything and publishes the demo content.
+    ///
+    /// # Errors
+    /// When a part can't be started; what was started before is stopped.
+    pub async fn start(paths: &Paths, options: &Options) -> Result<Self, Error> {
+        let mut steps = Steps(Instant::now());
+        // First, since a taken port is the one thing that a user can run into.
+        let port = options.port.map_or_else(free_port, wanted_port)?;
+        if options.folder.exists() {
+            fs::remove_dir_all(&options.folder)?;
+        }
+        let logs = options.folder.join("logs");
+        let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+        let mut functions = Emulator::start(paths, &logs, "cargo-lambda", port, &template).await?;
+        let api = format!("{}/api", functions.url());
+        steps.done(&format!("Lambda runtime API and routes at {}", functions.url()));
+
+        let dynamodb = database::start().await?;
+        steps.done(&format!("DynamoDB at {dynamodb}"));
+        let (aws, aws_process) = cloud::start(paths, &logs).await?;
+        steps.done(&format!("KMS and SES at {aws}"));
+
+        let (chains_json, chains) = cloud::local_chains(&CHAINS)?;
+        let mut nodes = Vec::new();
+        for id in CHAINS {
+            nodes.push(LocalChain::start(paths, &logs, ChainId(id)).await?);
+        }
+        let rpc: BTreeMap<_, _> = nodes.iter().map(|node| (node.id.to_string(), node.rpc_url.clone())).collect();
+        steps.done(&format!("chains {}", rpc.keys().cloned().collect::<Vec<_>>().join(" and ")));
+        let contracts = deploy_contracts(paths, &nodes, &chains).await?;
+        steps.done("contracts");
+
+        let endpoints = Endpoints { aws: aws.clone(), dynamodb: dynamodb.clone() };
+        let overrides = overrides(&template, &api, chains_json, &rpc)?;
+        let names = endpoints.provision(&template, overrides).await?;
+        steps.done("tables, keys and identities");
+
+        for function in template.functions()?.iter() {
+            let instances = if function.is_scheduled { 1 } else { INSTANCES };
+            let environment = environment(function, &names, endpoints.environment())?;
+            functions.run(&function.binary, instances, &environment)?;
+        }
+        steps.done("functions");
+
+        let mail = format!("{aws}/_ministack/ses/messages");
+        let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
+        let artists = [
+            sign_in(&api, &mail, &lanes, "ada@example.com").await?,
+            sign_in(&api, &mail, &lanes, "grace@example.com").await?,
+        ];
+        steps.done("two artists signed in");
+        let node = nodes.first().ok_or("no chain was started")?;
+        let demo = demo::publish(&node.rpc_url, chains.get(node.id)?, &artists).await?;
+        steps.done("demo content published");
+        for function in template.functions()?.iter().filter(|function| function.is_scheduled) {
+            functions.schedule(&function.binary, Duration::from_secs(2));
+        }
+        wait_for_index(&api, &demo).await?;
+        steps.done("demo content indexed");
+
+        let map = StackMap { api, dynamodb, aws, mail, rpc, contracts, demo: serde_json::to_value(demo)?, names };
+        fs::write(options.folder.join("stack.json"), serde_json::to_string_pretty(&map)?)?;
+        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions })
+    }
+}
+
+/// What the template's parameters are here.
+fn overrides(
+    template: &Template,
+    api: &str,
+    chains: String,
+    rpc: &BTreeMap<String, String>,
+) -> Result<BTreeMap<&'static str, String>, Error> {
+    let rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain, [url])).collect();
+    let mut overrides = BTreeMap::from([
+        ("Chains", chains),
+        ("RpcUrls", serde_json::to_string(&rpc_urls)?),
+        ("MailSender", "moments@example.com".to_owned()),
+        ("TokenIssuer", api.to_owned()),
+    ]);
+    let defaults = template.parameter_defaults();
+    for limit in ["CodesPerClientHourly", "CodesTotalHourly"] {
+        let default: u64 =
+            defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
+        overrides.insert(limit, (default * GENEROSITY).to_string());
+    }
+    Ok(overrides)
+}
+
+async fn deploy_contracts(
+    paths: &Paths,
+    nodes: &[LocalChain],
+    chains: &Chains,
+) -> Result<BTreeMap<String, BTreeMap<String, String>>, Error> {
+    let compiled = paths.local("contracts");
+    let mut compiler = Command::new("node");
+    let output = compiler.arg(paths.root().join("local/contracts/compile.mjs")).arg(&compiled).output().await;
+    let output = output.map_err(|error| format!("node can't be started ({error}): install Node.js 20 or newer"))?;
+    if !output.status.success() {
+        return Err(format!("contracts: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    let artifacts = Artifacts { node_modules: paths.node_modules(), compiled };
+    let deploy = nodes.iter().map(async |node| {
+        let addresses = contracts::deploy(&node.rpc_url, chains.get(node.id)?, &artifacts).await?;
+        let lower_case = |(name, address): (&str, _)| (name.to_owned(), Address::from(address).to_string());
+        Ok::<_, Error>((node.id.to_string(), addresses.into_iter().map(lower_case).collect()))
+    });
+    Ok(futures::future::try_join_all(deploy).await?.into_iter().collect())
+}
+
+/// Signs an artist in by the mail that they get, and gives their account.
+async fn sign_in(api: &str, mail: &str, lanes: &Lanes, email: &str) -> Result<EmbeddedWallet, Error> {
+    post(&format!("{api}/oauth/code"), &json!({"email": email})).await?;
+    let code = mail::newest_code(mail, email, 0).await?;
+    let answer = post(&format!("{api}/oauth/login"), &json!({"email": email, "code": code})).await?;
+    let claims = answer["token"].as_str().and_then(|token| token.split('.').nth(1)).ok_or("sign-in gave no token")?;
+    let claims: Value = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims)?)?;
+    let artist: ArtistId = claims["sub"].as_str().unwrap_or_default().parse()?;
+    let wallet = lanes.assign(artist);
+    if answer["social_wallet"] != Address::from(wallet.address()).to_string() {
+        return Err(format!("sign-in gave {email} another wallet than its lane and id do").into());
+    }
+    Ok(wallet)
+}
+
+async fn wait_for_index(api: &str, demo: &Demo) -> Result<(), Error> {
+    let comments = &demo.comments;
+    let last = comments.top_level - 1;
+    let url = format!(
+        "{api}/comments?collectionAddress={}&tokenId={}&offset={last}",
+        comments.collection_address, comments.token_id
+    );
+    for _ in 0..200 {
+        let page: Value = reqwest::get(&url).await?.json().await?;
+        if page["comments"].as_array().is_some_and(|comments| !comments.is_empty()) {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Err("the demo content isn't indexed after 20 s: see .local/*/logs/index-chain.log".into())
+}
+
+async fn post(url: &str, body: &Value) -> Result<Value, Error> {
+    let answer = reqwest::Client::new().post(url).json(body).send().await?;
+    let (status, text) = (answer.status(), answer.text().await?);
+    if !status.is_success() {
+        return Err(format!("POST {url} answered {status}: {text}").into());
+    }
+    Ok(serde_json::from_str(&text)?)
+}
