@@ -2,9 +2,9 @@
 #![warn(missing_docs)]
 
 mod chains;
-mod cloud;
+pub mod cloud;
 pub mod contracts;
-mod database;
+pub mod database;
 pub mod demo;
 pub mod functions;
 pub mod mail;

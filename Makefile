@@ -1,0 +1,44 @@
+# `make run` starts the service on this machine, `make test` runs every test. Both install what they need into the
+# checkout first; the second time that costs nothing.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+CARGO ?= cargo
+PYTHON ?= python3
+LOCAL := target/debug/local
+
+.PHONY: run test tools build check-tools
+
+run: tools build
+	@exec $(LOCAL) run
+
+test: tools build
+	@$(CARGO) test --workspace --no-run --quiet
+	@node --test local/contracts/abi.test.mjs
+	@$(LOCAL) test $(CARGO) test --workspace
+
+tools: check-tools local/node_modules/.installed local/.venv/.installed
+
+build:
+	@$(CARGO) build --workspace --bins
+
+check-tools:
+	@need() { command -v "$$1" >/dev/null || { echo "error: $$1 is missing: install $$2" >&2; exit 1; }; }; \
+	need $(CARGO) "Rust (stable)"; need cc "a C compiler, such as gcc"; need node "Node.js 20 or newer"; \
+	need npm "npm, which comes with Node.js"; need $(PYTHON) "Python 3 with venv and pip"; \
+	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+	|| { echo "error: Python's venv is missing: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
+
+# Not `npm ci`: it wants anvil for every platform in the lock file, and npm writes down only those it could reach.
+local/node_modules/.installed: local/package.json local/package-lock.json local/.npmrc
+	@npm --prefix local install --no-save --no-progress --loglevel=error \
+	|| { echo "error: npm can't install local/package-lock.json: check the network and run make again" >&2; exit 1; }
+	@touch $@
+
+local/.venv/.installed: local/requirements.txt
+	@{ $(PYTHON) -m venv --clear local/.venv && \
+	local/.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r local/requirements.txt; } \
+	|| { echo "error: pip can't install local/requirements.txt: check the network and run make again" >&2; exit 1; }
+	@touch $@

@@ -1,0 +1,180 @@
+//! `POST /artists/api-keys`, and what every endpoint with a bearer token refuses.
+
+use aws_sdk_kms::{
+    primitives::Blob,
+    types::{MessageType, SigningAlgorithmSpec},
+};
+use base64::{Engine, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE_NO_PAD};
+use jsonwebtoken::{Algorithm, EncodingKey, Header, decode_header, encode, get_current_timestamp};
+use serde_json::{Value, json};
+use shared::auth::api_key::PlainKey;
+use tests::{Answer, SignedIn, Stack};
+use uuid::Uuid;
+
+#[tokio::test]
+async fn a_key_needs_no_body_and_is_shown_once() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let answer = Answer::of(stack.post("/artists/api-keys").bearer_auth(&artist.token)).await.expect_success();
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let key = answer.body["apiKey"].as_str().expect("a key");
+    assert!(PlainKey::parse(key).is_some(), "{key} has no valid checksum");
+
+    // As clients of the contract send it: a content type, and nothing in it.
+    let request = stack.post("/artists/api-keys").bearer_auth(&artist.token).header("content-type", "application/json");
+    let second = Answer::of(request).await.expect_success();
+    assert_ne!(second.body["apiKey"], key);
+}
+
+#[tokio::test]
+async fn a_key_can_have_a_name() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    stack.create_key(&artist, &json!({"name": "  Студия 🎨 "})).await.expect_success();
+    assert_eq!(stack.list_keys(&artist).await[0]["name"], "Студия 🎨");
+    for name in [json!(""), json!("   "), json!("x".repeat(101)), json!(7), json!("a\nb")] {
+        let answer = stack.create_key(&artist, &json!({"name": name})).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), ["name"], "{name}");
+    }
+    let text = stack.post("/artists/api-keys").bearer_auth(&artist.token).body("name=x");
+    Answer::of(text).await.expect_error(415);
+    assert_eq!(stack.list_keys(&artist).await.len(), 1);
+}
+
+#[tokio::test]
+async fn an_artist_has_ten_keys_at_most_however_fast_they_are_made() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let body = json!({});
+    let mut made = 0;
+    // Those who meet at the counter may be turned away; nobody gets past the limit.
+    for _ in 0..10 {
+        let answers = futures::future::join_all((0..8).map(|_| stack.create_key(&artist, &body))).await;
+        assert!(answers.iter().all(|answer| [200, 409].contains(&answer.status)), "{answers:?}");
+        made += answers.iter().filter(|answer| answer.status == 200).count();
+    }
+    assert_eq!(made, 10);
+    let keys = stack.list_keys(&artist).await;
+    assert_eq!(keys.len(), 10);
+    let refused = stack.create_key(&artist, &body).await.expect_error(409);
+    assert!(refused.body["message"].as_str().is_some_and(|text| text.contains("revoke")), "{refused:?}");
+
+    stack.revoke_key(&artist, keys[0]["id"].as_str().expect("an id")).await.expect_success();
+    stack.create_key(&artist, &body).await.expect_success();
+    stack.create_key(&artist, &body).await.expect_error(409);
+}
+
+#[tokio::test]
+async fn whoever_brings_no_valid_token_gets_401_and_no_key() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let forger = Forger::new(&stack, &artist).await;
+    let api_key = stack.create_key(&artist, &json!({})).await.body["apiKey"].as_str().expect("a key").to_owned();
+    let now = get_current_timestamp();
+
+    let bearer = |token: String| ("authorization", format!("Bearer {token}"));
+    let mut cases = vec![
+        ("no header", ("x-nothing", String::new())),
+        ("another scheme", ("authorization", format!("Basic {}", artist.token))),
+        ("no scheme", ("authorization", artist.token.clone())),
+        ("an empty token", bearer(String::new())),
+        ("no token at all", bearer("not-a-token".to_owned())),
+        ("an API key as a token", bearer(api_key.clone())),
+        ("an API key in its own header", ("x-api-key", api_key)),
+        ("the algorithm none", bearer(forger.unsigned())),
+        ("HS256 with the public key", bearer(forger.signed_with_the_public_key())),
+        ("an altered payload", bearer(forger.with_altered_payload())),
+        ("an altered signature", bearer(forger.with_altered_signature())),
+        ("another issuer", bearer(forger.sign(|_, claims| claims["iss"] = json!("https://evil.example")).await)),
+        ("another audience", bearer(forger.sign(|_, claims| claims["aud"] = json!("others")).await)),
+        ("expired", bearer(forger.sign(|_, claims| claims["exp"] = json!(now - 1)).await)),
+        ("another type", bearer(forger.sign(|header, _| header["typ"] = json!("JWT")).await)),
+        ("an unknown key", bearer(forger.sign(|header, _| header["kid"] = json!("unknown")).await)),
+        ("a subject that is no artist", bearer(forger.sign(|_, claims| claims["sub"] = json!("root")).await)),
+    ];
+    for claim in ["iss", "aud", "sub", "exp"] {
+        let without = forger.sign(|_, claims| drop(claims.as_object_mut().expect("claims").remove(claim))).await;
+        cases.push(("a claim missing", bearer(without)));
+    }
+    for (reason, (header, value)) in &cases {
+        for request in
+            [stack.post("/artists/api-keys"), stack.get("/artists/api-keys"), stack.delete("/artists/api-keys")]
+        {
+            let answer = Answer::of(request.header(*header, value)).await;
+            assert_eq!(answer.status, 401, "{reason}: {answer:?}");
+            let answer = answer.expect_error(401);
+            assert!(answer.header("www-authenticate").starts_with("Bearer"), "{reason}: {answer:?}");
+        }
+    }
+    assert_eq!(stack.list_keys(&artist).await.len(), 1, "a refused request made a key");
+
+    // The forger's hand is right where it changes nothing, so the refusals above are for what it changed.
+    let faithful = forger.sign(|_, _| {}).await;
+    Answer::of(stack.get("/artists/api-keys").bearer_auth(&faithful)).await.expect_success();
+    let lower_case = stack.get("/artists/api-keys").header("authorization", format!("bearer {faithful}"));
+    Answer::of(lower_case).await.expect_success();
+}
+
+/// Makes tokens like an artist's own, but for what is wrong with them. Signs with the service's key where the signature
+/// is not what should be noticed.
+struct Forger<'a> {
+    stack: &'a Stack,
+    token: String,
+    header: Value,
+    claims: Value,
+    public_key: Vec<u8>,
+}
+
+impl<'a> Forger<'a> {
+    async fn new(stack: &'a Stack, artist: &SignedIn) -> Self {
+        let part = |index| {
+            let part = artist.token.split('.').nth(index).expect("three parts");
+            serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).expect("base64")).expect("JSON")
+        };
+        let public_key = BASE64_STANDARD.decode(&stack.map.names["TokenPublicKeys"]).expect("base64");
+        Self { stack, token: artist.token.clone(), header: part(0), claims: part(1), public_key }
+    }
+
+    async fn sign(&self, alter: impl FnOnce(&mut Value, &mut Value)) -> String {
+        let (mut header, mut claims) = (self.header.clone(), self.claims.clone());
+        alter(&mut header, &mut claims);
+        let message = format!("{}.{}", encoded(&header), encoded(&claims));
+        let call = self.stack.kms().await.sign().key_id(&self.stack.map.names["TokenKey"]);
+        let call = call.signing_algorithm(SigningAlgorithmSpec::EcdsaSha256).message_type(MessageType::Raw);
+        let answer = call.message(Blob::new(message.as_bytes())).send().await.expect("a signature");
+        let der = answer.signature.expect("a signature");
+        let signature = p256::ecdsa::Signature::from_der(der.as_ref()).expect("DER");
+        format!("{message}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature.to_bytes()))
+    }
+
+    fn unsigned(&self) -> String {
+        let mut header = self.header.clone();
+        header["alg"] = json!("none");
+        format!("{}.{}.", encoded(&header), encoded(&self.claims))
+    }
+
+    fn signed_with_the_public_key(&self) -> String {
+        let kid = decode_header(&self.token).expect("a header").kid;
+        let header = Header { kid, typ: Some("at+jwt".to_owned()), ..Header::new(Algorithm::HS256) };
+        encode(&header, &self.claims, &EncodingKey::from_secret(&self.public_key)).expect("a token")
+    }
+
+    fn with_altered_payload(&self) -> String {
+        let mut parts: Vec<_> = self.token.split('.').map(str::to_owned).collect();
+        let mut claims = self.claims.clone();
+        claims["sub"] = json!(Uuid::new_v4());
+        parts[1] = encoded(&claims);
+        parts.join(".")
+    }
+
+    fn with_altered_signature(&self) -> String {
+        let (message, signature) = self.token.rsplit_once('.').expect("three parts");
+        let mut signature = BASE64_URL_SAFE_NO_PAD.decode(signature).expect("base64");
+        signature[20] ^= 1;
+        format!("{message}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature))
+    }
+}
+
+fn encoded(value: &Value) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(value.to_string())
+}

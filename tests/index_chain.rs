@@ -1,0 +1,176 @@
+//! The scheduled indexer.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use alloy::{
+    primitives::{Address, B256, U256},
+    providers::Provider,
+    sol_types::{SolEvent, SolValue},
+};
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::json;
+use shared::chain::contracts::{
+    CommentsProtocol::{self, CommentIdentifier, Commented},
+    Creator1155,
+};
+use tests::{Answer, Sandbox, Stack};
+
+type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
+
+#[tokio::test]
+async fn reading_the_chain_again_changes_no_row() {
+    let stack = Stack::connect();
+    let newest = stack.chain().get_block_number().await.expect("a block number");
+    let whole = json!({"chainId": 8453, "fromBlock": 0, "toBlock": newest});
+
+    let at_once = Sandbox::with_empty_tables(&stack, "index-chain").await;
+    let read = at_once.invoke(&whole).await;
+    assert_eq!(read[0]["nextBlock"], json!(newest + 1));
+    assert!(read[0]["events"].as_u64().is_some_and(|events| events >= 60), "{read}");
+    let first = rows(&at_once).await;
+    assert!(first.len() > 100, "only {} rows", first.len());
+
+    at_once.invoke(&whole).await;
+    at_once.invoke(&json!({"chainId": 8453, "fromBlock": newest / 2, "toBlock": newest})).await;
+    assert_eq!(rows(&at_once).await, first, "reading again changed rows");
+
+    let block_by_block = Sandbox::with_empty_tables(&stack, "index-chain").await;
+    for block in 0..=newest {
+        block_by_block.invoke(&json!({"chainId": 8453, "fromBlock": block, "toBlock": block})).await;
+    }
+    assert_eq!(rows(&block_by_block).await, first, "rows depend on how the blocks are cut");
+}
+
+#[tokio::test]
+async fn the_schedule_goes_on_where_it_stopped() {
+    let stack = Stack::connect();
+    let indexer = Sandbox::with_empty_tables(&stack, "index-chain").await;
+    let read = indexer.invoke(&json!({})).await;
+    assert_eq!(read.as_array().map(Vec::len), Some(2), "both chains are followed: {read}");
+    let next = read[0]["nextBlock"].as_u64().expect("a block");
+    let again = indexer.invoke(&json!({})).await;
+    assert!(again[0]["nextBlock"].as_u64() >= Some(next), "{again}");
+    assert!(again[0]["events"].as_u64() < read[0]["events"].as_u64(), "old blocks were read again: {again}");
+}
+
+#[tokio::test]
+async fn two_runs_at_once_do_not_disturb_each_other() {
+    let stack = Stack::connect();
+    let newest = stack.chain().get_block_number().await.expect("a block number");
+    let whole = json!({"chainId": 8453, "fromBlock": 0, "toBlock": newest});
+    let alone = Sandbox::with_empty_tables(&stack, "index-chain").await;
+    alone.invoke(&whole).await;
+
+    let first = Sandbox::with_empty_tables(&stack, "index-chain").await;
+    let second = Sandbox::with_tables_of(&stack, "index-chain", &first).await;
+    futures::join!(first.invoke(&whole), second.invoke(&whole));
+    assert_eq!(rows(&first).await, rows(&alone).await);
+}
+
+#[tokio::test]
+async fn a_reply_to_a_reply_hangs_under_it_and_a_long_text_is_cut() {
+    let stack = Stack::connect();
+    let collection = stack.demo_collection(1);
+    let commenter = stack.chain().get_accounts().await.expect("accounts")[8];
+    own_a_token(&stack, collection, commenter).await;
+    let nothing = CommentIdentifier {
+        commenter: Address::ZERO,
+        contractAddress: Address::ZERO,
+        tokenId: U256::ZERO,
+        nonce: B256::ZERO,
+    };
+    let (top, top_id) = comment(&stack, collection, commenter, "top", nothing).await;
+    let (reply, reply_id) = comment(&stack, collection, commenter, "reply", top).await;
+    let long = "é".repeat(3_000);
+    comment(&stack, collection, commenter, &long, reply).await;
+
+    let nested = wait_for_reply(&stack, collection, reply_id).await;
+    assert_eq!(nested["comment"].as_str().map(|text| text.chars().count()), Some(2_000));
+    assert_eq!(nested["replyToId"], json!(reply_id));
+    let direct = wait_for_reply(&stack, collection, top_id).await;
+    assert_eq!((&direct["comment"], &direct["replyCount"]), (&json!("reply"), &json!(0)));
+}
+
+#[tokio::test]
+async fn a_backfilled_comment_keeps_its_own_time() {
+    let stack = Stack::connect();
+    let (collection, deployer) = (stack.demo_collection(1), stack.chain().get_accounts().await.expect("accounts")[0]);
+    let said = CommentIdentifier {
+        commenter: Address::repeat_byte(0x5a),
+        contractAddress: collection,
+        tokenId: U256::from(77),
+        nonce: B256::from(U256::from(uuid::Uuid::new_v4().as_u128())),
+    };
+    let backfill = CommentsProtocol::backfillBatchAddCommentCall {
+        commentIdentifiers: vec![said],
+        texts: vec!["from long ago".to_owned()],
+        timestamps: vec![U256::from(1_600_000_000)],
+        originalTransactionIds: vec![B256::repeat_byte(1)],
+    };
+    stack.transact(deployer, stack.contract("comments"), U256::ZERO, backfill).await;
+    let url = format!("/comments?collectionAddress={collection:#x}&tokenId=77");
+    let comment = wait_for(&stack, &url).await;
+    assert_eq!((&comment["comment"], &comment["timestamp"]), (&json!("from long ago"), &json!(1_600_000_000_000_u64)));
+}
+
+/// Every row of the sandbox's table of what the chain can rebuild, but for how far it is read.
+async fn rows(sandbox: &Sandbox) -> Rows {
+    let client = aws_sdk_dynamodb::Client::new(&sandbox.endpoints.sdk_config(&sandbox.endpoints.dynamodb).await);
+    let scan = client.scan().table_name("ChainTable").consistent_read(true).into_paginator().items().send();
+    let items = scan.collect::<Result<Vec<_>, _>>().await.expect("the rows can be read");
+    let text = |value: &AttributeValue| value.as_s().expect("a text key").clone();
+    let rows = items.into_iter().map(|item| ((text(&item["pk"]), text(&item["sk"])), item.into_iter().collect()));
+    rows.filter(|((pk, _), _)| !pk.starts_with("CHECKPOINT#")).collect()
+}
+
+async fn own_a_token(stack: &Stack, collection: Address, collector: Address) {
+    let fee = Creator1155::new(collection, stack.chain()).mintFee().call().await.expect("the mint fee");
+    let mint = Creator1155::mintCall {
+        minter: stack.contract("fixedPriceMinter"),
+        tokenId: U256::ONE,
+        quantity: U256::ONE,
+        rewardsRecipients: Vec::new(),
+        minterArguments: (collector, String::new()).abi_encode_params().into(),
+    };
+    stack.transact(collector, collection, fee, mint).await;
+}
+
+async fn comment(
+    stack: &Stack,
+    collection: Address,
+    commenter: Address,
+    text: &str,
+    reply_to: CommentIdentifier,
+) -> (CommentIdentifier, B256) {
+    let spark =
+        CommentsProtocol::new(stack.contract("comments"), stack.chain()).sparkValue().call().await.expect("a price");
+    let call = CommentsProtocol::commentCall {
+        commenter,
+        contractAddress: collection,
+        tokenId: U256::ONE,
+        text: text.to_owned(),
+        replyTo: reply_to,
+        commenterSmartWallet: Address::ZERO,
+        referrer: Address::ZERO,
+    };
+    let receipt = stack.transact(commenter, stack.contract("comments"), spark, call).await;
+    let said = receipt.logs().iter().find(|log| log.topic0() == Some(&Commented::SIGNATURE_HASH)).expect("a comment");
+    let said = said.log_decode::<Commented>().expect("a comment").inner.data;
+    (said.commentIdentifier, said.commentId)
+}
+
+async fn wait_for_reply(stack: &Stack, collection: Address, parent: B256) -> serde_json::Value {
+    wait_for(stack, &format!("/comments?collectionAddress={collection:#x}&tokenId=1&replyToId={parent}")).await
+}
+
+/// The first comment of a list, once there is one.
+async fn wait_for(stack: &Stack, url: &str) -> serde_json::Value {
+    for _ in 0..100 {
+        let page = Answer::of(stack.get(url)).await.expect_success();
+        if let Some(comment) = page.body["comments"].get(0) {
+            return comment.clone();
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("nothing is indexed after 10 s");
+}

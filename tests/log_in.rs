@@ -1,0 +1,166 @@
+//! `POST /oauth/login`
+
+use alloy::{primitives::Address, providers::Provider};
+use aws_sdk_dynamodb::types::AttributeValue;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, jwk::JwkSet};
+use serde_json::{Value, json};
+use shared::model::Email;
+use tests::{Answer, Stack, unused_email};
+
+#[tokio::test]
+async fn the_mailed_code_gives_a_token_and_the_same_wallet_at_every_sign_in() {
+    let stack = Stack::connect();
+    let first = stack.new_artist().await;
+    let again = stack.sign_in(&first.email.to_uppercase()).await;
+    assert_eq!(first.wallet, again.wallet);
+    assert_eq!(first.wallet, first.wallet.to_lowercase());
+    assert_ne!(first.token, again.token);
+    let other = stack.new_artist().await;
+    assert_ne!(first.wallet, other.wallet, "two artists share an account");
+
+    let wallet: Address = first.wallet.parse().expect("an address");
+    let code = stack.chain().get_code_at(wallet).await.expect("code");
+    assert!(code.is_empty(), "the first sign-in deployed the account");
+}
+
+#[tokio::test]
+async fn the_token_says_who_it_is_for_and_verifies_with_the_published_keys() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let header = decode_header(&artist.token).expect("a header");
+    assert_eq!((header.alg, header.typ.as_deref()), (Algorithm::ES256, Some("at+jwt")));
+
+    let keys = Answer::of(stack.get("/.well-known/jwks.json")).await.expect_success();
+    let keys: JwkSet = serde_json::from_value(keys.body).expect("a key set");
+    let key = keys.find(&header.kid.expect("a key id")).expect("the key is published");
+    let mut validation = Validation::new(Algorithm::ES256);
+    validation.set_audience(&["moments"]);
+    validation.set_issuer(&[&stack.map.api]);
+    let token = decode::<Value>(&artist.token, &DecodingKey::from_jwk(key).expect("a key"), &validation);
+    let claims = token.expect("a valid token").claims;
+    let number = |claim: &str| claims[claim].as_u64().expect(claim);
+    assert_eq!(number("exp") - number("iat"), 3600);
+    for id in ["sub", "jti"] {
+        claims[id].as_str().and_then(|id| uuid::Uuid::parse_str(id).ok()).expect(id);
+    }
+    assert_eq!(claims.as_object().map(|claims| claims.len()), Some(6), "{claims}");
+}
+
+#[tokio::test]
+async fn every_code_that_does_not_count_gets_the_same_401() {
+    let stack = Stack::connect();
+    let mut refusals = Vec::new();
+
+    refusals.push(("never asked", stack.log_in(&unused_email(), "123456").await));
+
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
+    refusals.push(("wrong", stack.log_in(&email, &another(&code)).await));
+    stack.log_in(&email, &code).await.expect_success();
+    refusals.push(("used", stack.log_in(&email, &code).await));
+
+    let email = unused_email();
+    let superseded = stack.code_for(&email).await;
+    let newest = stack.code_for(&email).await;
+    if superseded != newest {
+        refusals.push(("superseded", stack.log_in(&email, &superseded).await));
+    }
+    stack.log_in(&email, &newest).await.expect_success();
+
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
+    stack.set("SecretTable", &row_of(&email), "CODE", "expires_at", AttributeValue::N("1".to_owned())).await;
+    refusals.push(("expired", stack.log_in(&email, &code).await));
+
+    for (reason, answer) in &refusals {
+        let answer = answer.clone().expect_error(401);
+        assert_eq!(answer.body, refusals[0].1.body, "{reason}");
+        assert!(answer.header("www-authenticate").starts_with("Bearer"), "{reason}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_code_is_worth_five_tries() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
+    for _ in 0..4 {
+        stack.log_in(&email, &another(&code)).await.expect_error(401);
+    }
+    stack.log_in(&email, &code).await.expect_success();
+
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
+    for _ in 0..5 {
+        stack.log_in(&email, &another(&code)).await.expect_error(401);
+    }
+    stack.log_in(&email, &code).await.expect_error(401);
+}
+
+#[tokio::test]
+async fn twenty_wrong_codes_at_once_count_as_no_more_than_five_tries() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
+    let wrong = another(&code);
+    let answers = futures::future::join_all((0..20).map(|_| stack.log_in(&email, &wrong))).await;
+    assert!(answers.iter().all(|answer| answer.status == 401), "{answers:?}");
+    let row = stack.row("SecretTable", &row_of(&email), "CODE").await.expect("the code's row");
+    assert_eq!(row["tries"], AttributeValue::N("5".to_owned()));
+    stack.log_in(&email, &code).await.expect_error(401);
+}
+
+#[tokio::test]
+async fn of_two_right_tries_at_once_one_gets_a_token() {
+    let stack = Stack::connect();
+    for _ in 0..5 {
+        let email = unused_email();
+        let code = stack.code_for(&email).await;
+        let (first, second) = futures::join!(stack.log_in(&email, &code), stack.log_in(&email, &code));
+        let mut statuses = [first.status, second.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 401], "{first:?} {second:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_code_is_nowhere_in_the_table() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
+    let row = stack.row("SecretTable", &row_of(&email), "CODE").await.expect("the code's row");
+    let mut stored: Vec<_> = row.keys().map(String::as_str).collect();
+    stored.sort_unstable();
+    assert_eq!(stored, ["expires_at", "issued_at", "mac", "pk", "sk", "tries"]);
+    assert!(!format!("{row:?}").contains(&email));
+    let AttributeValue::S(mac) = &row["mac"] else { panic!("no MAC") };
+    assert_eq!((mac.len(), mac.contains(&code)), (64, false));
+}
+
+#[tokio::test]
+async fn every_wrong_field_is_named() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    for (body, fields) in [
+        (json!({}), vec!["email", "code"]),
+        (json!({"email": "ada", "code": "12345"}), vec!["email", "code"]),
+        (json!({"email": email, "code": "1234567"}), vec!["code"]),
+        (json!({"email": email, "code": "12a456"}), vec!["code"]),
+        (json!({"email": email, "code": 123456}), vec!["code"]),
+        (json!({"email": email, "code": ""}), vec!["code"]),
+        (json!({"code": "123456"}), vec!["email"]),
+    ] {
+        let answer = stack.post_json("/oauth/login", &body).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), fields, "{body}");
+    }
+}
+
+/// Another code than this one.
+fn another(code: &str) -> String {
+    let number: u32 = code.parse().expect("digits");
+    format!("{:06}", (number + 1) % 1_000_000)
+}
+
+fn row_of(email: &str) -> String {
+    format!("CODE#{}", email.parse::<Email>().expect("an address").fingerprint())
+}

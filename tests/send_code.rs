@@ -1,0 +1,174 @@
+//! `POST /oauth/code`
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::{Value, json};
+use shared::model::Email;
+use tests::{Answer, Sandbox, Stack, unused_email};
+
+#[tokio::test]
+async fn a_code_of_six_digits_is_mailed() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
+    assert!(code.len() == 6 && code.bytes().all(|byte| byte.is_ascii_digit()), "{code:?}");
+    let mails = stack.mails_to(&email).await;
+    assert_eq!(mails.len(), 1);
+    assert_eq!(mails[0].source, "moments@example.com");
+    assert!(mails[0].body_text.contains("10 minutes"), "{:?}", mails[0]);
+    assert!(!mails[0].subject.contains(&code), "a lock screen shows subjects");
+}
+
+#[tokio::test]
+async fn what_is_no_address_is_refused_and_no_mail_is_sent() {
+    let stack = Stack::connect();
+    let name = unused_email();
+    let long = format!("{}@{}.com", "a".repeat(64), "b".repeat(190));
+    let wrong = [
+        json!({}),
+        json!({"email": null}),
+        json!({"email": 7}),
+        json!({"email": ["ada@example.com"]}),
+        json!({"email": ""}),
+        json!({"email": long}),
+        json!({"email": "ada"}),
+        json!({"email": format!("{name}\r\nBcc: {name}")}),
+        json!({"email": format!("{name}\n")}),
+        json!({"email": format!("{name},{name}")}),
+    ];
+    for body in wrong {
+        let answer = stack.post_json("/oauth/code", &body).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), ["email"], "{body}");
+    }
+    assert!(stack.mails_to(&name).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_json_object_is_refused() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    let good = json!({"email": email}).to_string();
+    let send = |content_type: Option<&str>, body: String| {
+        let request = stack.post("/oauth/code").body(body);
+        Answer::of(match content_type {
+            Some(content_type) => request.header("content-type", content_type),
+            None => request,
+        })
+    };
+    let json = Some("application/json");
+    for body in ["", "{", "[]", "\"ada@example.com\"", "null", "{\"email\": \"a\u{0}\"", "\u{feff}{}"] {
+        send(json, body.to_owned()).await.expect_error(400);
+    }
+    for content_type in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("application/jsonp")]
+    {
+        send(content_type, good.clone()).await.expect_error(415);
+    }
+    let padded = |bytes: usize| format!("{good}{}", " ".repeat(bytes - good.len()));
+    send(json, padded(16 * 1024 + 1)).await.expect_error(413);
+    assert!(stack.mails_to(&email).await.is_empty(), "a mail was sent all the same");
+
+    send(Some("Application/JSON; charset=utf-8"), padded(16 * 1024)).await.expect_success();
+    assert_eq!(stack.mails_to(&email).await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_fourth_code_in_ten_minutes_is_refused_with_the_time_to_wait() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    for _ in 0..3 {
+        stack.code_for(&email).await;
+    }
+    let answer = stack.post_json("/oauth/code", &json!({"email": email.to_uppercase()})).await.expect_error(429);
+    let seconds: u64 = answer.header("retry-after").parse().expect("seconds");
+    assert!((500..=610).contains(&seconds), "told to wait {seconds} s");
+    assert!(answer.header("ratelimit").contains("r=0"), "{answer:?}");
+    assert_eq!(stack.mails_to(&email).await.len(), 3, "a fourth mail was sent");
+    stack.code_for(&unused_email()).await;
+}
+
+#[tokio::test]
+async fn of_many_codes_asked_for_at_once_three_are_sent() {
+    let stack = Stack::connect();
+    let body = json!({"email": unused_email()});
+    let answers = futures::future::join_all((0..12).map(|_| stack.post_json("/oauth/code", &body))).await;
+    let of = |status| answers.iter().filter(|answer| answer.status == status).count();
+    assert_eq!((of(200), of(429)), (3, 9), "{answers:?}");
+    assert_eq!(stack.mails_to(body["email"].as_str().unwrap()).await.len(), 3);
+}
+
+#[tokio::test]
+async fn the_eleventh_code_in_a_day_is_refused() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    let short_window = format!("RATE#code#10m#{}", email.parse::<Email>().unwrap().fingerprint());
+    for sent in 0..10 {
+        stack.code_for(&email).await;
+        if sent % 3 == 2 {
+            // Ten minutes pass.
+            let empty = AttributeValue::M(Default::default());
+            stack.set("SecretTable", &short_window, "WINDOW", "slices", empty).await;
+        }
+    }
+    let answer = stack.post_json("/oauth/code", &json!({"email": email})).await.expect_error(429);
+    let seconds: u64 = answer.header("retry-after").parse().expect("seconds");
+    assert!((80_000..=90_000).contains(&seconds), "told to wait {seconds} s");
+    assert_eq!(stack.mails_to(&email).await.len(), 10);
+}
+
+#[tokio::test]
+async fn one_client_gets_thirty_codes_an_hour_for_whatever_addresses() {
+    let stack = Stack::connect();
+    let production = Sandbox::with_variables(&stack, "send-code", &[("CODES_PER_CLIENT_HOURLY", "30")]).await;
+    // A network that no other run of this test has used; its addresses are one client.
+    let network: [u16; 3] = std::array::from_fn(|_| uuid::Uuid::new_v4().as_u128() as u16);
+    let [a, b, c] = network.map(|part| format!("{part:x}"));
+    let ask = async |host: usize| {
+        let (status, _) =
+            production.post(&format!("2001:{a}:{b}:{c}::{host:x}"), &json!({"email": unused_email()})).await;
+        status
+    };
+    for host in 1..=30 {
+        assert_eq!(ask(host).await, 200, "code {host}");
+    }
+    assert_eq!(ask(31).await, 429);
+    let (status, _) = production.post(&format!("2001:{a}:{c}:{b}:1::1"), &json!({"email": unused_email()})).await;
+    assert_eq!(status, 200, "another client was refused");
+}
+
+#[tokio::test]
+async fn the_service_as_a_whole_has_a_limit_too() {
+    let stack = Stack::connect();
+    let exhausted = Sandbox::with_variables(&stack, "send-code", &[("CODES_TOTAL_HOURLY", "0")]).await;
+    let email = unused_email();
+    let (status, _) = exhausted.post("192.0.2.1", &json!({"email": email})).await;
+    assert_eq!(status, 429);
+    assert!(stack.mails_to(&email).await.is_empty());
+}
+
+#[tokio::test]
+async fn when_ses_refuses_the_mail_the_answer_is_502_and_no_code_is_left() {
+    let stack = Stack::connect();
+    let unverified =
+        Sandbox::with_variables(&stack, "send-code", &[("MAIL_SENDER", "nobody@unverified.example")]).await;
+    let email = unused_email();
+    let (status, body) = unverified.post("192.0.2.2", &json!({"email": email})).await;
+    assert_eq!(status, 502);
+    assert_eq!(body["status"], "error");
+    assert!(!body.to_string().contains("unverified"), "the inside shows: {body}");
+    let code = format!("CODE#{}", email.parse::<Email>().unwrap().fingerprint());
+    assert!(stack.row("SecretTable", &code, "CODE").await.is_none(), "a code is left to guess");
+}
+
+#[tokio::test]
+async fn a_known_and_an_unknown_address_get_the_same_answer() {
+    let stack = Stack::connect();
+    let known = stack.new_artist().await.email;
+    let without_ids = |mut answer: Answer| {
+        for varying in ["x-request-id", "date"] {
+            answer.headers.remove(varying);
+        }
+        (answer.status, format!("{:?}", answer.headers), answer.body)
+    };
+    let first: (u16, String, Value) = without_ids(stack.post_json("/oauth/code", &json!({"email": known})).await);
+    let second = without_ids(stack.post_json("/oauth/code", &json!({"email": unused_email()})).await);
+    assert_eq!(first, second);
+}

@@ -1,0 +1,58 @@
+use local::mail;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{Answer, Stack};
+
+/// An address that nobody has used.
+pub fn unused_email() -> String {
+    format!("{}@example.com", Uuid::new_v4().simple())
+}
+
+/// An artist with a token.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    pub email: String,
+    pub token: String,
+    pub wallet: String,
+}
+
+impl Stack {
+    /// Asks for a code and reads it from the mail that comes.
+    pub async fn code_for(&self, email: &str) -> String {
+        let seen = self.mails_to(email).await.len();
+        let answer = self.post_json("/oauth/code", &json!({"email": email})).await.expect_success();
+        assert_eq!(answer.body, json!({"success": true}));
+        mail::newest_code(&self.map.mail, email, seen).await.expect("a mail with a code")
+    }
+
+    pub async fn log_in(&self, email: &str, code: &str) -> Answer {
+        self.post_json("/oauth/login", &json!({"email": email, "code": code})).await
+    }
+
+    pub async fn sign_in(&self, email: &str) -> SignedIn {
+        let code = self.code_for(email).await;
+        let answer = self.log_in(email, &code).await.expect_success();
+        let text = |field: &str| answer.body[field].as_str().expect(field).to_owned();
+        SignedIn { email: email.to_owned(), token: text("token"), wallet: text("social_wallet") }
+    }
+
+    /// An artist whom no other test knows.
+    pub async fn new_artist(&self) -> SignedIn {
+        self.sign_in(&unused_email()).await
+    }
+
+    pub async fn create_key(&self, artist: &SignedIn, body: &Value) -> Answer {
+        Answer::of(self.post("/artists/api-keys").bearer_auth(&artist.token).json(body)).await
+    }
+
+    pub async fn list_keys(&self, artist: &SignedIn) -> Vec<Value> {
+        let answer = Answer::of(self.get("/artists/api-keys").bearer_auth(&artist.token)).await.expect_success();
+        answer.body["keys"].as_array().expect("a list of keys").clone()
+    }
+
+    pub async fn revoke_key(&self, artist: &SignedIn, id: &str) -> Answer {
+        let request = self.delete(&format!("/artists/api-keys?keyId={id}"));
+        Answer::of(request.bearer_auth(&artist.token)).await
+    }
+}

@@ -1,0 +1,11 @@
+//! What the end-to-end tests share: the running stack, artists who sign in, and answers that are easy to check.
+
+mod answer;
+mod artist;
+mod sandbox;
+mod stack;
+
+pub use answer::Answer;
+pub use artist::{SignedIn, unused_email};
+pub use sandbox::Sandbox;
+pub use stack::Stack;

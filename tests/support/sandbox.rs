@@ -1,0 +1,85 @@
+use std::{collections::BTreeMap, fs};
+
+use local::{
+    cloud::Endpoints,
+    database,
+    functions::{Emulator, Invocation, environment},
+    paths::Paths,
+    process::free_port,
+};
+use serde_json::{Value, json};
+use template::Template;
+use uuid::Uuid;
+
+use crate::Stack;
+
+/// One function running apart from the stack's own, with another environment or other tables.
+pub struct Sandbox {
+    emulator: Emulator,
+    binary: String,
+    /// Where its tables are.
+    pub endpoints: Endpoints,
+}
+
+impl Sandbox {
+    /// `binary` with the stack's tables, and these variables in place of its own.
+    pub async fn with_variables(stack: &Stack, binary: &str, variables: &[(&str, &str)]) -> Self {
+        Self::start(stack, binary, variables, stack.endpoints()).await
+    }
+
+    /// `binary` with empty tables of its own.
+    pub async fn with_empty_tables(stack: &Stack, binary: &str) -> Self {
+        let endpoints = Endpoints { dynamodb: database::start().await.expect("a database"), ..stack.endpoints() };
+        for table in template().resources("AWS::DynamoDB::Table") {
+            endpoints.create_table(table).await.expect("a table");
+        }
+        Self::start(stack, binary, &[], endpoints).await
+    }
+
+    /// `binary` with the tables of another sandbox.
+    pub async fn with_tables_of(stack: &Stack, binary: &str, other: &Self) -> Self {
+        Self::start(stack, binary, &[], other.endpoints.clone()).await
+    }
+
+    async fn start(stack: &Stack, binary: &str, variables: &[(&str, &str)], endpoints: Endpoints) -> Self {
+        let (paths, template) = (Paths::of_checkout(), template());
+        let name = format!("sandbox-{}", Uuid::new_v4().simple());
+        let logs = paths.local("test-sandboxes");
+        let port = free_port().expect("a free port");
+        let mut emulator = Emulator::start(&paths, &logs, &name, port, &template).await.expect("an emulator");
+        let functions = template.functions().expect("functions");
+        let function = functions.iter().find(|function| function.binary == binary).expect("the template's function");
+        let mut variables_of_function: BTreeMap<_, _> =
+            environment(function, &stack.map.names, endpoints.environment()).expect("its environment");
+        for (name, value) in variables {
+            assert!(
+                variables_of_function.insert((*name).to_owned(), (*value).to_owned()).is_some(),
+                "no variable {name}"
+            );
+        }
+        emulator.run(binary, 1, &variables_of_function).expect("the function runs");
+        Self { emulator, binary: binary.to_owned(), endpoints }
+    }
+
+    /// Invokes the function with an event.
+    pub async fn invoke(&self, event: &Value) -> Value {
+        Invocation::of(self.emulator.url(), &self.binary).send(event).await.expect("the function returns")
+    }
+
+    /// Sends the function a JSON body as API Gateway would, from a client at `source_ip`. Gives the status and the body.
+    pub async fn post(&self, source_ip: &str, body: &Value) -> (u16, Value) {
+        let path = Paths::of_checkout().root().join(format!("events/{}.json", self.binary));
+        let mut event: Value = serde_json::from_str(&fs::read_to_string(path).expect("an event")).expect("JSON");
+        event["requestContext"]["http"]["sourceIp"] = json!(source_ip);
+        event["body"] = json!(body.to_string());
+        let answer = self.invoke(&event).await;
+        let status = answer["statusCode"].as_u64().and_then(|status| u16::try_from(status).ok()).expect("a status");
+        let body = answer["body"].as_str().and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default();
+        (status, body)
+    }
+}
+
+fn template() -> Template {
+    let path = Paths::of_checkout().root().join("template.yaml");
+    fs::read_to_string(path).expect("template.yaml").parse().expect("a template")
+}

@@ -1,0 +1,113 @@
+use std::{env, fs, path::PathBuf};
+
+use alloy::{
+    network::TransactionBuilder,
+    primitives::{Address, B256, U256},
+    providers::{Provider, ProviderBuilder, RootProvider},
+    rpc::types::{TransactionReceipt, TransactionRequest},
+    sol_types::SolCall,
+};
+use aws_sdk_dynamodb::types::AttributeValue;
+use local::{cloud::Endpoints, mail, paths::Paths, stack::StackMap};
+use serde_json::Value;
+
+use crate::Answer;
+
+/// The running stack: the one that `make test` starts, or else that of `make run`.
+pub struct Stack {
+    pub map: StackMap,
+    pub http: reqwest::Client,
+}
+
+impl Stack {
+    /// Each test has its own, since a client can't outlive the test's runtime.
+    pub fn connect() -> Self {
+        let map = env::var_os("MOMENTS_STACK").map_or_else(|| Paths::of_checkout().local("stack.json"), PathBuf::from);
+        let map =
+            fs::read_to_string(&map).expect("no stack is running: use `make test`, or `make run` in another terminal");
+        Self { map: serde_json::from_str(&map).expect("stack.json can be read"), http: reqwest::Client::new() }
+    }
+
+    pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
+        self.http.get(format!("{}{path}", self.map.api))
+    }
+
+    pub fn post(&self, path: &str) -> reqwest::RequestBuilder {
+        self.http.post(format!("{}{path}", self.map.api))
+    }
+
+    pub fn delete(&self, path: &str) -> reqwest::RequestBuilder {
+        self.http.delete(format!("{}{path}", self.map.api))
+    }
+
+    pub async fn post_json(&self, path: &str, body: &Value) -> Answer {
+        Answer::of(self.post(path).json(body)).await
+    }
+
+    /// How many mails went to an address.
+    pub async fn mails_to(&self, address: &str) -> Vec<mail::Mail> {
+        mail::mails_to(&self.map.mail, address).await.expect("the mails are listed")
+    }
+
+    pub fn endpoints(&self) -> Endpoints {
+        Endpoints { aws: self.map.aws.clone(), dynamodb: self.map.dynamodb.clone() }
+    }
+
+    pub async fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
+        aws_sdk_dynamodb::Client::new(&self.endpoints().sdk_config(&self.map.dynamodb).await)
+    }
+
+    pub async fn kms(&self) -> aws_sdk_kms::Client {
+        aws_sdk_kms::Client::new(&self.endpoints().sdk_config(&self.map.aws).await)
+    }
+
+    /// A row of a table, by its key.
+    pub async fn row(
+        &self,
+        table: &str,
+        pk: &str,
+        sk: &str,
+    ) -> Option<std::collections::HashMap<String, AttributeValue>> {
+        let key = |value: &str| AttributeValue::S(value.to_owned());
+        let call = self.dynamodb().await.get_item().table_name(table).key("pk", key(pk)).key("sk", key(sk));
+        call.consistent_read(true).send().await.expect("the row can be read").item
+    }
+
+    /// Sets one field of a row, as time or an operator would.
+    pub async fn set(&self, table: &str, pk: &str, sk: &str, field: &str, value: AttributeValue) {
+        let key = |value: &str| AttributeValue::S(value.to_owned());
+        let call = self.dynamodb().await.update_item().table_name(table).key("pk", key(pk)).key("sk", key(sk));
+        let call = call.update_expression("SET #field = :value").expression_attribute_names("#field", field);
+        call.expression_attribute_values(":value", value).send().await.expect("the row can be written");
+    }
+
+    /// The default chain's node.
+    pub fn chain(&self) -> RootProvider {
+        ProviderBuilder::default().connect_http(self.map.rpc["8453"].parse().expect("a URL"))
+    }
+
+    /// Address of a contract on the default chain.
+    pub fn contract(&self, name: &str) -> Address {
+        self.map.contracts["8453"][name].parse().expect("an address")
+    }
+
+    /// A collection of the demo content.
+    pub fn demo_collection(&self, index: usize) -> Address {
+        self.map.demo["collections"][index]["address"].as_str().and_then(|text| text.parse().ok()).expect("an address")
+    }
+
+    /// The id of a comment of the demo content.
+    pub fn demo_comment(&self, name: &str) -> B256 {
+        self.map.demo["comments"][name].as_str().and_then(|text| text.parse().ok()).expect("a comment id")
+    }
+
+    /// Sends a transaction from an account that the node holds the key of, and waits until it is mined.
+    pub async fn transact(&self, from: Address, to: Address, value: U256, call: impl SolCall) -> TransactionReceipt {
+        let request =
+            TransactionRequest::default().with_from(from).with_to(to).with_value(value).with_input(call.abi_encode());
+        let pending = self.chain().send_transaction(request).await.expect("the node takes the transaction");
+        let receipt = pending.get_receipt().await.expect("the transaction is mined");
+        assert!(receipt.status(), "the transaction reverted");
+        receipt
+    }
+}
