@@ -1,19 +1,16 @@
 //! The scheduled indexer.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use alloy::{
     primitives::{Address, B256, U256},
     providers::Provider,
-    sol_types::{SolEvent, SolValue},
+    sol_types::SolEvent,
 };
 use aws_sdk_dynamodb::types::AttributeValue;
-use serde_json::json;
-use shared::chain::contracts::{
-    CommentsProtocol::{self, CommentIdentifier, Commented},
-    Creator1155,
-};
-use tests::{Answer, Sandbox, Stack};
+use serde_json::{Value, json};
+use shared::chain::contracts::CommentsProtocol::{self, CommentIdentifier, Commented};
+use tests::{Sandbox, Stack};
 
 type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
 
@@ -62,7 +59,7 @@ async fn two_runs_at_once_do_not_disturb_each_other() {
     alone.invoke(&whole).await;
 
     let first = Sandbox::with_empty_tables(&stack, "index-chain").await;
-    let second = Sandbox::with_tables_of(&stack, "index-chain", &first).await;
+    let second = Sandbox::with_database(&stack, "index-chain", &first.endpoints.dynamodb).await;
     futures::join!(first.invoke(&whole), second.invoke(&whole));
     assert_eq!(rows(&first).await, rows(&alone).await);
 }
@@ -72,7 +69,7 @@ async fn a_reply_to_a_reply_hangs_under_it_and_a_long_text_is_cut() {
     let stack = Stack::connect();
     let collection = stack.demo_collection(1);
     let commenter = stack.chain().get_accounts().await.expect("accounts")[8];
-    own_a_token(&stack, collection, commenter).await;
+    stack.collect(collection, commenter, "").await;
     let nothing = CommentIdentifier {
         commenter: Address::ZERO,
         contractAddress: Address::ZERO,
@@ -109,7 +106,7 @@ async fn a_backfilled_comment_keeps_its_own_time() {
     };
     stack.transact(deployer, stack.contract("comments"), U256::ZERO, backfill).await;
     let url = format!("/comments?collectionAddress={collection:#x}&tokenId=77");
-    let comment = wait_for(&stack, &url).await;
+    let comment = stack.wait_for_comment(&url, |_| true).await;
     assert_eq!((&comment["comment"], &comment["timestamp"]), (&json!("from long ago"), &json!(1_600_000_000_000_u64)));
 }
 
@@ -121,18 +118,6 @@ async fn rows(sandbox: &Sandbox) -> Rows {
     let text = |value: &AttributeValue| value.as_s().expect("a text key").clone();
     let rows = items.into_iter().map(|item| ((text(&item["pk"]), text(&item["sk"])), item.into_iter().collect()));
     rows.filter(|((pk, _), _)| !pk.starts_with("CHECKPOINT#")).collect()
-}
-
-async fn own_a_token(stack: &Stack, collection: Address, collector: Address) {
-    let fee = Creator1155::new(collection, stack.chain()).mintFee().call().await.expect("the mint fee");
-    let mint = Creator1155::mintCall {
-        minter: stack.contract("fixedPriceMinter"),
-        tokenId: U256::ONE,
-        quantity: U256::ONE,
-        rewardsRecipients: Vec::new(),
-        minterArguments: (collector, String::new()).abi_encode_params().into(),
-    };
-    stack.transact(collector, collection, fee, mint).await;
 }
 
 async fn comment(
@@ -159,18 +144,7 @@ async fn comment(
     (said.commentIdentifier, said.commentId)
 }
 
-async fn wait_for_reply(stack: &Stack, collection: Address, parent: B256) -> serde_json::Value {
-    wait_for(stack, &format!("/comments?collectionAddress={collection:#x}&tokenId=1&replyToId={parent}")).await
-}
-
-/// The first comment of a list, once there is one.
-async fn wait_for(stack: &Stack, url: &str) -> serde_json::Value {
-    for _ in 0..100 {
-        let page = Answer::of(stack.get(url)).await.expect_success();
-        if let Some(comment) = page.body["comments"].get(0) {
-            return comment.clone();
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("nothing is indexed after 10 s");
+async fn wait_for_reply(stack: &Stack, collection: Address, parent: B256) -> Value {
+    let url = format!("/comments?collectionAddress={collection:#x}&tokenId=1&replyToId={parent}");
+    stack.wait_for_comment(&url, |_| true).await
 }

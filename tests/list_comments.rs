@@ -6,12 +6,12 @@ use alloy::{
     primitives::{Address, B256, U256},
     providers::Provider,
     rpc::types::Filter,
-    sol_types::{SolEvent, SolValue},
+    sol_types::SolEvent,
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use shared::chain::contracts::{CommentsProtocol::Commented, Creator1155, MintCommenter::MintComment};
-use tests::{Answer, Stack};
+use shared::chain::contracts::{CommentsProtocol::Commented, MintCommenter::MintComment};
+use tests::{Answer, Recorder, Sandbox, Stack};
 
 const FIELDS: [&str; 10] =
     ["comment", "commentId", "id", "nonce", "replies", "replyCount", "replyToId", "sender", "timestamp", "username"];
@@ -169,12 +169,34 @@ async fn a_comment_made_now_appears_with_the_name_of_whoever_made_it() {
     let commenter = stack.chain().get_accounts().await.expect("accounts")[7];
     name_wallet(&stack, commenter, "nadia").await;
     let text = format!("Ich war da! 🌊 {}", uuid::Uuid::new_v4());
-    collect_with_comment(&stack, collection, commenter, &text).await;
+    stack.collect(collection, commenter, &text).await;
 
-    let comment = wait_for_comment(&stack, 1, &text).await;
+    let comments = format!("/comments?{}&tokenId=1", collection_parameter(&stack, 1));
+    let comment = stack.wait_for_comment(&comments, |comment| comment["comment"] == text).await;
     assert_eq!(comment["username"], "nadia");
     assert_eq!(comment["sender"], format!("{commenter:#x}"));
     assert_eq!((&comment["commentId"], &comment["nonce"]), (&Value::Null, &Value::Null));
+}
+
+#[tokio::test]
+async fn a_page_is_one_query_wherever_it_is() {
+    let stack = Stack::connect();
+    let recorder = Recorder::in_front_of(&stack.map.dynamodb).await;
+    let recorded = Sandbox::with_database(&stack, "list-comments", &recorder.url).await;
+    let moment = format!("{}&tokenId=1", collection_parameter(&stack, 0));
+    let replies = format!("{moment}&replyToId={}", stack.demo_comment("sevenReplies"));
+    for (query, calls) in [
+        (moment.clone(), vec!["Query"]),
+        // Counting from the newest needs to know how many there are.
+        (format!("{moment}&offset=20"), vec!["GetItem", "Query"]),
+        (format!("{moment}&offset=40"), vec!["GetItem", "Query"]),
+        (replies.clone(), vec!["Query"]),
+        (format!("{replies}&offset=5"), vec!["Query"]),
+        (format!("{moment}&offset=-1"), vec![]),
+    ] {
+        recorded.get(&query).await;
+        assert_eq!(recorder.take(), calls, "{query}");
+    }
 }
 
 /// What the chain's logs say of token 1 of a collection, in the chain's order.
@@ -185,8 +207,8 @@ async fn comments_on_chain(stack: &Stack, collection: Address) -> Vec<OnChain> {
     let comment = |log: &alloy::rpc::types::Log| match *log.topic0()? {
         MintComment::SIGNATURE_HASH => {
             let said = log.log_decode::<MintComment>().ok()?.inner.data;
-            let here = said.tokenContract == collection && said.tokenId == U256::ONE;
-            here.then(|| OnChain { sender: said.sender, text: said.comment, id: None, nonce: None, reply_to: None })
+            let told = OnChain { sender: said.sender, text: said.comment, id: None, nonce: None, reply_to: None };
+            (said.tokenContract == collection && said.tokenId == U256::ONE).then_some(told)
         }
         Commented::SIGNATURE_HASH => {
             let said = log.log_decode::<Commented>().ok()?.inner.data;
@@ -239,31 +261,4 @@ async fn name_wallet(stack: &Stack, wallet: Address, name: &str) {
     for (field, value) in [("address", format!("{wallet:#x}")), ("username", name.to_owned())] {
         stack.set("ArtistTable", &row, "ARTIST", field, AttributeValue::S(value)).await;
     }
-}
-
-/// Collects the first moment of a collection, which is free but for the mint fee.
-async fn collect_with_comment(stack: &Stack, collection: Address, collector: Address, text: &str) {
-    let fee = Creator1155::new(collection, stack.chain()).mintFee().call().await.expect("the mint fee");
-    let mint = Creator1155::mintCall {
-        minter: stack.contract("fixedPriceMinter"),
-        tokenId: U256::ONE,
-        quantity: U256::ONE,
-        rewardsRecipients: Vec::new(),
-        minterArguments: (collector, text.to_owned()).abi_encode_params().into(),
-    };
-    stack.transact(collector, collection, fee, mint).await;
-}
-
-/// The comment with this text on the first moment of a demo collection, once it is indexed.
-async fn wait_for_comment(stack: &Stack, index: usize, text: &str) -> Value {
-    for _ in 0..100 {
-        let url = format!("/comments?{}&tokenId=1", collection_parameter(stack, index));
-        let page = Answer::of(stack.get(&url)).await.expect_success();
-        let comments = page.body["comments"].as_array().expect("comments");
-        if let Some(comment) = comments.iter().find(|comment| comment["comment"] == text) {
-            return comment.clone();
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-    }
-    panic!("the comment isn't indexed after 10 s");
 }

@@ -2,10 +2,12 @@
 
 mod answer;
 mod artist;
+mod recorder;
 mod sandbox;
 mod stack;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
+pub use recorder::Recorder;
 pub use sandbox::Sandbox;
 pub use stack::Stack;

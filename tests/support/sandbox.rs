@@ -36,9 +36,9 @@ impl Sandbox {
         Self::start(stack, binary, &[], endpoints).await
     }
 
-    /// `binary` with the tables of another sandbox.
-    pub async fn with_tables_of(stack: &Stack, binary: &str, other: &Self) -> Self {
-        Self::start(stack, binary, &[], other.endpoints.clone()).await
+    /// `binary` with the tables that are at another endpoint.
+    pub async fn with_database(stack: &Stack, binary: &str, dynamodb: &str) -> Self {
+        Self::start(stack, binary, &[], Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() }).await
     }
 
     async fn start(stack: &Stack, binary: &str, variables: &[(&str, &str)], endpoints: Endpoints) -> Self {
@@ -66,16 +66,27 @@ impl Sandbox {
         Invocation::of(self.emulator.url(), &self.binary).send(event).await.expect("the function returns")
     }
 
+    /// Asks the function's route for a query.
+    pub async fn get(&self, query: &str) -> Value {
+        let mut event = self.event();
+        event["rawQueryString"] = json!(query);
+        self.invoke(&event).await
+    }
+
     /// Sends the function a JSON body as API Gateway would, from a client at `source_ip`. Gives the status and the body.
     pub async fn post(&self, source_ip: &str, body: &Value) -> (u16, Value) {
-        let path = Paths::of_checkout().root().join(format!("events/{}.json", self.binary));
-        let mut event: Value = serde_json::from_str(&fs::read_to_string(path).expect("an event")).expect("JSON");
+        let mut event = self.event();
         event["requestContext"]["http"]["sourceIp"] = json!(source_ip);
         event["body"] = json!(body.to_string());
         let answer = self.invoke(&event).await;
         let status = answer["statusCode"].as_u64().and_then(|status| u16::try_from(status).ok()).expect("a status");
         let body = answer["body"].as_str().and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default();
         (status, body)
+    }
+
+    fn event(&self) -> Value {
+        let path = Paths::of_checkout().root().join(format!("events/{}.json", self.binary));
+        serde_json::from_str(&fs::read_to_string(path).expect("an event")).expect("JSON")
     }
 }
 

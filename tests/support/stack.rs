@@ -1,15 +1,16 @@
-use std::{env, fs, path::PathBuf};
+use std::{env, fs, path::PathBuf, time::Duration};
 
 use alloy::{
     network::TransactionBuilder,
     primitives::{Address, B256, U256},
     providers::{Provider, ProviderBuilder, RootProvider},
     rpc::types::{TransactionReceipt, TransactionRequest},
-    sol_types::SolCall,
+    sol_types::{SolCall, SolValue},
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use local::{cloud::Endpoints, mail, paths::Paths, stack::StackMap};
 use serde_json::Value;
+use shared::chain::contracts::Creator1155;
 
 use crate::Answer;
 
@@ -109,5 +110,31 @@ impl Stack {
         let receipt = pending.get_receipt().await.expect("the transaction is mined");
         assert!(receipt.status(), "the transaction reverted");
         receipt
+    }
+
+    /// Collects the first moment of a collection that asks for no more than the mint fee.
+    pub async fn collect(&self, collection: Address, collector: Address, comment: &str) {
+        let fee = Creator1155::new(collection, self.chain()).mintFee().call().await.expect("the mint fee");
+        let mint = Creator1155::mintCall {
+            minter: self.contract("fixedPriceMinter"),
+            tokenId: U256::ONE,
+            quantity: U256::ONE,
+            rewardsRecipients: Vec::new(),
+            minterArguments: (collector, comment.to_owned()).abi_encode_params().into(),
+        };
+        self.transact(collector, collection, fee, mint).await;
+    }
+
+    /// The comment at `path` that is meant, once the indexer has read it.
+    pub async fn wait_for_comment(&self, path: &str, is_meant: impl Fn(&Value) -> bool) -> Value {
+        for _ in 0..100 {
+            let page = Answer::of(self.get(path)).await.expect_success();
+            let comments = page.body["comments"].as_array().expect("comments");
+            if let Some(comment) = comments.iter().find(|comment| is_meant(comment)) {
+                return comment.clone();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("the comment isn't indexed after 10 s");
     }
 }
