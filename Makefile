@@ -7,7 +7,8 @@ SHELL := /bin/bash
 
 CARGO ?= cargo
 PYTHON ?= python3
-LOCAL := target/debug/local
+LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
+INSTALL_LOG := .local/install.log
 
 .PHONY: run test tools build check-tools
 
@@ -33,12 +34,12 @@ check-tools:
 
 # Not `npm ci`: it wants anvil for every platform in the lock file, and npm writes down only those it could reach.
 local/node_modules/.installed: local/package.json local/package-lock.json local/.npmrc
-	@npm --prefix local install --no-save --no-progress --loglevel=error \
-	|| { echo "error: npm can't install local/package-lock.json: check the network and run make again" >&2; exit 1; }
+	@mkdir -p .local && npm --prefix local install --no-save >$(INSTALL_LOG) 2>&1 \
+	|| { echo "error: npm can't install local/package-lock.json (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
 	@touch $@
 
 local/.venv/.installed: local/requirements.txt
-	@{ $(PYTHON) -m venv --clear local/.venv && \
-	local/.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r local/requirements.txt; } \
-	|| { echo "error: pip can't install local/requirements.txt: check the network and run make again" >&2; exit 1; }
+	@mkdir -p .local && { $(PYTHON) -m venv --clear local/.venv && \
+	local/.venv/bin/python -m pip install --no-deps -r local/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
+	|| { echo "error: pip can't install local/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
 	@touch $@

@@ -47,8 +47,7 @@ async fn an_artist_has_ten_keys_at_most_however_fast_they_are_made() {
     let artist = stack.new_artist().await;
     let body = json!({});
     let mut made = 0;
-    // Those who meet at the counter may be turned away; nobody gets past the limit.
-    for _ in 0..10 {
+    for _ in 0..3 {
         let answers = futures::future::join_all((0..8).map(|_| stack.create_key(&artist, &body))).await;
         assert!(answers.iter().all(|answer| [200, 409].contains(&answer.status)), "{answers:?}");
         made += answers.iter().filter(|answer| answer.status == 200).count();

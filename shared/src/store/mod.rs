@@ -11,7 +11,7 @@ mod moments;
 mod numbered;
 mod rate_windows;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -123,14 +123,26 @@ impl Table {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    /// Writes all of `items` or none. `false` when a condition of one of them doesn't hold, or another transaction is
-    /// at the same rows.
+    /// Writes all of `items` or none; `false` when a condition of one of them doesn't hold. Another transaction at the
+    /// same rows is waited for.
     async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
-        match self.client.transact_write_items().set_transact_items(Some(items)).send().await {
-            Ok(_) => Ok(true),
-            Err(error) if error.as_service_error().is_some_and(is_refused) => Ok(false),
-            Err(error) => Err(error.into()),
+        const ATTEMPTS: u32 = 6;
+        for attempt in 0..ATTEMPTS {
+            let call = self.client.transact_write_items().set_transact_items(Some(items.clone()));
+            let error = match call.send().await {
+                Ok(_) => return Ok(true),
+                Err(error) => error,
+            };
+            let reasons = error.as_service_error().map(cancellation_codes).unwrap_or_default();
+            if reasons.contains(&"ConditionalCheckFailed") {
+                return Ok(false);
+            }
+            if !reasons.contains(&"TransactionConflict") {
+                return Err(error.into());
+            }
+            tokio::time::sleep(Duration::from_millis(10 << attempt)).await;
         }
+        Err(StoreError::Contention("a transaction's rows"))
     }
 }
 
@@ -147,10 +159,10 @@ where
     }
 }
 
-fn is_refused(error: &TransactWriteItemsError) -> bool {
-    let TransactWriteItemsError::TransactionCanceledException(canceled) = error else { return false };
-    let mut codes = canceled.cancellation_reasons().iter().filter_map(|reason| reason.code());
-    codes.any(|code| matches!(code, "ConditionalCheckFailed" | "TransactionConflict"))
+/// Why each item of a cancelled transaction wasn't written.
+fn cancellation_codes(error: &TransactWriteItemsError) -> Vec<&str> {
+    let TransactWriteItemsError::TransactionCanceledException(canceled) = error else { return Vec::new() };
+    canceled.cancellation_reasons().iter().filter_map(|reason| reason.code()).collect()
 }
 
 /// The primary key of a row.
