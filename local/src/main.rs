@@ -1,7 +1,7 @@
 //! `local run` starts the stack and keeps it until Ctrl-C. `local test <command…>` starts another one on free ports, runs
 //! the command against it and stops it.
 
-use std::{env, future::pending, process::ExitCode};
+use std::{env, future::pending, process::ExitCode, time::Duration};
 
 use local::{
     Error,
@@ -21,6 +21,8 @@ async fn main() -> ExitCode {
         outcome = command(&arguments) => outcome,
         () = stop_signal() => Ok(ExitCode::SUCCESS),
     };
+    // The processes are killed by now; the runtime needs a moment to collect them, so that not even their names are left.
+    tokio::time::sleep(Duration::from_millis(200)).await;
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");
         ExitCode::FAILURE
