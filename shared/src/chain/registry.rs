@@ -23,6 +23,8 @@ pub struct ChainAddresses {
     pub timed_minter: Address,
     /// The comments protocol.
     pub comments: Address,
+    /// Makes revenue splits that pay out what they get: 0xSplits v2.2, push.
+    pub split_factory: Address,
     /// The ERC-20 currency that sales are priced in, with 6 decimals.
     pub usdc: Address,
 }
@@ -45,6 +47,7 @@ impl Chain {
     /// of the protocol that its contracts come from.
     fn public(id: ChainId) -> Option<Self> {
         let timed_minter = address!("777777722D078c97c6ad07d9f36801e653E356Ae");
+        let split_factory = address!("8E8eB0cC6AE34A38B67D5Cf91ACa38f60bc3Ecf4");
         let (first_block, confirmations, addresses) = match id.0 {
             1 => (
                 21_123_814,
@@ -55,6 +58,7 @@ impl Chain {
                     erc20_minter: address!("0676b307D53EA7ED80b20643E1Ac57A78Ce12f87"),
                     timed_minter,
                     comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
+                    split_factory,
                     usdc: address!("A0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
                 },
             ),
@@ -67,6 +71,7 @@ impl Chain {
                     erc20_minter: address!("E27d9Dc88dAB82ACa3ebC49895c663C6a0CfA014"),
                     timed_minter,
                     comments: address!("89d1e8b71330cd1d5d651b2d3a62472e10dd567d"),
+                    split_factory,
                     usdc: address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
                 },
             ),
@@ -79,6 +84,7 @@ impl Chain {
                     erc20_minter: address!("4538D7A07227D21597fb851A14057f00d15b4D5e"),
                     timed_minter,
                     comments: address!("3836fa55a5d35445d6ede75b4f0991e850546dec"),
+                    split_factory,
                     usdc: address!("036CbD53842c5426634e7929541eC2318f3dCF7e"),
                 },
             ),
@@ -91,6 +97,7 @@ impl Chain {
                     erc20_minter: address!("c0C6F1BdAF7169073Db1FA58a049132343D07dFF"),
                     timed_minter,
                     comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
+                    split_factory,
                     usdc: address!("1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"),
                 },
             ),
