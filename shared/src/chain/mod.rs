@@ -4,6 +4,7 @@
 pub mod account;
 pub mod contracts;
 pub mod node;
+pub mod publishing;
 mod registry;
 
 pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};

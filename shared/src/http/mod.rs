@@ -3,6 +3,7 @@
 
 mod error;
 mod fields;
+mod publication;
 mod request;
 mod response;
 mod serve;

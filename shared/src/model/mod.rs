@@ -10,6 +10,8 @@ mod event_id;
 mod key;
 mod moment;
 mod one_time_code;
+mod publication;
+mod sale;
 mod uri;
 
 pub use address::{Address, CheckedAddress};
@@ -21,6 +23,8 @@ pub use event_id::EventId;
 pub use key::{KeyId, KeyName};
 pub use moment::{ChainId, Collection, Moment, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
+pub use publication::{NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;
 
 /// Why a text is not a value of the type it should be, worded to follow the field's name.
