@@ -124,6 +124,11 @@ impl Lanes {
         crate::config::parsed("OPERATOR_LANES")
     }
 
+    /// Their addresses, in the configured order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Address> {
+        self.0.iter().copied()
+    }
+
     /// The wallet of an artist who signs in for the first time.
     pub fn assign(&self, artist: ArtistId) -> EmbeddedWallet {
         let index = artist.as_u128() % self.0.len() as u128;

@@ -5,5 +5,6 @@ pub mod account;
 pub mod contracts;
 pub mod node;
 mod registry;
+pub mod signer;
 
 pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};
