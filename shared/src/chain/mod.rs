@@ -3,7 +3,9 @@
 
 pub mod account;
 pub mod contracts;
+pub mod fees;
 pub mod node;
+pub mod node_error;
 mod registry;
 pub mod signer;
 
