@@ -3,10 +3,14 @@
 
 pub mod account;
 pub mod contracts;
-pub mod fees;
+pub mod engine;
 pub mod node;
 pub mod node_error;
+pub mod permission;
+pub mod policy;
+mod prepare;
 mod registry;
+pub mod revert;
 pub mod signer;
 
 pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};

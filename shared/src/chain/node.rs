@@ -8,14 +8,15 @@ use alloy::{
     primitives::{Address, B256, Bytes, U256},
     providers::{DynProvider, Provider, ProviderBuilder},
     rpc::types::{Filter, Log, TransactionReceipt, TransactionRequest, state::StateOverride},
+    sol_types::SolCall,
     transports::{RpcError, TransportErrorKind, http::reqwest},
 };
 use url::Url;
 
-use super::{fees::MarketFees, node_error::NodeFault};
+use super::node_error::NodeFault;
 use crate::{
     config::{self, ConfigError},
-    model::ChainId,
+    model::{ChainId, MarketFees},
 };
 
 /// No node of a chain gave a usable answer.
@@ -87,6 +88,11 @@ impl NodeUrls {
     /// When it is unset or something else.
     pub fn from_env() -> Result<Self, ConfigError> {
         config::parsed("RPC_URLS")
+    }
+
+    /// Whether there are nodes of this chain.
+    pub fn names(&self, chain: ChainId) -> bool {
+        self.0.get(&chain).is_some_and(|urls| !urls.is_empty())
     }
 }
 
@@ -167,6 +173,20 @@ impl Node {
     /// When it reverts ([`NodeError::revert_data`]) or no node answers.
     pub async fn call(&self, call: &TransactionRequest, overrides: &StateOverride) -> Result<Bytes, NodeError> {
         self.ask(async |node| node.call(call.clone()).overrides(overrides.clone()).await).await
+    }
+
+    /// What a contract's function answers at the newest block. `None` when it reverts or answers something else, as
+    /// what isn't such a contract does.
+    ///
+    /// # Errors
+    /// When no node answers.
+    pub async fn read<C: SolCall>(&self, contract: Address, function: &C) -> Result<Option<C::Return>, NodeError> {
+        let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
+        match self.call(&call, &StateOverride::default()).await {
+            Ok(answer) => Ok(C::abi_decode_returns(&answer).ok()),
+            Err(error) if error.fault() == NodeFault::Reverted => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The gas that a transaction needs.

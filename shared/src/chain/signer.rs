@@ -50,6 +50,11 @@ impl LaneSigner {
         Self { client, key_id, address, chain: None }
     }
 
+    /// The lane's address.
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
     /// Signs a 32-byte hash. The signature has a low s (EIP-2) and recovers to the lane's address. One KMS call.
     ///
     /// # Errors

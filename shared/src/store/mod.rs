@@ -10,6 +10,7 @@ mod keys;
 mod moments;
 mod numbered;
 mod rate_windows;
+mod transactions;
 
 use std::collections::HashMap;
 
@@ -29,6 +30,10 @@ pub use self::{
     keys::{KeyRecord, Keys, MAX_KEYS},
     moments::Moments,
     rate_windows::{RateWindow, RateWindows},
+    transactions::{
+        AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
+        MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
+    },
 };
 use crate::config::{self, ConfigError};
 
@@ -126,12 +131,46 @@ impl Table {
     /// Writes all of `items` or none. `false` when a condition of one of them doesn't hold, or another transaction is
     /// at the same rows.
     async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+        Ok(self.write_or_reasons(items).await?.is_ok())
+    }
+
+    /// Writes all of `items` or none, and then says of each what it had against it.
+    async fn write_or_reasons(
+        &self,
+        items: Vec<TransactWriteItem>,
+    ) -> Result<Result<(), Vec<WriteReason>>, StoreError> {
         match self.client.transact_write_items().set_transact_items(Some(items)).send().await {
-            Ok(_) => Ok(true),
-            Err(error) if error.as_service_error().is_some_and(is_refused) => Ok(false),
-            Err(error) => Err(error.into()),
+            Ok(_) => Ok(Ok(())),
+            Err(error) => match error.as_service_error().and_then(reasons) {
+                Some(reasons) => Ok(Err(reasons)),
+                None => Err(error.into()),
+            },
         }
     }
+}
+
+/// What one write of a cancelled transaction had against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WriteReason {
+    Nothing,
+    /// Its condition doesn't hold.
+    Condition,
+    /// Another transaction is at its row.
+    Conflict,
+}
+
+impl WriteReason {
+    fn is_condition(self) -> bool {
+        self == Self::Condition
+    }
+}
+
+/// How long to wait before the next try, after `attempt` ones that others were in the way of: random, so that those who
+/// met once don't meet again.
+pub(crate) fn backoff(attempt: u32) -> std::time::Duration {
+    let most = 10_u64 << attempt.min(6);
+    let random = getrandom::u64().unwrap_or_default();
+    std::time::Duration::from_millis(1 + random % most)
 }
 
 /// What a conditional write answered; `None` when its condition doesn't hold.
@@ -147,10 +186,16 @@ where
     }
 }
 
-fn is_refused(error: &TransactWriteItemsError) -> bool {
-    let TransactWriteItemsError::TransactionCanceledException(canceled) = error else { return false };
-    let mut codes = canceled.cancellation_reasons().iter().filter_map(|reason| reason.code());
-    codes.any(|code| matches!(code, "ConditionalCheckFailed" | "TransactionConflict"))
+/// Why a transaction was cancelled, if it was for conditions or conflicts alone.
+fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
+    let TransactWriteItemsError::TransactionCanceledException(canceled) = error else { return None };
+    let reason = |code: Option<&str>| match code {
+        None | Some("None") => Some(WriteReason::Nothing),
+        Some("ConditionalCheckFailed") => Some(WriteReason::Condition),
+        Some("TransactionConflict") => Some(WriteReason::Conflict),
+        Some(_) => None,
+    };
+    canceled.cancellation_reasons().iter().map(|item| reason(item.code())).collect()
 }
 
 /// The primary key of a row.
