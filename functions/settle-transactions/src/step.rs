@@ -61,7 +61,9 @@ impl<'a> LaneStep<'a> {
     /// Sends transactions again that were in a block and no longer are, after a reorganisation: those below the lowest
     /// open one whose nonce the chain takes for unused.
     async fn restore_forgotten(&mut self, state: &LaneState, on_chain: u64) -> Result<(), SettleError> {
-        let closed = (on_chain..state.next_nonce).filter(|nonce| !state.open.contains(nonce));
+        // A node that is far behind must not keep the run busy for long.
+        const MOST: usize = 64;
+        let closed = (on_chain..state.next_nonce).filter(|nonce| !state.open.contains(nonce)).take(MOST);
         for nonce in closed {
             let slot = Slot { chain: self.engine.chain().id, lane: self.lane, nonce };
             if let Some(Transaction { attempt: Some(attempt), .. }) = self.engine.transactions().get(&slot).await? {
@@ -104,7 +106,7 @@ impl<'a> LaneStep<'a> {
     /// Does what brings a transaction into a block that nobody else looks after any more.
     async fn push(&mut self, transaction: Transaction, market: MarketFees) -> Result<(), SettleError> {
         match (&transaction.attempt, transaction.status) {
-            (None, Status::Claimed) => {
+            (None, Status::Claimed) if !transaction.is_moved => {
                 // From here on, whoever claimed it can't store signed bytes any more.
                 if self.engine.transactions().abandon(&transaction).await? {
                     self.settled.abandoned += 1;

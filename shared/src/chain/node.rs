@@ -146,7 +146,7 @@ impl Node {
     /// # Errors
     /// When no node answers.
     pub async fn newest_block(&self) -> Result<u64, NodeError> {
-        self.ask(async |node| node.get_block_number().await).await
+        self.ask(|node| async move { node.get_block_number().await }).await
     }
 
     /// Logs that match, in the order of the chain.
@@ -154,7 +154,7 @@ impl Node {
     /// # Errors
     /// When no node answers, which may mean that the filter covers too much.
     pub async fn logs(&self, filter: &Filter) -> Result<Vec<Log>, NodeError> {
-        self.ask(async |node| node.get_logs(filter).await).await
+        self.ask(|node| async move { node.get_logs(filter).await }).await
     }
 
     /// Unix time of a block, in seconds.
@@ -163,7 +163,7 @@ impl Node {
     /// When no node answers or has the block.
     pub async fn block_time(&self, number: u64) -> Result<u64, NodeError> {
         let tag = BlockNumberOrTag::Number(number);
-        let block = self.ask(async |node| node.get_block_by_number(tag).await).await?;
+        let block = self.ask(|node| async move { node.get_block_by_number(tag).await }).await?;
         block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(number))
     }
 
@@ -172,7 +172,7 @@ impl Node {
     /// # Errors
     /// When it reverts ([`NodeError::revert_data`]) or no node answers.
     pub async fn call(&self, call: &TransactionRequest, overrides: &StateOverride) -> Result<Bytes, NodeError> {
-        self.ask(async |node| node.call(call.clone()).overrides(overrides.clone()).await).await
+        self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
     }
 
     /// What a contract's function answers at the newest block. `None` when it reverts or answers something else, as
@@ -194,7 +194,7 @@ impl Node {
     /// # Errors
     /// When it reverts or no node answers.
     pub async fn estimate_gas(&self, transaction: &TransactionRequest) -> Result<u64, NodeError> {
-        self.ask(async |node| node.estimate_gas(transaction.clone()).await).await
+        self.ask(|node| async move { node.estimate_gas(transaction.clone()).await }).await
     }
 
     /// Whether a contract is at an address.
@@ -202,7 +202,7 @@ impl Node {
     /// # Errors
     /// When no node answers.
     pub async fn has_code(&self, address: Address) -> Result<bool, NodeError> {
-        Ok(!self.ask(async |node| node.get_code_at(address).await).await?.is_empty())
+        Ok(!self.ask(|node| async move { node.get_code_at(address).await }).await?.is_empty())
     }
 
     /// An account's balance, in wei.
@@ -210,7 +210,7 @@ impl Node {
     /// # Errors
     /// When no node answers.
     pub async fn balance(&self, address: Address) -> Result<U256, NodeError> {
-        self.ask(async |node| node.get_balance(address).await).await
+        self.ask(|node| async move { node.get_balance(address).await }).await
     }
 
     /// What the next block asks for, by the last blocks. One call.
@@ -221,8 +221,9 @@ impl Node {
         // A tip of nothing is refused by many nodes, whatever blocks with room to spare have taken.
         const LEAST_TIP: u128 = 1_000_000;
         const BLOCKS: u64 = 5;
-        let history =
-            self.ask(async |node| node.get_fee_history(BLOCKS, BlockNumberOrTag::Latest, &[50.0]).await).await?;
+        let history = self
+            .ask(|node| async move { node.get_fee_history(BLOCKS, BlockNumberOrTag::Latest, &[50.0]).await })
+            .await?;
         let next = history.next_block_base_fee().unwrap_or_default();
         let mut tips: Vec<_> = history.reward.unwrap_or_default().into_iter().flatten().collect();
         tips.sort_unstable();
@@ -236,7 +237,7 @@ impl Node {
     /// # Errors
     /// When no node answers.
     pub async fn next_nonce(&self, sender: Address, at: BlockNumberOrTag) -> Result<u64, NodeError> {
-        self.ask(async |node| node.get_transaction_count(sender).block_id(at.into()).await).await
+        self.ask(|node| async move { node.get_transaction_count(sender).block_id(at.into()).await }).await
     }
 
     /// The receipt of a transaction, once it is mined.
@@ -244,7 +245,7 @@ impl Node {
     /// # Errors
     /// When no node answers.
     pub async fn receipt(&self, hash: B256) -> Result<Option<TransactionReceipt>, NodeError> {
-        self.ask(async |node| node.get_transaction_receipt(hash).await).await
+        self.ask(|node| async move { node.get_transaction_receipt(hash).await }).await
     }
 
     /// What has become of a sender's nonce, given every transaction that we signed for it. The nonce is read before the
@@ -259,7 +260,7 @@ impl Node {
         hashes: &[B256],
         confirmations: u64,
     ) -> Result<NonceFacts, NodeError> {
-        self.ask(async |node| {
+        self.ask(|node| async move {
             let block = node.get_block_number().await?.saturating_sub(confirmations);
             let buried = node.get_transaction_count(sender).block_id(BlockId::number(block)).await?;
             let mut receipt = None;
@@ -280,35 +281,35 @@ impl Node {
     /// When no node says so. It may have left all the same.
     pub async fn send(&self, signed: &[u8]) -> Result<(), SendError> {
         let mut may_have_left = false;
-        let outcome = self
-            .ask_each(
-                async |node| match node.send_raw_transaction(signed).await {
-                    Ok(_) => Ok(()),
-                    Err(error) if NodeFault::of(&error) == NodeFault::AlreadyKnown => Ok(()),
-                    Err(error) => Err(error),
-                },
-                |fault| may_have_left |= !fault.is_about_transaction(),
-            )
-            .await;
+        let attempt = |node: DynProvider| async move {
+            match node.send_raw_transaction(signed).await {
+                Err(error) if NodeFault::of(&error) != NodeFault::AlreadyKnown => Err(error),
+                _ => Ok(()),
+            }
+        };
+        let outcome = self.ask_each(attempt, |fault| may_have_left |= !fault.is_about_transaction()).await;
         outcome.map_err(|source| SendError { fault: source.fault(), may_have_left, source })
     }
 
-    async fn ask<T>(
-        &self,
-        question: impl AsyncFn(&DynProvider) -> Result<T, RpcError<TransportErrorKind>>,
-    ) -> Result<T, NodeError> {
+    async fn ask<T, Answer>(&self, question: impl Fn(DynProvider) -> Answer) -> Result<T, NodeError>
+    where
+        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
+    {
         self.ask_each(question, |_| ()).await
     }
 
     /// Asks the nodes in order, until one answers or says what every other would say too. `on_fault` hears of each error.
-    async fn ask_each<T>(
+    async fn ask_each<T, Answer>(
         &self,
-        question: impl AsyncFn(&DynProvider) -> Result<T, RpcError<TransportErrorKind>>,
+        question: impl Fn(DynProvider) -> Answer,
         mut on_fault: impl FnMut(NodeFault),
-    ) -> Result<T, NodeError> {
+    ) -> Result<T, NodeError>
+    where
+        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
+    {
         let mut last = RpcError::local_usage_str("a chain without nodes");
         for (index, node) in self.providers.iter().enumerate() {
-            match question(node).await {
+            match question(node.clone()).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
                     let fault = NodeFault::of(&error);

@@ -36,6 +36,25 @@ impl From<Address> for alloy::primitives::Address {
     }
 }
 
+/// An address that money or authority goes to. In mixed case it must carry the checksum of EIP-55, so that a slip of
+/// the hand is noticed; the zero address is nobody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CheckedAddress(pub Address);
+
+impl FromStr for CheckedAddress {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let address: Address = text.parse()?;
+        let is_mixed = text[2..].bytes().any(|byte| byte.is_ascii_lowercase())
+            && text[2..].bytes().any(|byte| byte.is_ascii_uppercase());
+        if is_mixed && address.0.to_checksum(None) != text {
+            return Err(Invalid("has a wrong EIP-55 checksum: check the address, or write it in lower case"));
+        }
+        if address.0.is_zero() { Err(Invalid("must not be the zero address")) } else { Ok(Self(address)) }
+    }
+}
+
 /// Exactly `N` bytes written as `0x` and two hexadecimal digits each, in any letter case.
 pub(super) fn parse_fixed_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits = text.strip_prefix("0x")?;
@@ -58,6 +77,18 @@ mod tests {
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), text.to_lowercase());
+        }
+    }
+
+    #[test]
+    fn mixed_case_must_carry_its_checksum() {
+        let right = "0x540C18B7f99b3b599c6FeB99964498931c211858";
+        for text in [right, &right.to_lowercase(), &format!("0x{}", right[2..].to_uppercase())] {
+            assert!(text.parse::<CheckedAddress>().is_ok(), "{text} was refused");
+        }
+        let zero = format!("0x{}", "0".repeat(40));
+        for text in ["0x540c18B7f99b3b599c6FeB99964498931c211858", &zero, "0x540c"] {
+            assert!(text.parse::<CheckedAddress>().is_err(), "{text} was accepted");
         }
     }
 

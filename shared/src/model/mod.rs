@@ -2,6 +2,7 @@
 //! after the field's name: "tokenId" + "must be a whole number…".
 
 mod address;
+mod amount;
 mod artist;
 mod comment;
 mod email;
@@ -10,8 +11,10 @@ mod fees;
 mod key;
 mod moment;
 mod one_time_code;
+mod uri;
 
-pub use address::Address;
+pub use address::{Address, CheckedAddress};
+pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
 pub use comment::{Comment, CommentId, CommentNonce, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;
@@ -20,6 +23,7 @@ pub use fees::{Fees, MarketFees};
 pub use key::{KeyId, KeyName};
 pub use moment::{ChainId, Collection, Moment, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
+pub use uri::MetadataUri;
 
 /// Why a text is not a value of the type it should be, worded to follow the field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

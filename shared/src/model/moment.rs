@@ -116,7 +116,7 @@ pub struct Moment {
 }
 
 /// A whole number in plain decimal digits: no sign, no separator, no prefix.
-fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
+pub(super) fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if plain { text.parse().ok() } else { None }
 }

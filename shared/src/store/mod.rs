@@ -97,8 +97,13 @@ impl Table {
         Self::from_env(aws, "SECRET_TABLE")
     }
 
+    /// The table of this name.
+    pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
+        Self { client: Client::new(aws), name: name.into() }
+    }
+
     fn from_env(aws: &aws_config::SdkConfig, variable: &'static str) -> Result<Self, ConfigError> {
-        Ok(Self { client: Client::new(aws), name: config::required(variable)? })
+        Ok(Self::new(aws, config::required(variable)?))
     }
 
     async fn get<R: DeserializeOwned>(&self, key: &Key) -> Result<Option<R>, StoreError> {

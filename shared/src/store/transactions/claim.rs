@@ -113,6 +113,7 @@ impl Transactions {
             hashes: Vec::new(),
             filler_hashes: Vec::new(),
             mined: None,
+            is_moved: false,
             claimed_at: now,
         };
         let mut writes = vec![

@@ -126,6 +126,9 @@ pub struct Transaction {
     /// The block that it, or its filler, is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mined: Option<MinedIn>,
+    /// Whether it has had another nonce, which somebody else used. It was accepted then, and is never given up.
+    #[serde(default)]
+    pub is_moved: bool,
     /// Unix time in seconds.
     pub claimed_at: u64,
 }

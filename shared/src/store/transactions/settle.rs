@@ -173,6 +173,7 @@ impl Transactions {
             attempt: None,
             hashes: Vec::new(),
             filler_hashes: Vec::new(),
+            is_moved: true,
             claimed_at: now,
             ..transaction.clone()
         };

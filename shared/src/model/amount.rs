@@ -1,0 +1,88 @@
+use std::{fmt, str::FromStr};
+
+use alloy::primitives::U256;
+
+use super::{Invalid, moment::parse_digits, serde_as_text};
+
+/// An amount in a currency's smallest unit, such as wei: a 256-bit whole number, written in decimal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Amount(pub U256);
+
+impl FromStr for Amount {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        parse_digits(text).map(Self).ok_or(Invalid("must be an amount in the smallest unit: a whole number, 0 or more"))
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+serde_as_text!(Amount);
+
+/// A whole number of up to 64 bits, as contracts count times (Unix seconds) and tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Whole(pub u64);
+
+impl FromStr for Whole {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        parse_digits(text).map(Self).ok_or(Invalid("must be a whole number from 0 to 18446744073709551615"))
+    }
+}
+
+/// A share of a whole in millionths: percent with at most four decimals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Share(u32);
+
+impl Share {
+    /// All of it.
+    pub const WHOLE: u32 = 1_000_000;
+
+    /// The share in millionths, from 1 to [`Share::WHOLE`].
+    pub fn millionths(self) -> u32 {
+        self.0
+    }
+}
+
+impl FromStr for Share {
+    type Err = Invalid;
+
+    fn from_str(percent: &str) -> Result<Self, Invalid> {
+        const REFUSED: Invalid = Invalid("must be a percentage over 0 and up to 100, with at most 4 decimals");
+        let (whole, decimals) = percent.split_once('.').unwrap_or((percent, "0"));
+        let significant = decimals.trim_end_matches('0');
+        if decimals.is_empty() || significant.len() > 4 || whole.len() > 3 {
+            return Err(REFUSED);
+        }
+        let digits: u32 = parse_digits(&format!("{whole}{significant:0<4}")).ok_or(REFUSED)?;
+        if whole.is_empty() || digits == 0 || digits > Self::WHOLE { Err(REFUSED) } else { Ok(Self(digits)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentages_are_exact_to_four_decimals() {
+        for (text, millionths) in [
+            ("100", 1_000_000),
+            ("50", 500_000),
+            ("33.33", 333_300),
+            ("0.0001", 1),
+            ("12.5000000", 125_000),
+            ("7.0", 70_000),
+        ] {
+            assert_eq!(text.parse::<Share>().unwrap().millionths(), millionths, "{text}");
+        }
+        for text in ["", "0", "0.00001", "100.0001", "100.0000001", "-1", "1e2", ".5", "5.", "1.2.3", "33,3", "1000"] {
+            assert!(text.parse::<Share>().is_err(), "{text:?} was accepted");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+use std::{fmt, str::FromStr};
+
+use super::{Invalid, serde_as_text};
+
+/// Where a moment's or collection's metadata is: 1 to 2048 characters, `ipfs://`, `ar://`, `https://` or `data:`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetadataUri(String);
+
+impl MetadataUri {
+    /// The URI as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for MetadataUri {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let schemes = ["ipfs://", "ar://", "https://", "data:"];
+        let rest = schemes.iter().find_map(|scheme| text.strip_prefix(scheme)).filter(|rest| !rest.is_empty());
+        if rest.is_none() {
+            return Err(Invalid("must be a URI that starts with ipfs://, ar://, https:// or data:"));
+        }
+        if text.chars().count() > 2_048 || text.chars().any(|character| character.is_control() || character == ' ') {
+            return Err(Invalid("must be at most 2048 characters long, without spaces and control characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Display for MetadataUri {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+serde_as_text!(MetadataUri);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lasting_and_safe_places_are_accepted() {
+        let longest = format!("ar://{}", "x".repeat(2_043));
+        for text in ["ipfs://bafy/1.json", "ar://abc", "https://a.example/x?y=1", "data:application/json,{}", &longest]
+        {
+            assert!(text.parse::<MetadataUri>().is_ok(), "{text} was refused");
+        }
+        for text in [
+            "",
+            "ipfs://",
+            "http://a.example",
+            "javascript:alert(1)",
+            "bafy",
+            "IPFS://x",
+            "ar://a b",
+            "ar://a\nb",
+            &format!("{longest}x"),
+        ] {
+            assert!(text.parse::<MetadataUri>().is_err(), "{text:?} was accepted");
+        }
+    }
+}
