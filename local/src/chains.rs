@@ -1,5 +1,9 @@
 //! The local chains: one anvil for each, mining a block for every transaction.
 
+use alloy::{
+    primitives::{Address, U256, uint},
+    providers::{RootProvider, ext::AnvilApi},
+};
 use shared::model::ChainId;
 use tokio::process::Command;
 
@@ -8,6 +12,9 @@ use crate::{
     paths::Paths,
     process::{Process, free_port, listens},
 };
+
+/// What a lane pays transactions with: 100 ether, in wei.
+const LANE_BALANCE: U256 = uint!(100_000_000_000_000_000_000_U256);
 
 /// A running chain.
 pub struct LocalChain {
@@ -34,5 +41,17 @@ impl LocalChain {
         let mut node = Process::start(&format!("anvil-{id}"), logs, &mut command)?;
         node.ready(async || listens(port).await).await?;
         Ok(Self { id, rpc_url, _node: node })
+    }
+
+    /// Gives lanes something to pay transactions with.
+    ///
+    /// # Errors
+    /// When the node refuses.
+    pub async fn fund(&self, lanes: impl Iterator<Item = Address>) -> Result<(), Error> {
+        let node: RootProvider = RootProvider::connect(&self.rpc_url).await?;
+        for lane in lanes {
+            node.anvil_set_balance(lane, LANE_BALANCE).await?;
+        }
+        Ok(())
     }
 }

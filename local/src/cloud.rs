@@ -63,17 +63,21 @@ impl Endpoints {
             self.create_table(table).await?;
             names.insert(table.logical_id.to_owned(), table.logical_id.to_owned());
         }
-        let (mut lanes, mut token_keys) = (Vec::new(), Vec::new());
+        let (mut lanes, mut lane_keys, mut token_keys) = (Vec::new(), Vec::new(), Vec::new());
         for key in template.resources("AWS::KMS::Key") {
             let (id, spec) = self.create_key(key).await?;
             match spec.as_str() {
-                "ECC_SECG_P256K1" => lanes.push(lane_address(&self.public_key(&id).await?)?.to_string().to_lowercase()),
+                "ECC_SECG_P256K1" => {
+                    lanes.push(lane_address(&self.public_key(&id).await?)?.to_string().to_lowercase());
+                    lane_keys.push(id.clone());
+                }
                 "ECC_NIST_P256" => token_keys.push(self.public_key(&id).await?),
                 _ => {}
             }
             names.insert(key.logical_id.to_owned(), id);
         }
         names.insert("OperatorLanes".to_owned(), lanes.join(","));
+        names.insert("OperatorLaneKeys".to_owned(), lane_keys.join(","));
         names.insert("TokenPublicKeys".to_owned(), token_keys.join(","));
         for identity in template.resources("AWS::SES::EmailIdentity") {
             let address =

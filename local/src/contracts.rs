@@ -15,7 +15,13 @@ use alloy::{
 use serde::Deserialize;
 use shared::chain::{Chain, ChainAddresses, account};
 
-use crate::node::{StepError, during, transact};
+use tokio::process::Command;
+
+use crate::{
+    Error,
+    node::{StepError, during, transact},
+    paths::Paths,
+};
 
 /// Anvil's first account: deploys everything, owns what has an owner and gets the protocol's fees.
 pub const DEPLOYER: Address = address!("f39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
@@ -55,6 +61,23 @@ pub struct Artifacts {
     pub node_modules: PathBuf,
     /// The folder that `contracts/compile.mjs` writes into.
     pub compiled: PathBuf,
+}
+
+impl Artifacts {
+    /// Those of the checkout: what npm installed, and the service's own, compiled now if they have changed.
+    ///
+    /// # Errors
+    /// When Node.js isn't there or the contracts don't compile.
+    pub async fn compile(paths: &Paths) -> Result<Self, Error> {
+        let compiled = paths.local("contracts");
+        let mut compiler = Command::new("node");
+        let output = compiler.arg(paths.root().join("local/contracts/compile.mjs")).arg(&compiled).output().await;
+        let output = output.map_err(|error| format!("node can't be started ({error}): install Node.js 20 or newer"))?;
+        if !output.status.success() {
+            return Err(format!("contracts: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        Ok(Self { node_modules: paths.node_modules(), compiled })
+    }
 }
 
 /// Deploys everything to a fresh anvil node, which must run with `--disable-code-size-limit`: the collections' code is

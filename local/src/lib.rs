@@ -12,6 +12,7 @@ mod node;
 pub mod paths;
 pub mod process;
 pub mod stack;
+pub mod workshop;
 
 /// What goes wrong here ends the command, with one line that says what and what to do.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;

@@ -10,7 +10,7 @@ use shared::{
     model::{Address, ArtistId, ChainId},
 };
 use template::Template;
-use tokio::{process::Command, time::Instant};
+use tokio::time::Instant;
 
 use crate::{
     Error,
@@ -118,6 +118,10 @@ impl Stack {
         let endpoints = Endpoints { aws: aws.clone(), dynamodb: dynamodb.clone() };
         let overrides = overrides(&template, &api, chains_json, &rpc)?;
         let names = endpoints.provision(&template, overrides).await?;
+        let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
+        for node in &nodes {
+            node.fund(lanes.iter()).await?;
+        }
         steps.done("tables, keys and identities");
 
         for function in template.functions()?.iter() {
@@ -128,7 +132,6 @@ impl Stack {
         steps.done("functions");
 
         let mail = format!("{aws}/_ministack/ses/messages");
-        let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
         let artists = [
             sign_in(&api, &mail, &lanes, "ada@example.com").await?,
             sign_in(&api, &mail, &lanes, "grace@example.com").await?,
@@ -177,14 +180,7 @@ async fn deploy_contracts(
     nodes: &[LocalChain],
     chains: &Chains,
 ) -> Result<BTreeMap<String, BTreeMap<String, String>>, Error> {
-    let compiled = paths.local("contracts");
-    let mut compiler = Command::new("node");
-    let output = compiler.arg(paths.root().join("local/contracts/compile.mjs")).arg(&compiled).output().await;
-    let output = output.map_err(|error| format!("node can't be started ({error}): install Node.js 20 or newer"))?;
-    if !output.status.success() {
-        return Err(format!("contracts: {}", String::from_utf8_lossy(&output.stderr)).into());
-    }
-    let artifacts = Artifacts { node_modules: paths.node_modules(), compiled };
+    let artifacts = Artifacts::compile(paths).await?;
     let deploy = nodes.iter().map(async |node| {
         let addresses = contracts::deploy(&node.rpc_url, chains.get(node.id)?, &artifacts).await?;
         let lower_case = |(name, address): (&str, _)| (name.to_owned(), Address::from(address).to_string());

@@ -10,6 +10,13 @@ pub struct ConfigError {
     reason: String,
 }
 
+impl ConfigError {
+    /// A value that can be read but not used, and why.
+    pub fn new(name: &'static str, reason: impl Into<String>) -> Self {
+        Self { name, reason: reason.into() }
+    }
+}
+
 /// The variable's value; unset and empty are the same.
 pub fn optional(name: &'static str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

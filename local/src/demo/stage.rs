@@ -34,8 +34,6 @@ pub(super) const MINTER: U256 = uint!(4_U256);
 pub(super) const USDC_PRICE: U256 = uint!(1_500_000_U256);
 /// In hundredths of a percent.
 const ROYALTY_BPS: u32 = 1_000;
-/// What an artist's lane pays transactions with: 100 ether, in wei.
-const LANE_BALANCE: U256 = uint!(100_000_000_000_000_000_000_U256);
 
 sol! {
     interface CollectionSetup {
@@ -79,7 +77,6 @@ impl<'a> Stage<'a> {
         release: &Release,
     ) -> Result<DemoCollection, StepError> {
         let (account, lane) = (artist.address(), artist.owner);
-        self.node.anvil_set_balance(lane, LANE_BALANCE).await.map_err(during("funding a lane"))?;
         self.node.anvil_impersonate_account(lane).await.map_err(during("acting for a lane"))?;
         self.send("artist's account", lane, account::PROXY_FACTORY, U256::ZERO, &artist.deployment()).await?;
 

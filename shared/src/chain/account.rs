@@ -8,8 +8,11 @@ use alloy::{
     sol_types::{SolCall, SolValue},
 };
 
-use super::contracts::{Safe, SafeProxyFactory};
-use crate::model::ArtistId;
+use super::{
+    contracts::{MultiSendCallOnly, Safe, SafeProxyFactory},
+    signer::{LaneSigner, SignerError},
+};
+use crate::model::{ArtistId, ChainId};
 
 // Canonical deployments of v1.4.1, the same on every chain:
 // https://github.com/safe-global/safe-deployments/tree/main/src/assets/v1.4.1
@@ -35,6 +38,31 @@ const PROXY_CREATION_CODE: [u8; 486] = hex!(
     "00803e60008114156070573d6000fd5b3d6000f3fea264697066735822122003d1488ee65e08fa41e58e888a9865554c535f2c77126a"
     "82cb4c0f917f31441364736f6c63430007060033496e76616c69642073696e676c65746f6e20616464726573732070726f7669646564"
 );
+
+/// What an account is made to call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The contract.
+    pub target: Address,
+    /// Wei sent along, from the account's own balance.
+    pub value: U256,
+    /// The function and its arguments.
+    pub data: Bytes,
+}
+
+impl Call {
+    /// A call that sends nothing along.
+    pub fn new(target: Address, function: &impl SolCall) -> Self {
+        Self { target, value: U256::ZERO, data: function.abi_encode().into() }
+    }
+}
+
+/// How a Safe runs what it is given.
+#[derive(Clone, Copy)]
+enum Operation {
+    Call = 0,
+    DelegateCall = 1,
+}
 
 /// An embedded wallet, deployed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,18 +97,57 @@ impl EmbeddedWallet {
 
     /// The call to the account by which its owner makes it call `target`.
     pub fn execution(&self, target: Address, value: U256, data: Bytes) -> Safe::execTransactionCall {
-        Safe::execTransactionCall {
-            to: target,
-            value,
-            data,
-            operation: 0,
-            safeTxGas: U256::ZERO,
-            baseGas: U256::ZERO,
-            gasPrice: U256::ZERO,
-            gasToken: Address::ZERO,
-            refundReceiver: Address::ZERO,
-            signatures: self.owner_is_sender(),
-        }
+        execution(&Call { target, value, data }, Operation::Call, self.owner_is_sender())
+    }
+
+    /// The transaction by which the owner makes the deployed account do `calls`, all of them or none.
+    pub fn transaction(&self, calls: &[Call]) -> Call {
+        let (call, operation) = single(calls);
+        Call::new(self.address(), &execution(&call, operation, self.owner_is_sender()))
+    }
+
+    /// The transaction that deploys the account and makes it do `calls`, all of it or nothing.
+    ///
+    /// It goes to `MultiSendCallOnly`, which is then the sender that the account sees. So the owner can't say "I am the
+    /// sender", as with [`EmbeddedWallet::transaction`], and signs what the account shall do (EIP-712). The signature
+    /// holds for the account's first transaction only. One KMS call.
+    ///
+    /// # Errors
+    /// When the lane doesn't sign.
+    pub async fn first_transaction(
+        &self,
+        chain: ChainId,
+        calls: &[Call],
+        owner: &LaneSigner,
+    ) -> Result<Call, SignerError> {
+        let (call, operation) = single(calls);
+        let signature = owner.sign(&self.first_transaction_hash(chain, &call, operation)).await?;
+        let execution = execution(&call, operation, signature.as_bytes().into());
+        let steps = [Call::new(PROXY_FACTORY, &self.deployment()), Call::new(self.address(), &execution)];
+        Ok(batch(&steps))
+    }
+
+    /// What the owner signs (EIP-712): <https://github.com/safe-global/safe-smart-account/blob/v1.4.1/contracts/Safe.sol>
+    fn first_transaction_hash(&self, chain: ChainId, call: &Call, operation: Operation) -> B256 {
+        let domain = keccak256(
+            (keccak256("EIP712Domain(uint256 chainId,address verifyingContract)"), U256::from(chain.0), self.address())
+                .abi_encode(),
+        );
+        let (gas, nonce) = (U256::ZERO, U256::ZERO);
+        let message = (
+            keccak256(
+                "SafeTx(address to,uint256 value,bytes data,uint8 operation,uint256 safeTxGas,uint256 baseGas,\
+                 uint256 gasPrice,address gasToken,address refundReceiver,uint256 nonce)",
+            ),
+            call.target,
+            call.value,
+            keccak256(&call.data),
+            U256::from(operation as u8),
+            (gas, gas, gas),
+            (Address::ZERO, Address::ZERO),
+            nonce,
+        );
+        keccak256([&[0x19, 0x01], domain.as_slice(), keccak256(message.abi_encode()).as_slice()].concat())
     }
 
     /// The signature that stands for "the owner itself sends this": r is the owner, s is empty, v is 1.
@@ -110,6 +177,43 @@ impl EmbeddedWallet {
     }
 }
 
+/// What makes an account do one thing: a call itself, several of them as a batch.
+fn single(calls: &[Call]) -> (Call, Operation) {
+    match calls {
+        [call] => (call.clone(), Operation::Call),
+        calls => (Call { value: U256::ZERO, ..batch(calls) }, Operation::DelegateCall),
+    }
+}
+
+/// Several calls as one of `MultiSendCallOnly`, which reverts when one of them does.
+pub fn batch(calls: &[Call]) -> Call {
+    let mut transactions = Vec::new();
+    for Call { target, value, data } in calls {
+        transactions.push(Operation::Call as u8);
+        transactions.extend_from_slice(target.as_slice());
+        transactions.extend_from_slice(&value.to_be_bytes::<32>());
+        transactions.extend_from_slice(&U256::from(data.len()).to_be_bytes::<32>());
+        transactions.extend_from_slice(data);
+    }
+    Call::new(MULTI_SEND_CALL_ONLY, &MultiSendCallOnly::multiSendCall { transactions: transactions.into() })
+}
+
+/// Gas is neither limited nor refunded by the account: the lane pays it.
+fn execution(call: &Call, operation: Operation, signatures: Bytes) -> Safe::execTransactionCall {
+    Safe::execTransactionCall {
+        to: call.target,
+        value: call.value,
+        data: call.data.clone(),
+        operation: operation as u8,
+        safeTxGas: U256::ZERO,
+        baseGas: U256::ZERO,
+        gasPrice: U256::ZERO,
+        gasToken: Address::ZERO,
+        refundReceiver: Address::ZERO,
+        signatures,
+    }
+}
+
 /// The lanes' addresses, over which artists are spread.
 #[derive(Clone, Debug)]
 pub struct Lanes(Vec<Address>);
@@ -122,6 +226,11 @@ impl Lanes {
     /// When it is unset, empty or holds what is no address.
     pub fn from_env() -> Result<Self, crate::config::ConfigError> {
         crate::config::parsed("OPERATOR_LANES")
+    }
+
+    /// Their addresses, in the configured order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Address> {
+        self.0.iter().copied()
     }
 
     /// The wallet of an artist who signs in for the first time.

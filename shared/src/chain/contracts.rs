@@ -41,6 +41,9 @@ sol! {
         function setupNewToken(string calldata newURI, uint256 maxSupply) external returns (uint256);
         function addPermission(uint256 tokenId, address user, uint256 permissionBits) external;
         function callSale(uint256 tokenId, address salesConfig, bytes calldata data) external;
+        function updateTokenURI(uint256 tokenId, string memory newURI) external;
+        function nextTokenId() external view returns (uint256);
+        function permissions(uint256 tokenId, address user) external view returns (uint256);
         function mint(
             address minter,
             uint256 tokenId,
@@ -74,6 +77,7 @@ sol! {
         }
 
         function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
+        function sale(address tokenContract, uint256 tokenId) external view returns (SalesConfig memory);
     }
 
     /// Sells for an ERC-20 currency.
@@ -89,6 +93,7 @@ sol! {
         }
 
         function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
+        function sale(address tokenContract, uint256 tokenId) external view returns (SalesConfig memory);
         function ethRewardAmount() external view returns (uint256);
         function mint(
             address mintTo,
@@ -197,5 +202,45 @@ sol! {
             external
             returns (address proxy);
         function proxyCreationCode() external pure returns (bytes memory);
+    }
+
+    /// Runs several calls in the name of the account that delegates to it, or in its own when it is called.
+    interface MultiSendCallOnly {
+        function multiSend(bytes memory transactions) external payable;
+    }
+
+    /// Every error of the contracts above that an artist can run into.
+    interface ContractErrors {
+        // Collections: https://github.com/ourzora/zora-protocol/tree/main/legacy/1155-contracts/src/interfaces
+        error UserMissingRoleForToken(address user, uint256 tokenId, uint256 role);
+        error TokenIdMismatch(uint256 expected, uint256 actual);
+        error Call_TokenIdMismatch();
+        error CallFailed(bytes reason);
+        error CannotMintMoreTokens(uint256 tokenId, uint256 quantity, uint256 totalMinted, uint256 maxSupply);
+        error INVALID_ETH_AMOUNT();
+        error InvalidMintSchedule();
+        error Sale_CannotCallNonSalesContract(address targetContract);
+        error Mint_ValueTransferFail();
+        error Burn_NotOwnerOrApproved(address operator, address user);
+        error NewOwnerNeedsToBeAdmin();
+        // Sale strategies.
+        error WrongValueSent();
+        error SaleEnded();
+        error SaleHasNotStarted();
+        error UserExceedsMintLimit(address user, uint256 limit, uint256 requestedAmount);
+        error PricePerTokenTooLow();
+        error AddressZero();
+        error InvalidETHValue(uint256 expectedValue, uint256 actualValue);
+        error InvalidValue();
+        error InvalidCurrency();
+        error RequestMintInvalidUseMint();
+        error SaleAlreadySet();
+        // The comments protocol.
+        error NotTokenHolderOrAdmin();
+        error EmptyComment();
+        error CommentDoesntExist();
+        error CommenterMismatch(address expected, address actual);
+        error IncorrectETHAmountForSparks(uint256 actual, uint256 expected);
+        error CannotSparkOwnComment();
     }
 }

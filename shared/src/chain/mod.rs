@@ -3,8 +3,15 @@
 
 pub mod account;
 pub mod contracts;
+pub mod engine;
 pub mod node;
+pub mod node_error;
+pub mod permission;
+pub mod policy;
+mod prepare;
 pub mod publishing;
 mod registry;
+pub mod revert;
+pub mod signer;
 
 pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};

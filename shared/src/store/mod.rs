@@ -10,6 +10,7 @@ mod keys;
 mod moments;
 mod numbered;
 mod rate_windows;
+mod transactions;
 
 use std::{collections::HashMap, time::Duration};
 
@@ -29,6 +30,10 @@ pub use self::{
     keys::{KeyRecord, Keys, MAX_KEYS},
     moments::Moments,
     rate_windows::{RateWindow, RateWindows},
+    transactions::{
+        AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
+        MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
+    },
 };
 use crate::config::{self, ConfigError};
 
@@ -92,8 +97,13 @@ impl Table {
         Self::from_env(aws, "SECRET_TABLE")
     }
 
+    /// The table of this name.
+    pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
+        Self { client: Client::new(aws), name: name.into() }
+    }
+
     fn from_env(aws: &aws_config::SdkConfig, variable: &'static str) -> Result<Self, ConfigError> {
-        Ok(Self { client: Client::new(aws), name: config::required(variable)? })
+        Ok(Self::new(aws, config::required(variable)?))
     }
 
     async fn get<R: DeserializeOwned>(&self, key: &Key) -> Result<Option<R>, StoreError> {
@@ -128,22 +138,52 @@ impl Table {
     async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
         const ATTEMPTS: u32 = 6;
         for attempt in 0..ATTEMPTS {
-            let call = self.client.transact_write_items().set_transact_items(Some(items.clone()));
-            let error = match call.send().await {
-                Ok(_) => return Ok(true),
-                Err(error) => error,
-            };
-            let reasons = error.as_service_error().map(cancellation_codes).unwrap_or_default();
-            if reasons.contains(&"ConditionalCheckFailed") {
-                return Ok(false);
+            match self.write_or_reasons(items.clone()).await? {
+                Ok(()) => return Ok(true),
+                Err(reasons) if reasons.iter().copied().any(WriteReason::is_condition) => return Ok(false),
+                Err(_) => tokio::time::sleep(backoff(attempt)).await,
             }
-            if !reasons.contains(&"TransactionConflict") {
-                return Err(error.into());
-            }
-            tokio::time::sleep(Duration::from_millis(10 << attempt)).await;
         }
         Err(StoreError::Contention("a transaction's rows"))
     }
+
+    /// Writes all of `items` or none, and then says of each what it had against it.
+    async fn write_or_reasons(
+        &self,
+        items: Vec<TransactWriteItem>,
+    ) -> Result<Result<(), Vec<WriteReason>>, StoreError> {
+        match self.client.transact_write_items().set_transact_items(Some(items)).send().await {
+            Ok(_) => Ok(Ok(())),
+            Err(error) => match error.as_service_error().and_then(reasons) {
+                Some(reasons) => Ok(Err(reasons)),
+                None => Err(error.into()),
+            },
+        }
+    }
+}
+
+/// What one write of a cancelled transaction had against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WriteReason {
+    Nothing,
+    /// Its condition doesn't hold.
+    Condition,
+    /// Another transaction is at its row.
+    Conflict,
+}
+
+impl WriteReason {
+    fn is_condition(self) -> bool {
+        self == Self::Condition
+    }
+}
+
+/// How long to wait before the next try, after `attempt` ones that others were in the way of: random, so that those who
+/// met once don't meet again.
+pub(crate) fn backoff(attempt: u32) -> Duration {
+    let most = 10_u64 << attempt.min(6);
+    let random = getrandom::u64().unwrap_or_default();
+    Duration::from_millis(1 + random % most)
 }
 
 /// What a conditional write answered; `None` when its condition doesn't hold.
@@ -159,10 +199,16 @@ where
     }
 }
 
-/// Why each item of a cancelled transaction wasn't written.
-fn cancellation_codes(error: &TransactWriteItemsError) -> Vec<&str> {
-    let TransactWriteItemsError::TransactionCanceledException(canceled) = error else { return Vec::new() };
-    canceled.cancellation_reasons().iter().filter_map(|reason| reason.code()).collect()
+/// Why a transaction was cancelled, if it was for conditions or conflicts alone.
+fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
+    let TransactWriteItemsError::TransactionCanceledException(canceled) = error else { return None };
+    let reason = |code: Option<&str>| match code {
+        None | Some("None") => Some(WriteReason::Nothing),
+        Some("ConditionalCheckFailed") => Some(WriteReason::Condition),
+        Some("TransactionConflict") => Some(WriteReason::Conflict),
+        Some(_) => None,
+    };
+    canceled.cancellation_reasons().iter().map(|item| reason(item.code())).collect()
 }
 
 /// The primary key of a row.

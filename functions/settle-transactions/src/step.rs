@@ -1,0 +1,203 @@
+use alloy::{eips::BlockNumberOrTag, primitives::Bytes, rpc::types::TransactionRequest};
+use shared::{
+    chain::{
+        engine::{CLAIM_LIFETIME, Engine, mined_in},
+        node::NonceFacts,
+        node_error::NodeFault,
+    },
+    model::{Address, Fees, MarketFees},
+    store::{Attempt, Intent, LaneState, Slot, Status, Transaction},
+};
+
+use crate::{SettleError, Settled};
+
+/// One look at one lane.
+pub(crate) struct LaneStep<'a> {
+    engine: &'a Engine,
+    lane: Address,
+    now: u64,
+    settled: Settled,
+}
+
+impl<'a> LaneStep<'a> {
+    pub(crate) fn new(engine: &'a Engine, lane: Address, now: u64) -> Self {
+        Self { engine, lane, now, settled: Settled::default() }
+    }
+
+    pub(crate) async fn run(mut self, state: &LaneState) -> Result<Settled, SettleError> {
+        let (node, transactions) = (self.engine.node(), self.engine.transactions());
+        let chain = self.engine.chain().id;
+        let on_chain = node.next_nonce(self.lane.into(), BlockNumberOrTag::Latest).await?;
+        self.follow_foreign_use(state, on_chain).await?;
+        self.restore_forgotten(state, on_chain).await?;
+        if state.open.is_empty() {
+            return Ok(self.settled);
+        }
+        let market = node.market_fees().await?;
+        for transaction in transactions.open(chain, self.lane, state).await? {
+            if self.close_if_mined(&transaction).await? {
+                continue;
+            }
+            self.settled.open += 1;
+            // Until its claimer is gone for sure, a transaction is the claimer's.
+            if transaction.claimed_at + CLAIM_LIFETIME.as_secs() < self.now {
+                self.push(transaction, market).await?;
+            }
+        }
+        Ok(self.settled)
+    }
+
+    /// Moves on past nonces that somebody else has used while none of ours was open.
+    async fn follow_foreign_use(&self, state: &LaneState, on_chain: u64) -> Result<(), SettleError> {
+        if on_chain <= state.next_nonce {
+            return Ok(());
+        }
+        let chain = self.engine.chain();
+        tracing::error!(chain.id = chain.id.0, lane = %self.lane, nonce = state.next_nonce, "the lane's key was used elsewhere");
+        self.engine.transactions().skip_to(chain.id, self.lane, state, on_chain).await?;
+        Ok(())
+    }
+
+    /// Sends transactions again that were in a block and no longer are, after a reorganisation: those below the lowest
+    /// open one whose nonce the chain takes for unused.
+    async fn restore_forgotten(&mut self, state: &LaneState, on_chain: u64) -> Result<(), SettleError> {
+        // A node that is far behind must not keep the run busy for long.
+        const MOST: usize = 64;
+        let closed = (on_chain..state.next_nonce).filter(|nonce| !state.open.contains(nonce)).take(MOST);
+        for nonce in closed {
+            let slot = Slot { chain: self.engine.chain().id, lane: self.lane, nonce };
+            if let Some(Transaction { attempt: Some(attempt), .. }) = self.engine.transactions().get(&slot).await? {
+                self.settled.sent += usize::from(self.engine.node().send(&attempt.signed).await.is_ok());
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the slot of a transaction that is in a block, and of one whose nonce somebody else used and that has
+    /// nothing left to do.
+    async fn close_if_mined(&mut self, transaction: &Transaction) -> Result<bool, SettleError> {
+        let hashes = [transaction.hashes.as_slice(), &transaction.filler_hashes].concat();
+        if hashes.is_empty() {
+            return Ok(false);
+        }
+        let confirmations = self.engine.chain().confirmations;
+        let nonce = transaction.slot.nonce;
+        let facts = self.engine.node().nonce_facts(self.lane.into(), nonce, &hashes, confirmations).await?;
+        let transactions = self.engine.transactions();
+        let closed = match facts {
+            NonceFacts { receipt: Some(receipt), .. } => {
+                let status = match receipt.status() {
+                    _ if transaction.filler_hashes.contains(&receipt.transaction_hash) => Status::Filled,
+                    true => Status::Mined,
+                    false => Status::Reverted,
+                };
+                transactions.close(transaction, status, Some(mined_in(&receipt)), None).await?;
+                self.settled.mined += 1;
+                true
+            }
+            NonceFacts { receipt: None, is_used_for_good: true } if transaction.status == Status::Abandoned => {
+                transactions.close(transaction, Status::Displaced, None, None).await?
+            }
+            NonceFacts { .. } => false,
+        };
+        Ok(closed)
+    }
+
+    /// Does what brings a transaction into a block that nobody else looks after any more.
+    async fn push(&mut self, transaction: Transaction, market: MarketFees) -> Result<(), SettleError> {
+        match (&transaction.attempt, transaction.status) {
+            (None, Status::Claimed) if !transaction.is_moved => {
+                // From here on, whoever claimed it can't store signed bytes any more.
+                if self.engine.transactions().abandon(&transaction).await? {
+                    self.settled.abandoned += 1;
+                    let abandoned = Transaction { status: Status::Abandoned, ..transaction };
+                    self.sign_and_send(abandoned, market.quote(self.cap())).await?;
+                }
+            }
+            (None, _) => self.sign_and_send(transaction, market.quote(self.cap())).await?,
+            (Some(attempt), _) => {
+                let attempt = attempt.clone();
+                self.send_or_bump(transaction, attempt, market).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Raises the fees of what the next block can't take, and sends everything else again as it is; also what could only
+    /// be raised past the cap.
+    async fn send_or_bump(
+        &mut self,
+        transaction: Transaction,
+        attempt: Attempt,
+        market: MarketFees,
+    ) -> Result<(), SettleError> {
+        let is_too_low = !market.admits(attempt.fees);
+        let fault = match self.engine.node().send(&attempt.signed).await {
+            Ok(()) => None,
+            Err(error) => Some(error.fault),
+        };
+        match fault {
+            Some(NodeFault::NonceTooLow) => {
+                if let Some(moved) = self.engine.move_if_displaced(&transaction, self.now).await? {
+                    self.settled.displaced += 1;
+                    self.sign_and_send(moved, market.quote(self.cap())).await?;
+                }
+                return Ok(());
+            }
+            None if transaction.status == Status::Signed => {
+                self.engine.transactions().mark_broadcast(&transaction, None).await?;
+            }
+            _ => {}
+        }
+        let must_rise = is_too_low || matches!(fault, Some(NodeFault::FeeTooLow | NodeFault::ReplacementUnderpriced));
+        match attempt.fees.bump(market, self.cap()).filter(|_| must_rise) {
+            Some(fees) => {
+                self.settled.bumped += 1;
+                let status = if transaction.status == Status::Signed && fault.is_none() {
+                    Status::Broadcast
+                } else {
+                    transaction.status
+                };
+                self.sign_and_send(Transaction { status, ..transaction }, fees).await
+            }
+            None => {
+                self.settled.sent += usize::from(fault.is_none());
+                Ok(())
+            }
+        }
+    }
+
+    /// Signs a transaction, or what fills its slot, stores the bytes and sends them.
+    async fn sign_and_send(&mut self, transaction: Transaction, fees: Fees) -> Result<(), SettleError> {
+        let filler;
+        let intent = match transaction.status {
+            Status::Abandoned => {
+                filler = self.filler().await?;
+                &filler
+            }
+            _ => &transaction.intent,
+        };
+        let attempt = self.engine.sign_intent(&transaction.slot, intent, fees, self.now).await?;
+        let Some(stored) = self.engine.store(&transaction, attempt.clone()).await? else { return Ok(()) };
+        match self.engine.node().send(&attempt.signed).await {
+            Ok(()) if stored.status == Status::Signed => {
+                self.engine.transactions().mark_broadcast(&stored, None).await?;
+            }
+            Ok(()) => {}
+            Err(error) => tracing::warn!(tx.hash = %attempt.hash, %error, fault = ?error.fault, "not sent"),
+        }
+        Ok(())
+    }
+
+    /// A transaction that does nothing: the lane calls itself.
+    async fn filler(&self) -> Result<Intent, SettleError> {
+        let lane = self.lane.into();
+        let request = TransactionRequest::default().from(lane).to(lane);
+        let estimate = self.engine.node().estimate_gas(&request).await?;
+        Ok(Intent { to: lane, data: Bytes::new(), gas_limit: estimate + estimate / 5 })
+    }
+
+    fn cap(&self) -> u64 {
+        self.engine.policy().max_fee_per_gas
+    }
+}

@@ -1,0 +1,166 @@
+//! What the service signs at all: which functions of which contracts, how much gas, at which fees. The last line of
+//! defence before a lane's key, whatever the code above it does.
+
+use alloy::{primitives::Address, sol_types::SolCall};
+
+use super::{
+    Chain,
+    account::{self, Call},
+    contracts::Creator1155,
+};
+use crate::config::{self, ConfigError};
+
+/// Limits on what is signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Most gas that one transaction may use.
+    pub max_gas: u64,
+    /// Most wei that a unit of gas may cost.
+    pub max_fee_per_gas: u64,
+    /// Most gas that one artist's transactions may use on one chain in a day (UTC).
+    pub artist_gas_daily: u64,
+    /// Most gas that all transactions may use on one chain in a day, shared evenly among the lanes.
+    pub total_gas_daily: u64,
+}
+
+/// Why something isn't signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// A function that isn't on the list for this kind of contract.
+    #[error("function 0x{} of {target} is not on the allow-list", alloy::hex::encode(selector))]
+    Function {
+        /// The contract.
+        target: Address,
+        /// The function.
+        selector: [u8; 4],
+    },
+    /// More gas than one transaction may use.
+    #[error("{needed} gas is more than the {max} that one transaction may use")]
+    Gas {
+        /// What it needs.
+        needed: u64,
+        /// What it may use.
+        max: u64,
+    },
+    /// The chain's fees have passed what the service pays.
+    #[error("the base fee of {base} wei is above the cap of {cap}")]
+    Fee {
+        /// The next block's base fee.
+        base: u64,
+        /// The cap.
+        cap: u64,
+    },
+}
+
+/// What a contract is to the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ContractKind {
+    /// A collection of moments, which is any contract that is nothing else here.
+    Collection,
+    /// A contract that no artist's account has to call.
+    OffLimits,
+}
+
+impl Policy {
+    /// Reads `MAX_GAS_PER_WRITE` (8000000), `MAX_FEE_PER_GAS` (in wei; 50000000000), `ARTIST_GAS_DAILY` (50000000) and
+    /// `TOTAL_GAS_DAILY` (2000000000).
+    ///
+    /// # Errors
+    /// When one of them is no whole number.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Ok(Self {
+            max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "8000000")?,
+            max_fee_per_gas: config::parsed_or("MAX_FEE_PER_GAS", "50000000000")?,
+            artist_gas_daily: config::parsed_or("ARTIST_GAS_DAILY", "50000000")?,
+            total_gas_daily: config::parsed_or("TOTAL_GAS_DAILY", "2000000000")?,
+        })
+    }
+
+    /// Whether an account may be made to do `calls` on a chain.
+    ///
+    /// # Errors
+    /// At the first function that isn't on the list.
+    pub fn admit_calls(&self, chain: &Chain, account: Address, calls: &[Call]) -> Result<(), PolicyError> {
+        for call in calls {
+            let selector = call.data.first_chunk().copied().unwrap_or_default();
+            let allowed: &[[u8; 4]] = match kind(chain, account, call.target) {
+                ContractKind::Collection => {
+                    &[Creator1155::updateTokenURICall::SELECTOR, Creator1155::callSaleCall::SELECTOR]
+                }
+                ContractKind::OffLimits => &[],
+            };
+            if !allowed.contains(&selector) || !call.value.is_zero() {
+                return Err(PolicyError::Function { target: call.target, selector });
+            }
+        }
+        Ok(())
+    }
+
+    /// The limit of a transaction that an estimate says needs `estimate`: a fifth more, for what changes until it is
+    /// mined.
+    ///
+    /// # Errors
+    /// When that is more than one transaction may use.
+    pub fn gas_limit(&self, estimate: u64) -> Result<u64, PolicyError> {
+        let needed = estimate.saturating_add(estimate / 5);
+        if needed > self.max_gas { Err(PolicyError::Gas { needed, max: self.max_gas }) } else { Ok(needed) }
+    }
+}
+
+fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
+    let addresses = &chain.addresses;
+    let others = [
+        addresses.factory,
+        addresses.fixed_price_minter,
+        addresses.erc20_minter,
+        addresses.timed_minter,
+        addresses.comments,
+        addresses.usdc,
+        account::PROXY_FACTORY,
+        account::SINGLETON,
+        account::FALLBACK_HANDLER,
+        account::MULTI_SEND_CALL_ONLY,
+        account,
+    ];
+    if others.contains(&target) { ContractKind::OffLimits } else { ContractKind::Collection }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::primitives::U256;
+
+    use super::*;
+    use crate::{chain::Chains, model::ChainId};
+
+    fn policy() -> Policy {
+        Policy { max_gas: 1_000_000, max_fee_per_gas: 100, artist_gas_daily: 0, total_gas_daily: 0 }
+    }
+
+    #[test]
+    fn only_listed_functions_of_collections_are_admitted() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let (account, collection) = (Address::repeat_byte(1), Address::repeat_byte(2));
+        let admit = |call: Call| policy().admit_calls(chain, account, &[call]);
+        let update = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: String::new() };
+        let give = Creator1155::addPermissionCall { tokenId: U256::ONE, user: account, permissionBits: U256::ONE };
+
+        assert_eq!(admit(Call::new(collection, &update)), Ok(()));
+        for refused in [
+            Call::new(collection, &give),
+            Call::new(chain.addresses.usdc, &update),
+            Call::new(account, &update),
+            Call::new(account::PROXY_FACTORY, &update),
+            Call { value: U256::ONE, ..Call::new(collection, &update) },
+            Call { data: [1, 2, 3].into(), ..Call::new(collection, &update) },
+        ] {
+            assert!(matches!(admit(refused), Err(PolicyError::Function { .. })));
+        }
+    }
+
+    #[test]
+    fn gas_has_a_margin_and_a_limit() {
+        assert_eq!(policy().gas_limit(100_000), Ok(120_000));
+        assert_eq!(policy().gas_limit(900_000), Err(PolicyError::Gas { needed: 1_080_000, max: 1_000_000 }));
+    }
+}

@@ -1,0 +1,173 @@
+//! Everything about a write that can be known before a nonce is taken: whether it works, what it costs, whether it may be
+//! done at all.
+
+use std::time::Duration;
+
+use alloy::{
+    hex,
+    primitives::{self, Bytes, U256},
+    rpc::types::{
+        TransactionRequest,
+        state::{AccountOverride, StateOverride},
+    },
+};
+
+use super::{
+    account::{self, Call, EmbeddedWallet},
+    engine::{Engine, Write, WriteError},
+    node::NodeError,
+    node_error::NodeFault,
+    policy::PolicyError,
+    revert,
+};
+use crate::{
+    model::Fees,
+    store::{ClaimRefusal, Intent, NewTransaction},
+};
+
+/// A write that works and may be done. Nothing has been taken for it yet.
+#[derive(Debug)]
+pub struct Prepared {
+    pub(super) wallet: EmbeddedWallet,
+    pub(super) calls: Vec<Call>,
+    pub(super) new: NewTransaction,
+    pub(super) fees: Fees,
+}
+
+impl Prepared {
+    /// The gas that its transaction may use.
+    pub fn gas_limit(&self) -> u64 {
+        self.new.intent.gas_limit
+    }
+}
+
+impl Engine {
+    /// Simulates a write, checks it against the policy and works out its transaction. Asks nodes, and KMS for an
+    /// account's first write; changes nothing.
+    ///
+    /// # Errors
+    /// When it reverts or isn't allowed, nobody can pay for it, another one deploys the account just now, or no node
+    /// answers.
+    pub async fn prepare(&self, write: &Write) -> Result<Prepared, WriteError> {
+        let artist = write.artist;
+        let wallet = EmbeddedWallet::new(artist.lane.into(), artist.artist_id);
+        if artist.embedded_wallet != wallet.address().into() {
+            return Err(WriteError::ForeignWallet(artist.embedded_wallet));
+        }
+        self.policy.admit_calls(&self.chain, wallet.address(), &write.calls)?;
+        let (simulated, market, balance, deployed) = tokio::join!(
+            self.simulate(&wallet, &write.calls),
+            self.node.market_fees(),
+            self.node.balance(wallet.owner),
+            self.is_deployed(&wallet, write)
+        );
+        simulated?;
+        let (market, balance, deployed) = (market?, balance?, deployed?);
+        let cap = self.policy.max_fee_per_gas;
+        if market.base > cap {
+            return Err(PolicyError::Fee { base: market.base, cap }.into());
+        }
+        let transaction = if deployed {
+            wallet.transaction(&write.calls)
+        } else {
+            wallet.first_transaction(self.chain.id, &write.calls, self.signers.get(wallet.owner)?).await?
+        };
+        let request = TransactionRequest::default().from(wallet.owner).to(transaction.target);
+        let estimate = self.node.estimate_gas(&request.input(transaction.data.clone().into())).await;
+        let gas_limit = self.policy.gas_limit(estimate.map_err(not_executed)?)?;
+        let fees = market.quote(cap);
+        if balance < U256::from(gas_limit) * U256::from(fees.max_fee_per_gas) {
+            return Err(WriteError::LaneCannotPay(wallet.owner));
+        }
+        let intent = Intent { to: transaction.target, data: transaction.data, gas_limit };
+        let new = NewTransaction {
+            artist_id: artist.artist_id,
+            intent,
+            deploys_account: !deployed,
+            replay: write.replay.clone(),
+        };
+        Ok(Prepared { wallet, calls: write.calls.clone(), new, fees })
+    }
+
+    /// Does `calls` in the account's name without doing it. The account needn't be deployed. What a contract reverts
+    /// with is its own error, since no Safe stands in between.
+    ///
+    /// # Errors
+    /// When it reverts, the account can't pay, or no node answers.
+    pub async fn simulate(&self, wallet: &EmbeddedWallet, calls: &[Call]) -> Result<(), WriteError> {
+        let [call] = calls else { return self.simulate_batch(wallet.address(), calls).await };
+        self.try_call(wallet.address(), call, &StateOverride::default()).await
+    }
+
+    /// Each call sees what those before it did: the account, with the code of a proxy of `MultiSendCallOnly` put in its
+    /// place, calls them all.
+    async fn simulate_batch(&self, account: primitives::Address, calls: &[Call]) -> Result<(), WriteError> {
+        let code = Bytes::from(
+            [
+                hex!("363d3d373d3d3d363d73").as_slice(),
+                account::MULTI_SEND_CALL_ONLY.as_slice(),
+                &hex!("5af43d82803e903d91602b57fd5bf3"),
+            ]
+            .concat(),
+        );
+        let overrides =
+            StateOverride::from_iter([(account, AccountOverride { code: Some(code), ..Default::default() })]);
+        let batch = Call { target: account, ..account::batch(calls) };
+        let Err(failure) = self.try_call(account, &batch, &overrides).await else { return Ok(()) };
+        // The batch hides which call failed and why; most say it on their own too.
+        for call in calls {
+            self.try_call(account, call, &StateOverride::default()).await?;
+        }
+        Err(failure)
+    }
+
+    async fn try_call(
+        &self,
+        account: primitives::Address,
+        call: &Call,
+        overrides: &StateOverride,
+    ) -> Result<(), WriteError> {
+        let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
+        match self.node.call(&request.input(call.data.clone().into()), overrides).await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(match (error.revert_data(), error.fault()) {
+                (Some(data), _) => WriteError::Reverts(revert::explain(&data)),
+                (None, NodeFault::InsufficientFunds) => WriteError::AccountCannotPay,
+                _ => error.into(),
+            }),
+        }
+    }
+
+    async fn is_deployed(&self, wallet: &EmbeddedWallet, write: &Write) -> Result<bool, WriteError> {
+        if write.account.deployed || self.node.has_code(wallet.address()).await? {
+            return Ok(true);
+        }
+        match write.account.deployed_by {
+            None => Ok(false),
+            Some(_) => self.wait_for_deployment(wallet).await.map(|()| true),
+        }
+    }
+
+    /// Waits until another write's transaction has deployed the account.
+    ///
+    /// # Errors
+    /// When it isn't there after some seconds, or no node answers.
+    pub(super) async fn wait_for_deployment(&self, wallet: &EmbeddedWallet) -> Result<(), WriteError> {
+        const POLLS: u32 = 16;
+        for _ in 0..POLLS {
+            if self.node.has_code(wallet.address()).await? {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        Err(WriteError::Claim(ClaimRefusal::AccountUnderWay))
+    }
+}
+
+/// What works in the simulation but not in a transaction: something has changed in between.
+fn not_executed(error: NodeError) -> WriteError {
+    match error.revert_data() {
+        Some(_) => WriteError::Reverts("The transaction would fail: things have changed meanwhile".to_owned()),
+        None => error.into(),
+    }
+}
