@@ -157,10 +157,7 @@ mod tests {
         stage::{ADMIN, MINTER, SOLD_FOR_USDC, USDC_PRICE},
         *,
     };
-    use crate::{
-        contracts::deploy,
-        node::testing::{Anvil, artifacts},
-    };
+    use crate::node::testing::Anvil;
 
     sol! {
         #[sol(rpc)]
@@ -187,8 +184,7 @@ mod tests {
     async fn the_chain_tells_what_the_demo_says() -> Result<(), Box<dyn Error>> {
         let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
         let chain = chains.get(ChainId::DEFAULT)?;
-        let anvil = Anvil::start(chain)?;
-        deploy(&anvil.rpc_url, chain, &artifacts()?).await?;
+        let anvil = Anvil::with_contracts(chain).await?;
         let artists = [Address::repeat_byte(0xa1), Address::repeat_byte(0xa2)]
             .map(|lane| EmbeddedWallet::new(lane, shared::model::ArtistId::random()));
         let demo = publish(&anvil.rpc_url, chain, &artists).await?;
