@@ -161,17 +161,13 @@ mod tests {
         stage::{SOLD_FOR_USDC, USDC_PRICE},
         *,
     };
-    use crate::{
-        contracts::deploy,
-        node::testing::{Anvil, artifacts},
-    };
+    use crate::node::testing::Anvil;
 
     #[tokio::test]
     async fn the_chain_tells_what_the_demo_says() -> Result<(), Box<dyn Error>> {
         let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
         let chain = chains.get(ChainId::DEFAULT)?;
-        let anvil = Anvil::start(chain)?;
-        deploy(&anvil.rpc_url, chain, &artifacts()?).await?;
+        let anvil = Anvil::with_contracts(chain).await?;
         let node = RootProvider::connect(&anvil.rpc_url).await?;
         // Lanes that can pay for gas: accounts of the node that nobody in the demo has.
         let lanes = *node.get_accounts().await?.last_chunk().ok_or("anvil has no accounts")?;
