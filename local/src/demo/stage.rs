@@ -15,7 +15,7 @@ use shared::{
             CommentsProtocol::{self, CommentIdentifier, Commented},
             Creator1155, CreatorFactory, Erc20Minter,
         },
-        publishing::{Publisher, create_collection},
+        publishing::Publisher,
     },
     model::{Amount, NewMoment, OPEN_EDITION, Sale, SaleTerms, TokenId},
 };
@@ -70,11 +70,9 @@ impl<'a> Stage<'a> {
         self.node.anvil_impersonate_account(lane).await.map_err(during("acting for a lane"))?;
         self.send("artist's account", lane, account::PROXY_FACTORY, U256::ZERO, &artist.deployment()).await?;
 
-        let publisher = Publisher { addresses: &self.chain.addresses, creator: account, split: None };
-        let moments = self.moments(release)?;
-        let actions = publisher.publish(U256::ONE, release.name, &moments);
+        let publisher = Publisher { addresses: &self.chain.addresses, account, operator: account, split: None };
         let uri = release.uri.parse().map_err(during("collection's URI"))?;
-        let creation = create_collection(&publisher, account, release.name, &uri, moments.first(), actions);
+        let creation = publisher.create_collection(release.name, &uri, &self.moments(release)?);
         let execution = artist.execution(self.chain.addresses.factory, U256::ZERO, creation.abi_encode().into());
         let receipt = self.send("collection", lane, account, U256::ZERO, &execution).await?;
         self.node.anvil_stop_impersonating_account(lane).await.map_err(during("acting for a lane"))?;

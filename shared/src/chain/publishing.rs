@@ -31,8 +31,10 @@ const MINIMUM_MARKET_ETH: U256 = uint!(12_332_100_000_000_000_U256);
 pub struct Publisher<'a> {
     /// Contracts of the chain.
     pub addresses: &'a ChainAddresses,
-    /// Gets every right on what is published, and the tokens minted at once.
-    pub creator: Address,
+    /// Gets every right on what is published, the tokens minted at once and, where nothing else is said, the money.
+    pub account: Address,
+    /// Acts on it later, and gets every right too; may be the same.
+    pub operator: Address,
     /// The split that takes proceeds and royalties, if there is one.
     pub split: Option<Address>,
 }
@@ -46,14 +48,22 @@ impl Publisher<'_> {
         ids.zip(moments).flat_map(|(id, moment)| self.publish_one(id, collection_name, moment)).collect()
     }
 
-    /// The right to everything on a collection, for the account that acts on it later.
-    pub fn admit_admin(&self, admin: Address) -> Bytes {
-        grant(U256::ZERO, admin, Permission::Admin)
+    /// The call to the factory that makes a collection, with its first moments.
+    pub fn create_collection(&self, name: &str, uri: &MetadataUri, moments: &[NewMoment]) -> createContractCall {
+        let mut actions = self.let_in(U256::ZERO);
+        actions.extend(self.publish(U256::ONE, name, moments));
+        createContractCall {
+            newContractURI: uri.to_string(),
+            name: name.to_owned(),
+            defaultRoyaltyConfiguration: self.royalties(moments.first()),
+            defaultAdmin: self.account,
+            setupActions: actions,
+        }
     }
 
     /// The royalties that a new collection starts with.
-    pub fn royalties(&self, moment: Option<&NewMoment>) -> RoyaltyConfiguration {
-        let recipient = moment.map_or(self.split.unwrap_or(self.creator), |moment| self.recipient(moment));
+    fn royalties(&self, moment: Option<&NewMoment>) -> RoyaltyConfiguration {
+        let recipient = moment.map_or(self.split.unwrap_or(self.account), |moment| self.recipient(moment));
         RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: ROYALTY_BPS, royaltyRecipient: recipient }
     }
 
@@ -67,18 +77,20 @@ impl Publisher<'_> {
                 maxSupply: U256::from(moment.max_supply),
                 createReferral: moment.create_referral.into(),
             }),
-            // A token made while its collection is, belongs to the factory alone: its creator must be let in.
-            grant(id, self.creator, Permission::Admin),
+        ];
+        // A token made while its collection is, belongs to the factory alone: whoever it is for must be let in.
+        actions.extend(self.let_in(id));
+        actions.extend([
             grant(id, minter, Permission::Minter),
             encode(&Creator1155::callSaleCall { tokenId: id, salesConfig: minter, data: set_sale }),
             encode(&Creator1155::updateRoyaltiesForTokenCall {
                 tokenId: id,
                 newConfiguration: self.royalties(Some(moment)),
             }),
-        ];
+        ]);
         if moment.mint_to_creator > 0 {
             actions.push(encode(&Creator1155::adminMintCall {
-                recipient: self.creator,
+                recipient: self.account,
                 tokenId: id,
                 quantity: U256::from(moment.mint_to_creator),
                 data: Bytes::new(),
@@ -87,8 +99,15 @@ impl Publisher<'_> {
         actions
     }
 
+    /// Every right on a token, or with id 0 on a collection, for the account and its operator.
+    fn let_in(&self, id: U256) -> Vec<Bytes> {
+        let mut admins = vec![self.account, self.operator];
+        admins.dedup();
+        admins.into_iter().map(|admin| grant(id, admin, Permission::Admin)).collect()
+    }
+
     fn recipient(&self, moment: &NewMoment) -> Address {
-        self.split.or(moment.payout_recipient.map(Into::into)).unwrap_or(self.creator)
+        self.split.or(moment.payout_recipient.map(Into::into)).unwrap_or(self.account)
     }
 
     /// The contract that sells, and the call that tells it how.
@@ -150,25 +169,6 @@ pub fn create_split(split: &Split, creator: Address) -> SplitFactory::createSpli
         owner: Address::ZERO,
         creator,
         salt: B256::ZERO,
-    }
-}
-
-/// The call to the factory that makes a collection with `actions` done on it. Its royalties are those of its first
-/// moment, if it starts with one.
-pub fn create_collection(
-    publisher: &Publisher<'_>,
-    default_admin: Address,
-    name: &str,
-    uri: &MetadataUri,
-    first: Option<&NewMoment>,
-    actions: Vec<Bytes>,
-) -> createContractCall {
-    createContractCall {
-        newContractURI: uri.to_string(),
-        name: name.to_owned(),
-        defaultRoyaltyConfiguration: publisher.royalties(first),
-        defaultAdmin: default_admin,
-        setupActions: actions,
     }
 }
 
