@@ -1,5 +1,6 @@
 //! What every function of the service shares. Modules sit on floors and an import only points down:
-//! `auth` and `chain` stand on `store`, `http`, `kms`, `mail`, `config` and `clock`, and all of them on `model`.
+//! `writing` stands on `auth` and `chain`, these two on `store`, `http`, `kms`, `mail`, `config` and `clock`, and all of them on
+//! `model`.
 #![warn(missing_docs)]
 
 pub mod auth;
@@ -12,3 +13,4 @@ pub mod mail;
 pub mod model;
 pub mod store;
 pub mod telemetry;
+pub mod writing;

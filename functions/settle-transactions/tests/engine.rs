@@ -55,9 +55,9 @@ fn answer(outcome: &Outcome) -> Answer {
 
 /// A write by an artist, as a request would start it.
 async fn write(engine: &Engine, artist: Artist, call: Call) -> Result<Write, Box<dyn std::error::Error + Send + Sync>> {
-    let caller = engine.transactions().caller(artist.artist_id, engine.chain().id, None, NOW).await?;
-    let account = caller.ok_or("no such artist")?.account;
-    Ok(Write { artist, account, calls: vec![call], replay: None })
+    let guess = engine.signers().likely(artist.artist_id).map(Into::into);
+    let caller = engine.transactions().caller(artist.artist_id, engine.chain().id, guess, None, NOW).await?;
+    Ok(Write { caller: caller.ok_or("no such artist")?, calls: vec![call], replay: None })
 }
 
 async fn lane(engine: &Engine, artist: &Artist) -> Result<LaneState, Box<dyn std::error::Error + Send + Sync>> {
@@ -234,7 +234,7 @@ async fn a_write_that_ends_between_two_steps_is_settled() -> TestResult {
 
     let state = lane(&engine, &artist).await?;
     assert_eq!((state.next_nonce, state.open), (3, BTreeSet::new()));
-    let kept = engine.transactions().caller(artist.artist_id, engine.chain().id, None, NOW).await?;
+    let kept = engine.transactions().caller(artist.artist_id, engine.chain().id, None, None, NOW).await?;
     assert!(kept.ok_or("no artist")?.account.deployed);
     Ok(())
 }
@@ -363,7 +363,7 @@ async fn limits_hold_and_a_key_leads_to_one_transaction() -> TestResult {
     let second = engine.write(with_key("ar://twice").await?, NOW, PATIENCE, answer).await;
     assert!(matches!(second, Err(WriteError::Claim(ClaimRefusal::KeyInUse))));
     assert_eq!(workshop.uri_of(collection).await?, "ar://once");
-    let kept = engine.transactions().caller(artist.artist_id, engine.chain().id, Some(&key), NOW).await?;
+    let kept = engine.transactions().caller(artist.artist_id, engine.chain().id, None, Some(&key), NOW).await?;
     assert_eq!(kept.and_then(|caller| caller.replayed).and_then(|request| request.answer), Some(answered));
 
     // An artist's gas, and that of all.

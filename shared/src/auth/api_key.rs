@@ -1,9 +1,15 @@
 //! API keys: a prefix, 32 random base62 characters and 6 of checksum. A mistyped key is refused before any read, and
 //! scanners for leaked secrets can tell one for sure. Only the hash is kept.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use sha2::{Digest, Sha256};
+
+use crate::{
+    http::{ApiError, Request},
+    model::ArtistId,
+    store::Keys,
+};
 
 /// What every key starts with. Clients, secret scanners and stored keys know it: it must never change.
 pub const PREFIX: &str = "moments_";
@@ -73,6 +79,38 @@ impl HashedKey {
 impl fmt::Debug for PlainKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("PlainKey(…)")
+    }
+}
+
+/// Finds out whose key a request brings.
+#[derive(Clone)]
+pub struct KeyAuthenticator {
+    keys: Keys,
+}
+
+impl KeyAuthenticator {
+    /// An authenticator that knows these keys.
+    pub fn new(keys: Keys) -> Self {
+        Self { keys }
+    }
+
+    /// The artist whose key is in the `x-api-key` header. A text that can't be a key costs no read, any other one. That
+    /// the key is used is noted once a minute, which is one write.
+    ///
+    /// # Errors
+    /// 401 unless it is a live key; 500 when storage fails.
+    pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
+        const NOTED_EVERY: u64 = 60;
+        let text = request
+            .header("x-api-key")
+            .ok_or_else(|| ApiError::unauthorized_key("Send an API key in the x-api-key header"))?;
+        let wrong = || ApiError::unauthorized_key("The API key is wrong or revoked");
+        let hash = PlainKey::parse(text).ok_or_else(wrong)?.hash();
+        let owner = self.keys.owner(hash.as_str()).await?.ok_or_else(wrong)?;
+        if owner.last_used_at.is_none_or(|noted| noted + NOTED_EVERY <= now.as_secs()) {
+            self.keys.note_use(hash.as_str(), &owner, now.as_secs()).await?;
+        }
+        Ok(owner.artist_id)
     }
 }
 

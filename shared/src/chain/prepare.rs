@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     model::Fees,
-    store::{ClaimRefusal, Intent, NewTransaction},
+    store::{ClaimRefusal, Intent, LaneState, NewTransaction},
 };
 
 /// A write that works and may be done. Nothing has been taken for it yet.
@@ -32,6 +32,8 @@ pub struct Prepared {
     pub(super) calls: Vec<Call>,
     pub(super) new: NewTransaction,
     pub(super) fees: Fees,
+    /// The lane as it was lately, for the first try.
+    pub(super) lane: Option<LaneState>,
 }
 
 impl Prepared {
@@ -49,7 +51,7 @@ impl Engine {
     /// When it reverts or isn't allowed, nobody can pay for it, another one deploys the account just now, or no node
     /// answers.
     pub async fn prepare(&self, write: &Write) -> Result<Prepared, WriteError> {
-        let artist = write.artist;
+        let artist = write.caller.artist;
         let wallet = EmbeddedWallet::new(artist.lane.into(), artist.artist_id);
         if artist.embedded_wallet != wallet.address().into() {
             return Err(WriteError::ForeignWallet(artist.embedded_wallet));
@@ -86,7 +88,7 @@ impl Engine {
             deploys_account: !deployed,
             replay: write.replay.clone(),
         };
-        Ok(Prepared { wallet, calls: write.calls.clone(), new, fees })
+        Ok(Prepared { wallet, calls: write.calls.clone(), new, fees, lane: write.caller.lane.clone() })
     }
 
     /// Does `calls` in the account's name without doing it. The account needn't be deployed. What a contract reverts
@@ -139,10 +141,10 @@ impl Engine {
     }
 
     async fn is_deployed(&self, wallet: &EmbeddedWallet, write: &Write) -> Result<bool, WriteError> {
-        if write.account.deployed || self.node.has_code(wallet.address()).await? {
+        if write.caller.account.deployed || self.node.has_code(wallet.address()).await? {
             return Ok(true);
         }
-        match write.account.deployed_by {
+        match write.caller.account.deployed_by {
             None => Ok(false),
             Some(_) => self.wait_for_deployment(wallet).await.map(|()| true),
         }

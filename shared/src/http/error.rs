@@ -54,6 +54,22 @@ impl ApiError {
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"moments\""))
     }
 
+    /// 401: no API key, or a wrong or revoked one.
+    pub fn unauthorized_key(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, message)
+            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey realm=\"moments\""))
+    }
+
+    /// 402: the caller's account hasn't the money.
+    pub fn payment_required(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYMENT_REQUIRED, message)
+    }
+
+    /// 403: the caller is known and may not do this.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
     /// 404: nothing is there.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
@@ -71,6 +87,16 @@ impl ApiError {
     /// 409: the request is right, but not in the state that things are in.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, message)
+    }
+
+    /// 409: the same request is being answered; the answer can be had in `retry_after` seconds.
+    pub fn in_progress(message: impl Into<String>, retry_after: u64) -> Self {
+        Self::conflict(message).retry_after(retry_after)
+    }
+
+    /// 422: the request can be read and can't be done.
+    pub fn unprocessable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
     /// 413: the body is longer than `max_bytes`.
@@ -101,6 +127,16 @@ impl ApiError {
         Self { cause: Some(Box::new(cause)), ..Self::new(StatusCode::BAD_GATEWAY, message) }.retry_after(1)
     }
 
+    /// 503: the service, or one that it stands on, can't do more now; it may in `retry_after` seconds.
+    pub fn unavailable(
+        message: impl Into<String>,
+        retry_after: u64,
+        cause: impl Error + Send + Sync + 'static,
+    ) -> Self {
+        Self { cause: Some(Box::new(cause)), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, message) }
+            .retry_after(retry_after)
+    }
+
     /// The status that the client gets.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -117,7 +153,7 @@ impl ApiError {
     }
 
     /// The JSON body.
-    pub(super) fn body(&self) -> String {
+    pub fn body(&self) -> String {
         let body = ErrorBody { status: "error", message: &self.message, errors: &self.errors };
         serde_json::to_string(&body).unwrap_or_default()
     }

@@ -3,6 +3,7 @@
 
 mod error;
 mod fields;
+mod idempotency;
 mod publication;
 mod request;
 mod response;
@@ -10,6 +11,7 @@ mod serve;
 
 pub use error::{ApiError, FieldError};
 pub use fields::Fields;
+pub use idempotency::IdempotencyKey;
 pub use lambda_http::http::StatusCode;
 pub use request::Request;
 pub use response::Response;

@@ -6,8 +6,10 @@ use lambda_http::{
     request::RequestContext,
 };
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
-use super::{ApiError, Fields};
+use super::{ApiError, Fields, IdempotencyKey};
+use crate::model::Invalid;
 
 /// Longest body that is read.
 const MAX_BODY_BYTES: usize = 16 * 1024;
@@ -42,6 +44,30 @@ impl Request {
     /// A header's value, if it is there and readable text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.event.headers().get(name)?.to_str().ok()
+    }
+
+    /// The key that makes a repetition of this request recognisable, if it brings one.
+    ///
+    /// # Errors
+    /// 400 when its `Idempotency-Key` header can't be one.
+    pub fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, ApiError> {
+        let mut values = self.event.headers().get_all("idempotency-key").iter();
+        let Some(value) = values.next() else { return Ok(None) };
+        let key = value.to_str().ok().filter(|_| values.next().is_none()).unwrap_or_default().parse();
+        key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
+    }
+
+    /// What tells this request from another with the same key: a hash of its method, path and body. The body counts as
+    /// JSON, so that neither space nor the order of fields makes a difference.
+    pub fn fingerprint(&self) -> String {
+        let body: &[u8] = self.event.body().as_ref();
+        let body = serde_json::from_slice::<Value>(body).map_or_else(|_| body.to_vec(), |json| json.to_string().into());
+        let mut hash = Sha256::new();
+        for part in [self.method().as_str().as_bytes(), self.path().as_bytes(), &body] {
+            hash.update(u64::try_from(part.len()).unwrap_or_default().to_be_bytes());
+            hash.update(part);
+        }
+        alloy::hex::encode(hash.finalize())
     }
 
     /// The query string as it was sent.

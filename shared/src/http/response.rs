@@ -18,6 +18,19 @@ impl Response {
         Ok(Self::new(StatusCode::OK, serde_json::to_string(body)?))
     }
 
+    /// A JSON body that is written already.
+    ///
+    /// # Errors
+    /// When there is no such status, which is a fault of ours.
+    pub fn stored(status: u16, body: String) -> Result<Self, ApiError> {
+        Ok(Self::new(StatusCode::from_u16(status)?, body))
+    }
+
+    /// Says that this is what an earlier request with the same idempotency key was answered.
+    pub fn replayed(self) -> Self {
+        self.with_header(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"))
+    }
+
     /// Lets anyone keep the answer for `seconds`.
     pub fn cacheable(self, seconds: u32) -> Self {
         match HeaderValue::from_str(&format!("public, max-age={seconds}")) {

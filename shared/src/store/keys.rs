@@ -32,10 +32,15 @@ pub struct KeyRecord {
 #[derive(Clone)]
 pub struct Keys(Table);
 
-#[derive(Serialize)]
-struct OwnerRow {
-    artist_id: ArtistId,
-    id: KeyId,
+/// Whose key it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyOwner {
+    /// The artist.
+    pub artist_id: ArtistId,
+    /// The key.
+    pub id: KeyId,
+    /// Unix time in seconds, once it was used; up to a minute behind.
+    pub last_used_at: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -56,7 +61,7 @@ impl Keys {
     /// # Errors
     /// When storage fails.
     pub async fn create(&self, artist: ArtistId, record: &KeyRecord, hash: &str) -> Result<bool, StoreError> {
-        let owner = OwnerRow { artist_id: artist, id: record.id };
+        let owner = KeyOwner { artist_id: artist, id: record.id, last_used_at: None };
         let listed = ListRow { record: record.clone(), hash: hash.to_owned() };
         let count = self
             .count(artist)
@@ -70,6 +75,32 @@ impl Keys {
             self.0.insertion(&list_key(artist, record.id), &listed)?,
         ];
         self.0.write_together(writes).await
+    }
+
+    /// Whose key has this hash. One read.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn owner(&self, hash: &str) -> Result<Option<KeyOwner>, StoreError> {
+        self.0.get(&hash_key(hash)).await
+    }
+
+    /// Notes that a key is used at `now`, a Unix time in seconds, unless it is revoked. One write.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn note_use(&self, hash: &str, owner: &KeyOwner, now: u64) -> Result<(), StoreError> {
+        let note = |key: Key| {
+            let update = Update::builder()
+                .table_name(&self.0.name)
+                .set_key(Some(key.item()))
+                .update_expression("SET last_used_at = :now")
+                .condition_expression("attribute_exists(pk)")
+                .expression_attribute_values(":now", number(now));
+            Ok::<_, StoreError>(TransactWriteItem::builder().update(update.build()?).build())
+        };
+        let writes = vec![note(hash_key(hash))?, note(list_key(owner.artist_id, owner.id))?];
+        self.0.write_together(writes).await.map(drop)
     }
 
     /// An artist's live keys, newest first. One Query.

@@ -27,7 +27,7 @@ pub use self::{
     checkpoints::Checkpoints,
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
-    keys::{KeyRecord, Keys, MAX_KEYS},
+    keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     moments::Moments,
     rate_windows::{RateWindow, RateWindows},
     transactions::{

@@ -31,12 +31,14 @@ pub struct Transactions {
 }
 
 /// What is known of a caller before a write.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CallerState {
     /// The artist.
     pub artist: Artist,
     /// Their account on the chain that they write to.
     pub account: AccountState,
+    /// Their lane, if it was the one that was guessed.
+    pub lane: Option<LaneState>,
     /// The request that brought the same idempotency key before.
     pub replayed: Option<ReplayedRequest>,
 }
@@ -47,6 +49,7 @@ enum CallerRow {
     Artist(Artist),
     Replay(ReplayedRequest),
     Account(AccountState),
+    Lane(LaneState),
     /// An answer that outlived the request it was for.
     Other(serde::de::IgnoredAny),
 }
@@ -57,7 +60,8 @@ impl Transactions {
         Self { table: artists }
     }
 
-    /// What is known of an artist who wants to write to a chain; `None` when there is no such artist. One read.
+    /// What is known of an artist who wants to write to a chain; `None` when there is no such artist. The artist's lane
+    /// comes along if `guess` is it. One read.
     ///
     /// # Errors
     /// When storage fails.
@@ -65,21 +69,28 @@ impl Transactions {
         &self,
         artist: ArtistId,
         chain: ChainId,
+        guess: Option<Address>,
         replay: Option<&ReplayKey>,
         now: u64,
     ) -> Result<Option<CallerState>, StoreError> {
-        let keys = [rows::profile_key(artist), account_key(artist, chain)];
-        let rows = self.table.get_many(keys.into_iter().chain(replay.map(replay_key))).await?;
-        let (mut known, mut account, mut replayed) = (None, AccountState::default(), None);
+        let mut keys = vec![rows::profile_key(artist), account_key(artist, chain)];
+        keys.extend(guess.map(|lane| lane_key(chain, lane)));
+        keys.extend(replay.map(replay_key));
+        let rows = self.table.get_many(keys).await?;
+        let (mut known, mut account, mut guessed, mut replayed) = (None, AccountState::default(), None, None);
         for row in rows {
             match row {
                 CallerRow::Artist(artist) => known = Some(artist),
                 CallerRow::Account(state) => account = state,
+                CallerRow::Lane(state) => guessed = Some(state),
                 CallerRow::Replay(request) => replayed = Some(request).filter(|request| request.expires_at > now),
                 CallerRow::Other(_) => {}
             }
         }
-        Ok(known.map(|artist| CallerState { artist, account, replayed }))
+        Ok(known.map(|artist: Artist| {
+            let lane = guessed.filter(|_| Some(artist.lane) == guess);
+            CallerState { artist, account, lane, replayed }
+        }))
     }
 
     /// A lane as it stands; `None` before its first transaction on the chain. One read.

@@ -15,9 +15,6 @@ use crate::{
     store::{Key, StoreError, number, text},
 };
 
-/// How often a write is tried again that others were in the way of.
-const ATTEMPTS: u32 = 8;
-
 impl Transactions {
     /// Keeps signed bytes before they go anywhere. `false` when the transaction isn't as `transaction` says any more:
     /// the bytes must not be sent then. One write.
@@ -43,7 +40,7 @@ impl Transactions {
                 .expression_attribute_names("#hash", "hash")
                 .expression_attribute_values(":previous", serde_dynamo::to_attribute_value(previous.hash)?),
         };
-        self.write_unless_refused(vec![write(update)?]).await
+        self.table.write_together(vec![write(update)?]).await
     }
 
     /// Notes that a node has the signed bytes, and what the client is answered. One write.
@@ -64,11 +61,11 @@ impl Transactions {
         let mut writes = vec![write(update)?];
         let answer = self.answer_write(transaction.replay.as_ref(), answer)?;
         writes.extend(answer.clone());
-        if !self.write_unless_refused(writes).await?
+        if !self.table.write_together(writes).await?
             && let Some(answer) = answer
         {
             // It is further than that already; the answer is kept all the same.
-            self.write_unless_refused(vec![answer]).await?;
+            self.table.write_together(vec![answer]).await?;
         }
         Ok(())
     }
@@ -116,7 +113,7 @@ impl Transactions {
             });
         }
         writes.extend(self.answer_write(transaction.replay.as_ref(), answer)?);
-        self.write_unless_refused(writes).await
+        self.table.write_together(writes).await
     }
 
     /// Gives up a transaction that provably never left: it has no signed bytes, or every node refused them for good. Its
@@ -145,7 +142,7 @@ impl Transactions {
         if transaction.deploys_account {
             writes.push(self.deletion(&account_key(transaction.artist_id, transaction.slot.chain))?);
         }
-        self.write_unless_refused(writes).await
+        self.table.write_together(writes).await
     }
 
     /// Moves the intent of a transaction whose nonce somebody else has used to the lane's next nonce, which is at least
@@ -239,7 +236,7 @@ impl Transactions {
     /// When storage fails.
     pub async fn answer(&self, replay: &ReplayKey, answer: &Answer) -> Result<(), StoreError> {
         let write = self.answer_write(Some(replay), Some(answer))?;
-        self.write_unless_refused(write.into_iter().collect()).await.map(drop)
+        self.table.write_together(write.into_iter().collect()).await.map(drop)
     }
 
     /// Takes the lane for `holder` until `expiry`, if nobody has it at `now` (both Unix times in seconds). One write.
@@ -276,18 +273,6 @@ impl Transactions {
             .condition_expression("holder = :holder")
             .expression_attribute_values(":holder", text(holder));
         self.table.write_together(vec![TransactWriteItem::builder().delete(delete.build()?).build()]).await.map(drop)
-    }
-
-    /// Writes all or none, again and again while others are at the same rows. `false` when a condition doesn't hold.
-    async fn write_unless_refused(&self, writes: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
-        for attempt in 0..ATTEMPTS {
-            match self.table.write_or_reasons(writes.clone()).await? {
-                Ok(()) => return Ok(true),
-                Err(reasons) if reasons.iter().any(|reason| reason.is_condition()) => return Ok(false),
-                Err(_) => tokio::time::sleep(super::super::backoff(attempt)).await,
-            }
-        }
-        Err(StoreError::Contention("transactions"))
     }
 
     fn transaction_update(&self, slot: &Slot) -> UpdateBuilder {

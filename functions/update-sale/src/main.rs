@@ -1,0 +1,85 @@
+//! `POST /sale`: changes a moment's sale. What isn't given stays as it is on the chain.
+
+mod current;
+
+use shared::{
+    chain::{account::Call, permission::Permission},
+    http::{ApiError, Endpoint, FieldError, Request, Response, StartError, serve},
+    model::{Address, Amount, CheckedAddress, Invalid, MomentRef, Whole},
+    telemetry,
+    writing::{Begun, Writers},
+};
+
+use crate::current::CurrentSale;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(UpdateSale { writers: Writers::from_env().await? }).await
+}
+
+struct UpdateSale {
+    writers: Writers,
+}
+
+/// The body of the request. The response is the transaction: `{hash, chainId}`.
+struct UpdateSaleRequest {
+    /// `moment`: `collectionAddress`, `tokenId` and `chainId` (8453 unless given).
+    moment: MomentRef,
+    change: SaleChange,
+}
+
+/// The fields of a sale that a request changes: one at least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct SaleChange {
+    /// `pricePerToken`: in the currency's smallest unit, as decimal digits; `0` means free.
+    price: Option<Amount>,
+    /// `saleStart`: Unix time in seconds.
+    start: Option<Whole>,
+    /// `saleEnd`: Unix time in seconds; the largest value, 18446744073709551615, means no end.
+    end: Option<Whole>,
+    /// `maxTokensPerAddress`: 0 means as many as one likes.
+    max_per_address: Option<Whole>,
+    /// `fundsRecipient`: who gets the money.
+    funds_recipient: Option<Address>,
+}
+
+impl Endpoint for UpdateSale {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.writers.authenticate(request).await?;
+        let UpdateSaleRequest { moment, change } = UpdateSaleRequest::parse(request, &self.writers)?;
+        let writing = match self.writers.begin(artist, moment.chain, request).await? {
+            Begun::Fresh(writing) => writing,
+            Begun::Replayed(response) => return Ok(response),
+        };
+        writing.require(&moment, Permission::Sales).await?;
+        let sale = CurrentSale::read(writing.node(), &writing.chain().addresses, &moment).await?;
+        let sale = sale.ok_or_else(|| ApiError::not_found("This moment has no sale that could be changed"))?;
+        let update = sale.updated(&change, &moment).map_err(|(field, error)| refuse(field, &error))?;
+        writing.send(vec![Call::new(moment.collection.into(), &update)]).await
+    }
+}
+
+impl UpdateSaleRequest {
+    fn parse(request: &Request, writers: &Writers) -> Result<Self, ApiError> {
+        let mut fields = request.json()?;
+        let moment = writers.moment(&mut fields);
+        let change = SaleChange {
+            price: fields.optional("pricePerToken"),
+            start: fields.optional_number("saleStart"),
+            end: fields.optional_number("saleEnd"),
+            max_per_address: fields.optional_number("maxTokensPerAddress"),
+            funds_recipient: fields.optional("fundsRecipient").map(|CheckedAddress(address)| address),
+        };
+        let names = ["pricePerToken", "saleStart", "saleEnd", "maxTokensPerAddress", "fundsRecipient"];
+        if !names.into_iter().any(|name| fields.has(name)) {
+            let reason = "or one of saleStart, saleEnd, maxTokensPerAddress and fundsRecipient must be given";
+            fields.refuse("pricePerToken", Invalid(reason));
+        }
+        fields.finish(|| Some(Self { moment: moment?, change }))
+    }
+}
+
+fn refuse(field: &str, error: &Invalid) -> ApiError {
+    ApiError::invalid_fields(vec![FieldError { field: field.to_owned(), message: error.to_string() }])
+}
