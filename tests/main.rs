@@ -11,3 +11,5 @@ mod publish_key_set;
 mod refuse_unknown_route;
 mod revoke_api_key;
 mod send_code;
+mod update_moment_uri;
+mod update_sale;

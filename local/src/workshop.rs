@@ -134,35 +134,8 @@ impl Workshop {
     /// # Errors
     /// When the chain refuses it.
     pub async fn collection(&self, admins: &[Artist]) -> Result<Address, Error> {
-        let mut actions = vec![
-            Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::from(u64::MAX) }
-                .abi_encode(),
-        ];
-        for admin in admins {
-            for token in [U256::ZERO, U256::ONE] {
-                let user = admin.embedded_wallet.into();
-                let permission = Creator1155::addPermissionCall { tokenId: token, user, permissionBits: ADMIN };
-                actions.push(permission.abi_encode());
-            }
-        }
-        let royalty = CreatorFactory::RoyaltyConfiguration {
-            royaltyMintSchedule: 0,
-            royaltyBPS: 1_000,
-            royaltyRecipient: DEPLOYER,
-        };
-        let creation = CreatorFactory::createContractCall {
-            newContractURI: "ar://collection".to_owned(),
-            name: "Workshop".to_owned(),
-            defaultRoyaltyConfiguration: royalty,
-            defaultAdmin: DEPLOYER,
-            setupActions: actions.into_iter().map(Into::into).collect(),
-        };
-        let factory = self.chain.addresses.factory;
-        let node = self.node().await?;
-        let receipt = transact(&node, "collection", DEPLOYER, factory, U256::ZERO, creation.abi_encode()).await?;
-        let mut created =
-            receipt.logs().iter().filter_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
-        Ok(created.next().ok_or("the factory announced no collection")?.inner.data.newContract)
+        let admins: Vec<_> = admins.iter().map(|artist| artist.embedded_wallet.into()).collect();
+        publish(&self.rpc_url, self.chain.addresses.factory, &admins, Vec::new()).await
     }
 
     /// What the chain says of token 1.
@@ -174,6 +147,42 @@ impl Workshop {
         let call = call.input(uriCall { id: U256::ONE }.abi_encode().into());
         Ok(uriCall::abi_decode_returns(&self.node().await?.call(call).await?)?)
     }
+}
+
+/// Makes a collection with one moment, token 1, whose URI is `ar://first`. `admins` are admins of both, and `actions` are
+/// done with the new collection by its factory.
+///
+/// # Errors
+/// When the chain refuses it.
+pub async fn publish(
+    rpc_url: &str,
+    factory: Address,
+    admins: &[Address],
+    actions: Vec<Vec<u8>>,
+) -> Result<Address, Error> {
+    let mut all = vec![
+        Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::from(u64::MAX) }
+            .abi_encode(),
+    ];
+    for &user in admins {
+        for token in [U256::ZERO, U256::ONE] {
+            all.push(Creator1155::addPermissionCall { tokenId: token, user, permissionBits: ADMIN }.abi_encode());
+        }
+    }
+    all.extend(actions);
+    let royalty =
+        CreatorFactory::RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: 1_000, royaltyRecipient: DEPLOYER };
+    let creation = CreatorFactory::createContractCall {
+        newContractURI: "ar://collection".to_owned(),
+        name: "Workshop".to_owned(),
+        defaultRoyaltyConfiguration: royalty,
+        defaultAdmin: DEPLOYER,
+        setupActions: all.into_iter().map(Into::into).collect(),
+    };
+    let node: RootProvider = RootProvider::connect(rpc_url).await?;
+    let receipt = transact(&node, "collection", DEPLOYER, factory, U256::ZERO, creation.abi_encode()).await?;
+    let mut created = receipt.logs().iter().filter_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
+    Ok(created.next().ok_or("the factory announced no collection")?.inner.data.newContract)
 }
 
 alloy::sol! {

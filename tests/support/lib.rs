@@ -5,9 +5,11 @@ mod artist;
 mod recorder;
 mod sandbox;
 mod stack;
+mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
 pub use recorder::Recorder;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
+pub use write::Writer;

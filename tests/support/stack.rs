@@ -104,8 +104,18 @@ impl Stack {
 
     /// Sends a transaction from an account that the node holds the key of, and waits until it is mined.
     pub async fn transact(&self, from: Address, to: Address, value: U256, call: impl SolCall) -> TransactionReceipt {
-        let request =
-            TransactionRequest::default().with_from(from).with_to(to).with_value(value).with_input(call.abi_encode());
+        self.submit(
+            TransactionRequest::default().with_from(from).with_to(to).with_value(value).with_input(call.abi_encode()),
+        )
+        .await
+    }
+
+    /// Sends a call that is encoded already, in the same way.
+    pub async fn send(&self, from: Address, to: Address, call: Vec<u8>) -> TransactionReceipt {
+        self.submit(TransactionRequest::default().with_from(from).with_to(to).with_input(call)).await
+    }
+
+    async fn submit(&self, request: TransactionRequest) -> TransactionReceipt {
         let pending = self.chain().send_transaction(request).await.expect("the node takes the transaction");
         let receipt = pending.get_receipt().await.expect("the transaction is mined");
         assert!(receipt.status(), "the transaction reverted");

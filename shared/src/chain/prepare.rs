@@ -69,25 +69,23 @@ impl Engine {
         if market.base > cap {
             return Err(PolicyError::Fee { base: market.base, cap }.into());
         }
-        let transaction = if deployed {
-            wallet.transaction(&write.calls)
-        } else {
-            wallet.first_transaction(self.chain.id, &write.calls, self.signers.get(wallet.owner)?).await?
+        let first = if deployed { None } else { self.first_transaction(&wallet, &write.calls).await? };
+        let deploys_account = first.is_some();
+        let (transaction, estimate) = match first {
+            Some(first) => first,
+            None => {
+                let transaction = wallet.transaction(&write.calls);
+                let estimate = self.estimate(&wallet, &transaction).await.map_err(not_executed)?;
+                (transaction, estimate)
+            }
         };
-        let request = TransactionRequest::default().from(wallet.owner).to(transaction.target);
-        let estimate = self.node.estimate_gas(&request.input(transaction.data.clone().into())).await;
-        let gas_limit = self.policy.gas_limit(estimate.map_err(not_executed)?)?;
+        let gas_limit = self.policy.gas_limit(estimate)?;
         let fees = market.quote(cap);
         if balance < U256::from(gas_limit) * U256::from(fees.max_fee_per_gas) {
             return Err(WriteError::LaneCannotPay(wallet.owner));
         }
         let intent = Intent { to: transaction.target, data: transaction.data, gas_limit };
-        let new = NewTransaction {
-            artist_id: artist.artist_id,
-            intent,
-            deploys_account: !deployed,
-            replay: write.replay.clone(),
-        };
+        let new = NewTransaction { artist_id: artist.artist_id, intent, deploys_account, replay: write.replay.clone() };
         Ok(Prepared { wallet, calls: write.calls.clone(), new, fees, lane: write.caller.lane.clone() })
     }
 
@@ -138,6 +136,26 @@ impl Engine {
                 _ => error.into(),
             }),
         }
+    }
+
+    /// The transaction that deploys the account on the way, and its gas; `None` when another one has deployed it since.
+    async fn first_transaction(
+        &self,
+        wallet: &EmbeddedWallet,
+        calls: &[Call],
+    ) -> Result<Option<(Call, u64)>, WriteError> {
+        let owner = self.signers.get(wallet.owner)?;
+        let transaction = wallet.first_transaction(self.chain.id, calls, owner).await?;
+        match self.estimate(wallet, &transaction).await {
+            Ok(gas) => Ok(Some((transaction, gas))),
+            Err(_) if self.node.has_code(wallet.address()).await? => Ok(None),
+            Err(error) => Err(not_executed(error)),
+        }
+    }
+
+    async fn estimate(&self, wallet: &EmbeddedWallet, transaction: &Call) -> Result<u64, NodeError> {
+        let request = TransactionRequest::default().from(wallet.owner).to(transaction.target);
+        self.node.estimate_gas(&request.input(transaction.data.clone().into())).await
     }
 
     async fn is_deployed(&self, wallet: &EmbeddedWallet, write: &Write) -> Result<bool, WriteError> {
