@@ -231,6 +231,7 @@ fn late_answer(transaction: &Transaction, now: u64) -> Option<Answer> {
     match transaction.status {
         Status::Mined => transaction.mined.map(|mined| accepted(mined.hash, chain)),
         Status::Reverted => Some(refused(&ApiError::unprocessable("The transaction failed on the chain"))),
+        Status::Filled => Some(refused(&ApiError::unprocessable("The chain's nodes refused it: nothing was done"))),
         Status::Signed | Status::Broadcast if is_over => transaction.hashes.last().map(|&hash| accepted(hash, chain)),
         _ => None,
     }
