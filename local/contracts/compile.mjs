@@ -1,43 +1,49 @@
 // Compiles the contracts of this folder: `node local/contracts/compile.mjs <output folder>` writes one
-// `<contract>.json` each, of the shape `{abi, bytecode, deployedBytecode}`. Does nothing when nothing has changed.
+// `<contract>.json` each, of the shape `{abi, bytecode, deployedBytecode}`. Compiles only groups in which something has
+// changed.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const CONTRACTS = ["Comments", "TestCurrency"];
+/** What is compiled together. */
+const GROUPS = {
+  comments: { contracts: ["Comments", "TestCurrency"] },
+  splits: { contracts: ["PushSplit", "PushSplitFactory"] },
+};
 
 const require = createRequire(import.meta.url);
 const sourceOf = (contract) => readFileSync(new URL(`${contract}.sol`, import.meta.url), "utf8");
 
 const out = process.argv[2];
 if (!out) fail("usage: compile.mjs <output folder>");
-const stamp = currentStamp();
-if (storedStamp() !== stamp) {
-  mkdirSync(out, { recursive: true });
-  for (const [contract, artifact] of Object.entries(compile())) write(`${contract}.json`, JSON.stringify(artifact));
-  write("stamp", stamp);
+mkdirSync(out, { recursive: true });
+for (const [name, group] of Object.entries(GROUPS)) {
+  const stamp = currentStamp(group);
+  if (storedStamp(name) === stamp) continue;
+  for (const [contract, artifact] of compile(group)) write(`${contract}.json`, JSON.stringify(artifact));
+  write(`${name}.stamp`, stamp);
 }
 
-/** Changes with everything that the output depends on. */
-function currentStamp() {
+/** Changes with everything that a group's output depends on. */
+function currentStamp({ contracts }) {
   const script = readFileSync(new URL(import.meta.url), "utf8");
   const versions = ["solc", "@openzeppelin/contracts"].map((name) => require(`${name}/package.json`).version);
-  return createHash("sha256").update(JSON.stringify([script, CONTRACTS.map(sourceOf), versions])).digest("hex");
+  return createHash("sha256").update(JSON.stringify([script, contracts.map(sourceOf), versions])).digest("hex");
 }
 
-function storedStamp() {
+function storedStamp(group) {
   try {
-    return readFileSync(join(out, "stamp"), "utf8");
+    return readFileSync(join(out, `${group}.stamp`), "utf8");
   } catch {
     return undefined;
   }
 }
 
-function compile() {
+function compile({ contracts }) {
   const input = {
     language: "Solidity",
-    sources: Object.fromEntries(CONTRACTS.map((contract) => [`${contract}.sol`, { content: sourceOf(contract) }])),
+    sources: Object.fromEntries(contracts.map((contract) => [`${contract}.sol`, { content: sourceOf(contract) }])),
     settings: {
       optimizer: { enabled: true, runs: 200 },
       outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
@@ -49,13 +55,11 @@ function compile() {
   const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
   if (errors.length > 0) fail(errors.map(({ formattedMessage }) => formattedMessage).join("\n"));
 
-  return Object.fromEntries(
-    CONTRACTS.map((contract) => {
-      const { abi, evm } = output.contracts[`${contract}.sol`][contract];
-      const [bytecode, deployedBytecode] = [evm.bytecode, evm.deployedBytecode].map(({ object }) => `0x${object}`);
-      return [contract, { abi, bytecode, deployedBytecode }];
-    }),
-  );
+  return contracts.map((contract) => {
+    const { abi, evm } = output.contracts[`${contract}.sol`][contract];
+    const [bytecode, deployedBytecode] = [evm.bytecode, evm.deployedBytecode].map(({ object }) => `0x${object}`);
+    return [contract, { abi, bytecode, deployedBytecode }];
+  });
 }
 
 function resolveImport(path) {

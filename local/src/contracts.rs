@@ -1,7 +1,10 @@
 //! Puts every contract that the service deals with on an anvil node, at the addresses that the chain's configuration
 //! names, so that the service runs there with its real address table.
 
-use std::{collections::BTreeMap, path::PathBuf};
+mod artifacts;
+mod splits;
+
+use std::collections::BTreeMap;
 
 use alloy::{
     hex,
@@ -12,16 +15,11 @@ use alloy::{
     sol,
     sol_types::{SolCall, SolValue},
 };
-use serde::Deserialize;
 use shared::chain::{Chain, ChainAddresses, account};
 
-use tokio::process::Command;
-
-use crate::{
-    Error,
-    node::{StepError, during, transact},
-    paths::Paths,
-};
+pub use self::artifacts::Artifacts;
+use self::artifacts::creation_code;
+use crate::node::{StepError, during, transact};
 
 /// Anvil's first account: deploys everything, owns what has an owner and gets the protocol's fees.
 pub const DEPLOYER: Address = address!("f39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
@@ -55,31 +53,6 @@ sol! {
     }
 }
 
-/// Where compiled contracts are.
-pub struct Artifacts {
-    /// The folder that npm installs into.
-    pub node_modules: PathBuf,
-    /// The folder that `contracts/compile.mjs` writes into.
-    pub compiled: PathBuf,
-}
-
-impl Artifacts {
-    /// Those of the checkout: what npm installed, and the service's own, compiled now if they have changed.
-    ///
-    /// # Errors
-    /// When Node.js isn't there or the contracts don't compile.
-    pub async fn compile(paths: &Paths) -> Result<Self, Error> {
-        let compiled = paths.local("contracts");
-        let mut compiler = Command::new("node");
-        let output = compiler.arg(paths.root().join("local/contracts/compile.mjs")).arg(&compiled).output().await;
-        let output = output.map_err(|error| format!("node can't be started ({error}): install Node.js 20 or newer"))?;
-        if !output.status.success() {
-            return Err(format!("contracts: {}", String::from_utf8_lossy(&output.stderr)).into());
-        }
-        Ok(Self { node_modules: paths.node_modules(), compiled })
-    }
-}
-
 /// Deploys everything to a fresh anvil node, which must run with `--disable-code-size-limit`: the collections' code is
 /// an unoptimised build. Returns the contracts' addresses by their names in lower camel case.
 ///
@@ -96,6 +69,7 @@ pub async fn deploy(
     deployment.sales(&chain.addresses).await?;
     deployment.factory(&chain.addresses).await?;
     deployment.comments_and_currency(&chain.addresses).await?;
+    deployment.splits(&chain.addresses).await?;
     Ok(deployment.addresses)
 }
 
@@ -112,14 +86,14 @@ impl Deployment<'_> {
         let code = self.node.get_code_at(DETERMINISTIC_DEPLOYER).await.map_err(during(step))?;
         self.node.anvil_set_code(SINGLETON_FACTORY, code).await.map_err(during(step))?;
 
-        let folder = self.artifacts.node_modules.join("@safe-global/safe-contracts/build/artifacts/contracts");
+        let folder = "@safe-global/safe-contracts/build/artifacts/contracts";
         for (contract, expected, subfolder, name) in [
-            ("safeProxyFactory", account::PROXY_FACTORY, "proxies", "SafeProxyFactory"),
+            ("safeProxyFactory", account::PROXY_FACTORY, "proxies/", "SafeProxyFactory"),
             ("safeSingleton", account::SINGLETON, "", "SafeL2"),
-            ("safeFallbackHandler", account::FALLBACK_HANDLER, "handler", "CompatibilityFallbackHandler"),
-            ("multiSendCallOnly", account::MULTI_SEND_CALL_ONLY, "libraries", "MultiSendCallOnly"),
+            ("safeFallbackHandler", account::FALLBACK_HANDLER, "handler/", "CompatibilityFallbackHandler"),
+            ("multiSendCallOnly", account::MULTI_SEND_CALL_ONLY, "libraries/", "MultiSendCallOnly"),
         ] {
-            let code = bytecode(contract, folder.join(subfolder).join(format!("{name}.sol/{name}.json")))?;
+            let code = self.artifacts.packaged(contract, &format!("{folder}/{subfolder}{name}.sol/{name}.json"))?;
             let address = self.create(contract, &code, &[]).await?;
             if address != expected {
                 return Err(during(contract)(format!("deployed at {address} instead of {expected}")));
@@ -178,17 +152,16 @@ impl Deployment<'_> {
     }
 
     async fn comments_and_currency(&mut self, addresses: &ChainAddresses) -> Result<(), StepError> {
-        for (contract, address, file) in
-            [("comments", addresses.comments, "Comments.json"), ("usdc", addresses.usdc, "TestCurrency.json")]
+        for (contract, address, name) in
+            [("comments", addresses.comments, "Comments"), ("usdc", addresses.usdc, "TestCurrency")]
         {
-            self.place(contract, address, &bytecode(contract, self.artifacts.compiled.join(file))?, &[]).await?;
+            self.place(contract, address, &self.artifacts.compiled(contract, name)?, &[]).await?;
         }
         self.call("comments", addresses.comments, &Owned::initializeCall { owner: DEPLOYER }).await
     }
 
     fn protocol_bytecode(&self, contract: &'static str, source: &str, name: &str) -> Result<String, StepError> {
-        let folder = self.artifacts.node_modules.join("@zoralabs/zora-1155-contracts/out");
-        bytecode(contract, folder.join(format!("{source}.sol/{name}.json")))
+        self.artifacts.packaged(contract, &format!("@zoralabs/zora-1155-contracts/out/{source}.sol/{name}.json"))
     }
 
     /// Deploys a contract at the address that follows from its code.
@@ -221,32 +194,6 @@ impl Deployment<'_> {
     }
 }
 
-/// What deploys a contract: its bytecode, given in hexadecimal digits, and its constructor's arguments.
-fn creation_code(contract: &'static str, code: &str, arguments: &[u8]) -> Result<Vec<u8>, StepError> {
-    let mut creation = hex::decode(code).map_err(during(contract))?;
-    creation.extend_from_slice(arguments);
-    Ok(creation)
-}
-
-/// The bytecode that a compiler wrote, in hexadecimal digits.
-fn bytecode(contract: &'static str, file: PathBuf) -> Result<String, StepError> {
-    #[derive(Deserialize)]
-    struct Artifact {
-        bytecode: Bytecode,
-    }
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Bytecode {
-        Plain(String),
-        Linkable { object: String },
-    }
-
-    let text = std::fs::read(&file).map_err(|error| during(contract)(format!("{}: {error}", file.display())))?;
-    let artifact: Artifact = serde_json::from_slice(&text).map_err(during(contract))?;
-    let (Bytecode::Plain(digits) | Bytecode::Linkable { object: digits }) = artifact.bytecode;
-    Ok(digits)
-}
-
 #[cfg(test)]
 mod tests {
     use std::error::Error;
@@ -268,7 +215,7 @@ mod tests {
             let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
 
             let node = RootProvider::connect(&anvil.rpc_url).await?;
-            assert_eq!(deployed.len(), 12);
+            assert_eq!(deployed.len(), 13);
             for (name, address) in &deployed {
                 assert!(!node.get_code_at(*address).await?.is_empty(), "no code of {name} at {address}");
             }
@@ -277,6 +224,7 @@ mod tests {
                 ("fixedPriceMinter", chain.addresses.fixed_price_minter),
                 ("erc20Minter", chain.addresses.erc20_minter),
                 ("comments", chain.addresses.comments),
+                ("splitFactory", chain.addresses.split_factory),
                 ("usdc", chain.addresses.usdc),
             ] {
                 assert_eq!(deployed.get(name), Some(&address));

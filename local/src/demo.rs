@@ -147,53 +147,33 @@ async fn discuss(stage: &Stage<'_>, collection: Address, collectors: &[Address; 
 mod tests {
     use std::{collections::BTreeMap, error::Error};
 
-    use alloy::{primitives::aliases::U96, rpc::types::Filter, sol, sol_types::SolEvent};
+    use alloy::{primitives::aliases::U96, rpc::types::Filter, sol_types::SolEvent};
     use shared::chain::{
         Chains,
-        contracts::{CommentsProtocol::Commented, CreatorFactory::SetupNewContract, MintCommenter::MintComment},
+        contracts::{
+            CommentsProtocol::Commented, Creator1155, CreatorFactory::SetupNewContract, Erc20Minter, FixedPriceMinter,
+            MintCommenter::MintComment,
+        },
+        permission::Permission,
     };
 
     use super::{
-        stage::{ADMIN, MINTER, SOLD_FOR_USDC, USDC_PRICE},
+        stage::{SOLD_FOR_USDC, USDC_PRICE},
         *,
     };
-    use crate::{
-        contracts::deploy,
-        node::testing::{Anvil, artifacts},
-    };
-
-    sol! {
-        #[sol(rpc)]
-        interface Permissions {
-            function permissions(uint256 tokenId, address user) external view returns (uint256);
-        }
-
-        #[sol(rpc)]
-        interface EtherSales {
-            function sale(address collection, uint256 tokenId)
-                external view returns (uint64 start, uint64 end, uint64 limit, uint96 price, address fundsRecipient);
-        }
-
-        #[sol(rpc)]
-        interface UsdcSales {
-            function sale(address collection, uint256 tokenId)
-                external view returns (
-                    uint64 start, uint64 end, uint64 limit, uint256 price, address fundsRecipient, address currency
-                );
-        }
-    }
+    use crate::node::testing::Anvil;
 
     #[tokio::test]
     async fn the_chain_tells_what_the_demo_says() -> Result<(), Box<dyn Error>> {
         let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
         let chain = chains.get(ChainId::DEFAULT)?;
-        let anvil = Anvil::start(chain)?;
-        deploy(&anvil.rpc_url, chain, &artifacts()?).await?;
-        let artists = [Address::repeat_byte(0xa1), Address::repeat_byte(0xa2)]
-            .map(|lane| EmbeddedWallet::new(lane, shared::model::ArtistId::random()));
+        let anvil = Anvil::with_contracts(chain).await?;
+        let node = RootProvider::connect(&anvil.rpc_url).await?;
+        // Lanes that can pay for gas: accounts of the node that nobody in the demo has.
+        let lanes = *node.get_accounts().await?.last_chunk().ok_or("anvil has no accounts")?;
+        let artists: [_; 2] = lanes.map(|lane| EmbeddedWallet::new(lane, shared::model::ArtistId::random()));
         let demo = publish(&anvil.rpc_url, chain, &artists).await?;
 
-        let node = RootProvider::connect(&anvil.rpc_url).await?;
         let created = logged::<SetupNewContract>(&node, chain.addresses.factory).await?;
         assert_eq!(
             created.iter().map(|event| event.newContract).collect::<Vec<_>>(),
@@ -232,23 +212,24 @@ mod tests {
         collection: &DemoCollection,
         price: U256,
     ) -> Result<(), Box<dyn Error>> {
-        let contract = Permissions::new(collection.address, node);
+        let contract = Creator1155::new(collection.address, node);
         let (ether_minter, usdc_minter) = (chain.addresses.fixed_price_minter, chain.addresses.erc20_minter);
-        for (token, user, permissions) in [
-            (U256::ZERO, collection.artist, ADMIN),
-            (SOLD_FOR_ETHER, collection.artist, ADMIN),
-            (SOLD_FOR_USDC, collection.artist, ADMIN),
-            (SOLD_FOR_ETHER, ether_minter, MINTER),
-            (SOLD_FOR_USDC, usdc_minter, MINTER),
+        for (token, user, permission) in [
+            (U256::ZERO, collection.artist, Permission::Admin),
+            (SOLD_FOR_ETHER, collection.artist, Permission::Admin),
+            (SOLD_FOR_USDC, collection.artist, Permission::Admin),
+            (SOLD_FOR_ETHER, ether_minter, Permission::Minter),
+            (SOLD_FOR_USDC, usdc_minter, Permission::Minter),
         ] {
-            assert_eq!(contract.permissions(token, user).call().await?, permissions, "{user} on {token}");
+            let granted = contract.permissions(token, user).call().await?;
+            assert_eq!(granted, U256::from(permission as u8), "{user} on {token}");
         }
 
-        let sale = EtherSales::new(ether_minter, node).sale(collection.address, SOLD_FOR_ETHER).call().await?;
-        assert_eq!((sale.start, sale.end, sale.price), (0, u64::MAX, U96::saturating_from(price)));
+        let sale = FixedPriceMinter::new(ether_minter, node).sale(collection.address, SOLD_FOR_ETHER).call().await?;
+        assert_eq!((sale.saleStart, sale.saleEnd, sale.pricePerToken), (0, u64::MAX, U96::saturating_from(price)));
         assert_eq!(sale.fundsRecipient, collection.artist);
-        let sale = UsdcSales::new(usdc_minter, node).sale(collection.address, SOLD_FOR_USDC).call().await?;
-        assert_eq!((sale.start, sale.end, sale.price), (0, u64::MAX, USDC_PRICE));
+        let sale = Erc20Minter::new(usdc_minter, node).sale(collection.address, SOLD_FOR_USDC).call().await?;
+        assert_eq!((sale.saleStart, sale.saleEnd, sale.pricePerToken), (0, u64::MAX, USDC_PRICE));
         assert_eq!((sale.fundsRecipient, sale.currency), (collection.artist, chain.addresses.usdc));
         Ok(())
     }

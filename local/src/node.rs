@@ -49,11 +49,12 @@ pub(crate) mod testing {
         io::{BufRead, BufReader},
         path::{Path, PathBuf},
         process::{Child, Command, Stdio},
+        sync::Mutex,
     };
 
     use shared::chain::Chain;
 
-    use crate::contracts::Artifacts;
+    use crate::contracts::{Artifacts, deploy};
 
     /// A fresh node at a port of its own, which ends with the value.
     pub(crate) struct Anvil {
@@ -75,6 +76,13 @@ pub(crate) mod testing {
             std::thread::spawn(move || output.count());
             Ok(Self { process, rpc_url: format!("http://{address}") })
         }
+
+        /// A node on which every contract is deployed.
+        pub(crate) async fn with_contracts(chain: &Chain) -> Result<Self, Box<dyn Error>> {
+            let anvil = Self::start(chain)?;
+            deploy(&anvil.rpc_url, chain, &artifacts()?).await?;
+            Ok(anvil)
+        }
     }
 
     impl Drop for Anvil {
@@ -85,6 +93,9 @@ pub(crate) mod testing {
 
     /// Contracts as installed and compiled, compiled now if need be.
     pub(crate) fn artifacts() -> Result<Artifacts, Box<dyn Error>> {
+        // Tests run at the same time: one compiles, the others find it done.
+        static COMPILING: Mutex<()> = Mutex::new(());
+        let _compiling = COMPILING.lock()?;
         let compiled = package().join("../.local/contracts");
         let status = Command::new("node").arg(package().join("contracts/compile.mjs")).arg(&compiled).status()?;
         if !status.success() {

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use alloy::primitives;
+use alloy::{primitives, rpc::types::TransactionReceipt};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::{
     auth::api_key::KeyAuthenticator,
@@ -19,10 +20,11 @@ use crate::{
         signer::LaneSigners,
     },
     clock, config,
-    http::{ApiError, Fields, Request, Response, StartError},
+    http::{ApiError, FieldError, Fields, Request, Response, StartError},
     model::{Address, ArtistId, ChainId, Invalid, MomentRef, TokenId},
     store::{
-        Answer, CallerState, ClaimRefusal, Keys, ReplayKey, ReplayedRequest, Status, Table, Transaction, Transactions,
+        Answer, Artists, CallerState, ClaimRefusal, Keys, ReplayKey, ReplayedRequest, Status, Table, Transaction,
+        Transactions,
     },
 };
 
@@ -30,6 +32,8 @@ use crate::{
 const NODE_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long a receipt is waited for. What takes longer is answered with its hash.
 const PATIENCE: Duration = Duration::from_secs(8);
+/// How long a receipt is waited for where the answer is in it.
+const FINDING_PATIENCE: Duration = Duration::from_secs(20);
 const DAY: u64 = 24 * 60 * 60;
 
 /// Writes to the chains for those who bring an API key.
@@ -37,14 +41,17 @@ pub struct Writers {
     keys: KeyAuthenticator,
     chains: Chains,
     engines: Vec<Engine>,
+    artists: Artists,
     transactions: Transactions,
 }
 
 /// A request that was not answered yet.
 pub struct Writing<'a> {
     engine: &'a Engine,
+    artists: &'a Artists,
     caller: CallerState,
     replay: Option<(ReplayKey, String)>,
+    wording: Wording,
     now: u64,
 }
 
@@ -56,6 +63,18 @@ pub enum Begun<'a> {
     Replayed(Response),
 }
 
+/// What a write is answered besides its hash and chain, read from its receipt; `None` where it isn't there.
+pub type Findings = fn(&Chain, &TransactionReceipt) -> Option<Map<String, Value>>;
+
+/// How the transaction is told to the client.
+#[derive(Clone, Copy)]
+pub enum Wording {
+    /// By its hash and chain alone, mined or not.
+    Hash,
+    /// With what its receipt says; 202 and the hash until there is one.
+    Receipt(Findings),
+}
+
 /// What a write is answered.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,6 +83,8 @@ struct WriteResponse {
     hash: primitives::B256,
     /// Its chain.
     chain_id: ChainId,
+    #[serde(flatten)]
+    findings: Map<String, Value>,
 }
 
 impl Writers {
@@ -75,7 +96,8 @@ impl Writers {
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         let (signers, policy, urls) = (LaneSigners::from_env(&aws)?, Policy::from_env()?, NodeUrls::from_env()?);
-        let transactions = Transactions::new(Table::artists(&aws)?);
+        let table = Table::artists(&aws)?;
+        let transactions = Transactions::new(table.clone());
         let chains = Chains::from_env()?;
         let engine = |chain: &Chain| {
             let node = Node::with_timeout(&urls, chain.id, NODE_TIMEOUT)?;
@@ -85,6 +107,7 @@ impl Writers {
             keys: KeyAuthenticator::new(Keys::new(Table::secrets(&aws)?)),
             engines: chains.iter().filter(|chain| urls.names(chain.id)).map(engine).collect::<Result<_, _>>()?,
             chains,
+            artists: Artists::new(table),
             transactions,
         })
     }
@@ -117,34 +140,63 @@ impl Writers {
     ///
     /// # Errors
     /// 400 for an unusable idempotency key, 409 while the earlier request is answered, 422 when that was another one.
-    pub async fn begin(&self, artist: ArtistId, chain: ChainId, request: &Request) -> Result<Begun<'_>, ApiError> {
+    pub async fn begin(
+        &self,
+        artist: ArtistId,
+        chain: ChainId,
+        request: &Request,
+        wording: Wording,
+    ) -> Result<Begun<'_>, ApiError> {
         let now = clock::now()?.as_secs();
         let engine = self.engine(chain)?;
         let replay =
             request.idempotency_key()?.map(|key| (ReplayKey::new(artist, key.as_str()), request.fingerprint()));
         let (key, guess) = (replay.as_ref().map(|(key, _)| key), engine.signers().likely(artist).map(Address::from));
         let caller = self.transactions.caller(artist, chain, guess, key, now).await?;
-        let mut caller = caller.ok_or_else(|| ApiError::unauthorized_key("The API key's artist is gone"))?;
+        let mut caller = caller.ok_or_else(no_artist)?;
         match (caller.replayed.take(), &replay) {
             (Some(earlier), Some((key, fingerprint))) => {
                 if earlier.fingerprint != *fingerprint {
                     return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
                 }
-                self.replay(&earlier, key, now).await.map(Begun::Replayed)
+                self.replay(engine, &earlier, key, wording, now).await.map(Begun::Replayed)
             }
-            _ => Ok(Begun::Fresh(Box::new(Writing { engine, caller, replay, now }))),
+            _ => {
+                let artists = &self.artists;
+                Ok(Begun::Fresh(Box::new(Writing { engine, artists, caller, replay, wording, now })))
+            }
         }
     }
 
+    /// A write that is only tried: idempotency keys have no part in it. One AWS call.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn rehearse(&self, artist: ArtistId, chain: ChainId) -> Result<Writing<'_>, ApiError> {
+        let (engine, now) = (self.engine(chain)?, clock::now()?.as_secs());
+        let guess = engine.signers().likely(artist).map(Address::from);
+        let caller = self.transactions.caller(artist, chain, guess, None, now).await?.ok_or_else(no_artist)?;
+        Ok(Writing { engine, artists: &self.artists, caller, replay: None, wording: Wording::Hash, now })
+    }
+
     /// What the earlier request was answered, or what it would be answered now if it ended without.
-    async fn replay(&self, earlier: &ReplayedRequest, key: &ReplayKey, now: u64) -> Result<Response, ApiError> {
+    async fn replay(
+        &self,
+        engine: &Engine,
+        earlier: &ReplayedRequest,
+        key: &ReplayKey,
+        wording: Wording,
+        now: u64,
+    ) -> Result<Response, ApiError> {
         let answer = match &earlier.answer {
             Some(answer) => answer.clone(),
             None => {
-                let transaction = self.transactions.get(&earlier.slot).await?;
-                let answer =
-                    transaction.and_then(|transaction| late_answer(&transaction, now)).ok_or_else(in_progress)?;
-                self.transactions.answer(key, &answer).await?;
+                let transaction = self.transactions.get(&earlier.slot).await?.ok_or_else(in_progress)?;
+                let answer = wording.late(engine, &transaction, now).await.map_err(answer_node_error)?;
+                let answer = answer.ok_or_else(in_progress)?;
+                if answer.is_final() {
+                    self.transactions.answer(key, &answer).await?;
+                }
                 answer
             }
         };
@@ -185,16 +237,52 @@ impl Writing<'_> {
                 moment.token, moment.collection, moment.chain
             )));
         }
-        if !standing.may(permission) {
-            return Err(ApiError::forbidden(format!(
-                "{} is your account and lacks the permission {} on moment {} of {}",
-                self.account(),
-                permission.name(),
-                moment.token,
-                moment.collection
-            )));
+        self.expect(&standing, permission, &format!("moment {} of {}", moment.token, moment.collection))
+    }
+
+    /// Makes sure that the artist's account has this permission on a whole collection.
+    ///
+    /// # Errors
+    /// 403.
+    pub async fn require_on_collection(&self, collection: Address, permission: Permission) -> Result<(), ApiError> {
+        let whole = MomentRef { chain: self.chain().id, collection, token: TokenId::from(primitives::U256::ZERO) };
+        let standing = Standing::of(self.node(), self.account().into(), &whole).await.map_err(answer_node_error)?;
+        self.expect(&standing, permission, &format!("collection {collection}"))
+    }
+
+    fn expect(&self, standing: &Standing, permission: Permission, on: &str) -> Result<(), ApiError> {
+        if standing.may(permission) {
+            return Ok(());
         }
-        Ok(())
+        let (account, permission) = (self.account(), permission.name());
+        Err(ApiError::forbidden(format!("{account} is your account and lacks the permission {permission} on {on}")))
+    }
+
+    /// The account that a request names as the artist's own; the one that the service keeps unless given. At most one
+    /// AWS call.
+    ///
+    /// # Errors
+    /// 400 when it isn't theirs.
+    pub async fn own_wallet(&self, named: Option<Address>) -> Result<Address, ApiError> {
+        match named {
+            None => Ok(self.account()),
+            Some(wallet) if wallet == self.account() => Ok(wallet),
+            Some(wallet) if self.artists.owns(self.caller.artist.artist_id, wallet).await? => Ok(wallet),
+            Some(_) => Err(ApiError::invalid_fields(vec![FieldError {
+                field: "account".to_owned(),
+                message: "must be one of your own wallets".to_owned(),
+            }])),
+        }
+    }
+
+    /// The gas that doing `calls` would take, without doing them.
+    ///
+    /// # Errors
+    /// Those of [`Writing::send`], as far as they can be known.
+    pub async fn estimate(self, calls: Vec<Call>) -> Result<u64, ApiError> {
+        let write = Write { caller: self.caller, calls, replay: None };
+        let prepared = self.engine.prepare(&write).await.map_err(|error| answer_error(error, self.now))?;
+        Ok(prepared.gas_limit())
     }
 
     /// Makes the artist's account do `calls`, all of them or none, and answers with the transaction.
@@ -202,39 +290,86 @@ impl Writing<'_> {
     /// # Errors
     /// 402, 403, 409, 422, 429, 502 or 503, each saying why.
     pub async fn send(self, calls: Vec<Call>) -> Result<Response, ApiError> {
-        let Self { engine, caller, replay, now } = self;
+        let Self { engine, caller, replay, wording, now, .. } = self;
         let write = Write { caller, calls, replay };
-        let chain_id = engine.chain().id;
+        let patience = match wording {
+            Wording::Hash => PATIENCE,
+            Wording::Receipt(_) => FINDING_PATIENCE,
+        };
         let answer = |outcome: &Outcome| match &outcome.end {
-            End::Mined(_) | End::Pending { .. } => accepted(outcome.hash, chain_id),
+            End::Mined(receipt) => wording.mined(engine.chain(), receipt),
+            End::Pending { .. } => wording.pending(engine.chain(), outcome.hash),
             End::Reverted(reason, _) => refused(&ApiError::unprocessable(reason)),
         };
-        let answer = engine.write(write, now, PATIENCE, answer).await.map_err(|error| answer_error(error, now))?;
+        let answer = engine.write(write, now, patience, answer).await.map_err(|error| answer_error(error, now))?;
         Response::stored(answer.status, answer.body)
     }
 }
 
-fn accepted(hash: primitives::B256, chain_id: ChainId) -> Answer {
-    let body = serde_json::to_string(&WriteResponse { hash, chain_id }).unwrap_or_default();
-    Answer { status: 200, body }
+impl Wording {
+    fn mined(self, chain: &Chain, receipt: &TransactionReceipt) -> Answer {
+        let findings = match self {
+            Self::Hash => Map::new(),
+            Self::Receipt(findings) => match findings(chain, receipt) {
+                Some(findings) => findings,
+                // The transaction is done and can't be undone; its hash is what there is to tell.
+                None => return accepted(202, receipt.transaction_hash, chain.id, Map::new()),
+            },
+        };
+        accepted(200, receipt.transaction_hash, chain.id, findings)
+    }
+
+    fn pending(self, chain: &Chain, hash: primitives::B256) -> Answer {
+        let status = if matches!(self, Self::Hash) { 200 } else { 202 };
+        accepted(status, hash, chain.id, Map::new())
+    }
+
+    /// What a request that ended before it was answered is answered when it comes again; `None` while it may still run,
+    /// or its transaction is being given up.
+    async fn late(self, engine: &Engine, transaction: &Transaction, now: u64) -> Result<Option<Answer>, NodeError> {
+        let failure = match transaction.status {
+            Status::Reverted => Some("The transaction failed on the chain"),
+            Status::Filled => Some("The chain's nodes refused the transaction: nothing was done"),
+            _ => None,
+        };
+        if let Some(failure) = failure {
+            return Ok(Some(refused(&ApiError::unprocessable(failure))));
+        }
+        let Some(hash) = self.late_hash(transaction, now) else { return Ok(None) };
+        let receipt = match self {
+            Self::Hash => None,
+            Self::Receipt(_) => engine.node().receipt(hash).await?.filter(TransactionReceipt::status),
+        };
+        Ok(Some(match receipt {
+            Some(receipt) => self.mined(engine.chain(), &receipt),
+            None => self.pending(engine.chain(), hash),
+        }))
+    }
+
+    /// The hash of a transaction whose request is over.
+    fn late_hash(self, transaction: &Transaction, now: u64) -> Option<primitives::B256> {
+        let is_over = transaction.claimed_at + CLAIM_LIFETIME.as_secs() < now;
+        match transaction.status {
+            Status::Mined => transaction.mined.map(|mined| mined.hash),
+            // Whoever wants more than the hash was answered 202 by then, and asks again.
+            Status::Broadcast if is_over || matches!(self, Self::Receipt(_)) => transaction.hashes.last().copied(),
+            Status::Signed if is_over => transaction.hashes.last().copied(),
+            _ => None,
+        }
+    }
+}
+
+fn accepted(status: u16, hash: primitives::B256, chain_id: ChainId, findings: Map<String, Value>) -> Answer {
+    let body = serde_json::to_string(&WriteResponse { hash, chain_id, findings }).unwrap_or_default();
+    Answer { status, body }
 }
 
 fn refused(error: &ApiError) -> Answer {
     Answer { status: error.status().as_u16(), body: error.body() }
 }
 
-/// What a request that ended before it was answered is answered when it comes again; `None` while it may still run, or
-/// its transaction is being given up.
-fn late_answer(transaction: &Transaction, now: u64) -> Option<Answer> {
-    let chain = transaction.slot.chain;
-    let is_over = transaction.claimed_at + CLAIM_LIFETIME.as_secs() < now;
-    match transaction.status {
-        Status::Mined => transaction.mined.map(|mined| accepted(mined.hash, chain)),
-        Status::Reverted => Some(refused(&ApiError::unprocessable("The transaction failed on the chain"))),
-        Status::Filled => Some(refused(&ApiError::unprocessable("The chain's nodes refused it: nothing was done"))),
-        Status::Signed | Status::Broadcast if is_over => transaction.hashes.last().map(|&hash| accepted(hash, chain)),
-        _ => None,
-    }
+fn no_artist() -> ApiError {
+    ApiError::unauthorized_key("The API key's artist is gone")
 }
 
 fn in_progress() -> ApiError {
@@ -279,7 +414,7 @@ fn answer_error(error: WriteError, now: u64) -> ApiError {
 }
 
 /// What a node that fails means for the client.
-fn answer_node_error(error: NodeError) -> ApiError {
+pub(crate) fn answer_node_error(error: NodeError) -> ApiError {
     match error.fault() {
         NodeFault::Busy => ApiError::unavailable("The chain's nodes are busy: try again in a moment", 2, error),
         _ => ApiError::bad_gateway("The chain's nodes don't answer: try again in a moment", error),
@@ -310,18 +445,20 @@ mod tests {
 
     #[test]
     fn a_request_that_ended_unanswered_is_answered_once_its_end_is_known() {
-        let later = 1_001 + CLAIM_LIFETIME.as_secs();
-        let hash = |status, now| late_answer(&transaction(status), now).map(|answer| (answer.status, answer.body));
-        let answer =
-            |byte: u8| Some((200, format!(r#"{{"hash":"{}","chainId":1}}"#, primitives::B256::repeat_byte(byte))));
-        assert_eq!(hash(Status::Mined, 1_000), answer(1));
-        assert_eq!(hash(Status::Broadcast, later), answer(2));
-        assert_eq!(hash(Status::Signed, later), answer(2));
-        for (status, now) in
-            [(Status::Broadcast, 1_001), (Status::Signed, 1_001), (Status::Claimed, later), (Status::Abandoned, later)]
-        {
-            assert_eq!(hash(status, now), None, "{status:?}");
+        let (soon, later) = (1_001, 1_001 + CLAIM_LIFETIME.as_secs());
+        let hash = |wording: Wording, status, now| wording.late_hash(&transaction(status), now);
+        let (first, last) = (Some(primitives::B256::repeat_byte(1)), Some(primitives::B256::repeat_byte(2)));
+        let finding = Wording::Receipt(|_, _| None);
+        for wording in [Wording::Hash, finding] {
+            assert_eq!(hash(wording, Status::Mined, soon), first);
+            assert_eq!(hash(wording, Status::Broadcast, later), last);
+            assert_eq!(hash(wording, Status::Signed, later), last);
+            assert_eq!(hash(wording, Status::Signed, soon), None);
+            for status in [Status::Claimed, Status::Abandoned] {
+                assert_eq!(hash(wording, status, later), None, "{status:?}");
+            }
         }
-        assert_eq!(hash(Status::Reverted, 1_000).map(|(status, _)| status), Some(422));
+        assert_eq!(hash(Wording::Hash, Status::Broadcast, soon), None, "its request may still be answered");
+        assert_eq!(hash(finding, Status::Broadcast, soon), last);
     }
 }

@@ -5,7 +5,7 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{MetadataUri, MomentRef},
     telemetry,
-    writing::{Begun, Writers},
+    writing::{Begun, Wording, Writers},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -30,7 +30,7 @@ impl Endpoint for UpdateMomentUri {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.writers.authenticate(request).await?;
         let UpdateMomentUriRequest { moment, new_uri } = UpdateMomentUriRequest::parse(request, &self.writers)?;
-        let writing = match self.writers.begin(artist, moment.chain, request).await? {
+        let writing = match self.writers.begin(artist, moment.chain, request, Wording::Hash).await? {
             Begun::Fresh(writing) => writing,
             Begun::Replayed(response) => return Ok(response),
         };

@@ -7,7 +7,7 @@ use shared::{
     http::{ApiError, Endpoint, FieldError, Request, Response, StartError, serve},
     model::{Address, Amount, CheckedAddress, Invalid, MomentRef, Whole},
     telemetry,
-    writing::{Begun, Writers},
+    writing::{Begun, Wording, Writers},
 };
 
 use crate::current::CurrentSale;
@@ -48,7 +48,7 @@ impl Endpoint for UpdateSale {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.writers.authenticate(request).await?;
         let UpdateSaleRequest { moment, change } = UpdateSaleRequest::parse(request, &self.writers)?;
-        let writing = match self.writers.begin(artist, moment.chain, request).await? {
+        let writing = match self.writers.begin(artist, moment.chain, request, Wording::Hash).await? {
             Begun::Fresh(writing) => writing,
             Begun::Replayed(response) => return Ok(response),
         };

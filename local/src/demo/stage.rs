@@ -1,7 +1,7 @@
 //! What the demo's people do on the chain.
 
 use alloy::{
-    primitives::{Address, Bytes, U256, aliases::U96, uint},
+    primitives::{Address, U256, uint},
     providers::{RootProvider, ext::AnvilApi},
     rpc::types::TransactionReceipt,
     sol,
@@ -13,10 +13,11 @@ use shared::{
         account::{self, EmbeddedWallet},
         contracts::{
             CommentsProtocol::{self, CommentIdentifier, Commented},
-            Creator1155, CreatorFactory, Erc20Minter, FixedPriceMinter,
+            Creator1155, CreatorFactory, Erc20Minter,
         },
+        publishing::Publisher,
     },
-    model::TokenId,
+    model::{Amount, NewMoment, OPEN_EDITION, Sale, SaleTerms, TokenId},
 };
 
 use super::DemoCollection;
@@ -26,21 +27,10 @@ use crate::node::{StepError, during, transact};
 pub(super) const SOLD_FOR_ETHER: U256 = uint!(1_U256);
 pub(super) const SOLD_FOR_USDC: U256 = uint!(2_U256);
 
-// Bits of a collection's permissions.
-pub(super) const ADMIN: U256 = uint!(2_U256);
-pub(super) const MINTER: U256 = uint!(4_U256);
-
 /// 1.5 USDC in its 6 decimals.
 pub(super) const USDC_PRICE: U256 = uint!(1_500_000_U256);
-/// In hundredths of a percent.
-const ROYALTY_BPS: u32 = 1_000;
 
 sol! {
-    interface CollectionSetup {
-        function assumeLastTokenIdMatches(uint256 lastTokenId) external;
-        function updateRoyaltiesForToken(uint256 tokenId, (uint32, uint32, address) royalty) external;
-    }
-
     interface Currency {
         function mint(address account, uint256 amount) external;
         function approve(address spender, uint256 amount) external returns (bool);
@@ -80,17 +70,9 @@ impl<'a> Stage<'a> {
         self.node.anvil_impersonate_account(lane).await.map_err(during("acting for a lane"))?;
         self.send("artist's account", lane, account::PROXY_FACTORY, U256::ZERO, &artist.deployment()).await?;
 
-        let creation = CreatorFactory::createContractCall {
-            newContractURI: release.uri.to_owned(),
-            name: release.name.to_owned(),
-            defaultRoyaltyConfiguration: CreatorFactory::RoyaltyConfiguration {
-                royaltyMintSchedule: 0,
-                royaltyBPS: ROYALTY_BPS,
-                royaltyRecipient: account,
-            },
-            defaultAdmin: account,
-            setupActions: self.setup_actions(release, account),
-        };
+        let publisher = Publisher { addresses: &self.chain.addresses, account, operator: account, split: None };
+        let uri = release.uri.parse().map_err(during("collection's URI"))?;
+        let creation = publisher.create_collection(release.name, &uri, &self.moments(release)?);
         let execution = artist.execution(self.chain.addresses.factory, U256::ZERO, creation.abi_encode().into());
         let receipt = self.send("collection", lane, account, U256::ZERO, &execution).await?;
         self.node.anvil_stop_impersonating_account(lane).await.map_err(during("acting for a lane"))?;
@@ -104,36 +86,24 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// What the collection does to itself as it is created.
-    fn setup_actions(&self, release: &Release, account: Address) -> Vec<Bytes> {
-        let addresses = &self.chain.addresses;
-        let ether_sale = FixedPriceMinter::setSaleCall {
-            tokenId: SOLD_FOR_ETHER,
-            salesConfig: FixedPriceMinter::SalesConfig {
-                saleStart: 0,
-                saleEnd: u64::MAX,
-                maxTokensPerAddress: 0,
-                pricePerToken: U96::saturating_from(release.price),
-                fundsRecipient: account,
-            },
+    /// A collection's moments: [`SOLD_FOR_ETHER`] and [`SOLD_FOR_USDC`], always on sale.
+    fn moments(&self, release: &Release) -> Result<Vec<NewMoment>, StepError> {
+        let terms = SaleTerms { start: 0, end: u64::MAX, max_per_address: 0 };
+        let sales = [
+            Sale::FixedPrice { terms, price: Amount(release.price) },
+            Sale::Erc20 { terms, price: Amount(USDC_PRICE), currency: self.chain.addresses.usdc.into() },
+        ];
+        let moment = |(sale, uri): (Sale, &str)| {
+            Ok(NewMoment {
+                uri: uri.parse().map_err(during("moment's URI"))?,
+                max_supply: OPEN_EDITION,
+                create_referral: Address::ZERO.into(),
+                sale,
+                payout_recipient: None,
+                mint_to_creator: 0,
+            })
         };
-        let usdc_sale = Erc20Minter::setSaleCall {
-            tokenId: SOLD_FOR_USDC,
-            salesConfig: Erc20Minter::SalesConfig {
-                saleStart: 0,
-                saleEnd: u64::MAX,
-                maxTokensPerAddress: 0,
-                pricePerToken: USDC_PRICE,
-                fundsRecipient: account,
-                currency: addresses.usdc,
-            },
-        };
-        let [ether_uri, usdc_uri] = release.moment_uris;
-        [
-            moment_actions(SOLD_FOR_ETHER, ether_uri, account, addresses.fixed_price_minter, &ether_sale),
-            moment_actions(SOLD_FOR_USDC, usdc_uri, account, addresses.erc20_minter, &usdc_sale),
-        ]
-        .concat()
+        sales.into_iter().zip(release.moment_uris).map(moment).collect()
     }
 
     /// Collects a moment that sells for ether.
@@ -225,21 +195,6 @@ impl<'a> Stage<'a> {
     ) -> Result<TransactionReceipt, StepError> {
         transact(&self.node, step, from, to, value, call.abi_encode()).await
     }
-}
-
-/// What makes a token and puts it on sale. Without a permission of its own the artist could not manage it: all this is
-/// called by the factory, which becomes the token's admin.
-fn moment_actions(token: U256, uri: &str, artist: Address, minter: Address, sale: &impl SolCall) -> [Bytes; 6] {
-    let royalty = (0, ROYALTY_BPS, artist);
-    [
-        CollectionSetup::assumeLastTokenIdMatchesCall { lastTokenId: token - U256::ONE }.abi_encode(),
-        Creator1155::setupNewTokenCall { newURI: uri.to_owned(), maxSupply: U256::from(u64::MAX) }.abi_encode(),
-        Creator1155::addPermissionCall { tokenId: token, user: artist, permissionBits: ADMIN }.abi_encode(),
-        Creator1155::addPermissionCall { tokenId: token, user: minter, permissionBits: MINTER }.abi_encode(),
-        Creator1155::callSaleCall { tokenId: token, salesConfig: minter, data: sale.abi_encode().into() }.abi_encode(),
-        CollectionSetup::updateRoyaltiesForTokenCall { tokenId: token, royalty }.abi_encode(),
-    ]
-    .map(Bytes::from)
 }
 
 /// The first event of its kind that a transaction emitted.

@@ -38,7 +38,18 @@ sol! {
     interface Creator1155 {
         event SetupNewToken(uint256 indexed tokenId, address indexed sender, string newURI, uint256 maxSupply);
 
+        function assumeLastTokenIdMatches(uint256 lastTokenId) external;
         function setupNewToken(string calldata newURI, uint256 maxSupply) external returns (uint256);
+        function setupNewTokenWithCreateReferral(string calldata newURI, uint256 maxSupply, address createReferral)
+            external
+            returns (uint256);
+        function updateRoyaltiesForToken(
+            uint256 tokenId,
+            CreatorFactory.RoyaltyConfiguration memory newConfiguration
+        ) external;
+        function adminMint(address recipient, uint256 tokenId, uint256 quantity, bytes memory data) external;
+        function multicall(bytes[] calldata data) external returns (bytes[] memory);
+        function name() external view returns (string memory);
         function addPermission(uint256 tokenId, address user, uint256 permissionBits) external;
         function callSale(uint256 tokenId, address salesConfig, bytes calldata data) external;
         function updateTokenURI(uint256 tokenId, string memory newURI) external;
@@ -105,6 +116,39 @@ sol! {
             address mintReferral,
             string calldata comment
         ) external payable;
+    }
+
+    /// Sells at the protocol's fee until enough were collected to open a market.
+    #[sol(rpc)]
+    interface TimedMinter {
+        struct SalesConfigV2 {
+            uint64 saleStart;
+            uint64 marketCountdown;
+            uint256 minimumMarketEth;
+            string name;
+            string symbol;
+        }
+
+        function setSaleV2(uint256 tokenId, SalesConfigV2 calldata salesConfig) external;
+    }
+
+    /// Makes revenue splits (0xSplits v2).
+    #[sol(rpc)]
+    interface SplitFactory {
+        struct SplitParams {
+            address[] recipients;
+            uint256[] allocations;
+            uint256 totalAllocation;
+            uint16 distributionIncentive;
+        }
+
+        function createSplitDeterministic(SplitParams calldata split, address owner, address creator, bytes32 salt)
+            external
+            returns (address);
+        function isDeployed(SplitParams calldata split, address owner, bytes32 salt)
+            external
+            view
+            returns (address, bool);
     }
 
     /// The comments protocol.

@@ -299,23 +299,24 @@ impl Engine {
         }
     }
 
-    /// Stores what is known of the outcome, and the client's answer. One write.
+    /// Stores what is known of the outcome and, once it is final, the client's answer. One write.
     ///
     /// # Errors
     /// When storage fails.
     pub async fn conclude(&self, outcome: &Outcome, answer: &Answer) -> Result<(), WriteError> {
         let transaction = &outcome.transaction;
+        let kept = Some(answer).filter(|answer| answer.is_final());
         match &outcome.end {
             End::Mined(receipt) => {
                 let mined = Some(mined_in(receipt));
-                self.transactions.close(transaction, Status::Mined, mined, Some(answer)).await?;
+                self.transactions.close(transaction, Status::Mined, mined, kept).await?;
             }
             End::Reverted(_, mined) => {
-                self.transactions.close(transaction, Status::Reverted, Some(*mined), Some(answer)).await?;
+                self.transactions.close(transaction, Status::Reverted, Some(*mined), kept).await?;
             }
-            End::Pending { is_taken: true } => self.transactions.mark_broadcast(transaction, Some(answer)).await?,
+            End::Pending { is_taken: true } => self.transactions.mark_broadcast(transaction, kept).await?,
             End::Pending { is_taken: false } => {
-                if let Some(replay) = &transaction.replay {
+                if let (Some(replay), Some(answer)) = (&transaction.replay, kept) {
                     self.transactions.answer(replay, answer).await?;
                 }
             }

@@ -62,14 +62,14 @@ enum ContractKind {
 }
 
 impl Policy {
-    /// Reads `MAX_GAS_PER_WRITE` (8000000), `MAX_FEE_PER_GAS` (in wei; 50000000000), `ARTIST_GAS_DAILY` (50000000) and
+    /// Reads `MAX_GAS_PER_WRITE` (16000000), `MAX_FEE_PER_GAS` (in wei; 50000000000), `ARTIST_GAS_DAILY` (50000000) and
     /// `TOTAL_GAS_DAILY` (2000000000).
     ///
     /// # Errors
     /// When one of them is no whole number.
     pub fn from_env() -> Result<Self, ConfigError> {
         Ok(Self {
-            max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "8000000")?,
+            max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "16000000")?,
             max_fee_per_gas: config::parsed_or("MAX_FEE_PER_GAS", "50000000000")?,
             artist_gas_daily: config::parsed_or("ARTIST_GAS_DAILY", "50000000")?,
             total_gas_daily: config::parsed_or("TOTAL_GAS_DAILY", "2000000000")?,

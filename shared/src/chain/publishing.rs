@@ -3,99 +3,19 @@
 
 use alloy::{
     primitives::{Address, B256, Bytes, U256, aliases::U96, uint},
-    sol,
     sol_types::SolCall,
 };
 
-use super::ChainAddresses;
+use super::{
+    ChainAddresses,
+    contracts::{
+        Creator1155,
+        CreatorFactory::{RoyaltyConfiguration, createContractCall},
+        Erc20Minter, FixedPriceMinter, SplitFactory, TimedMinter,
+    },
+    permission::Permission,
+};
 use crate::model::{MetadataUri, NewMoment, Sale, SaleTerms, Share, Split};
-
-sol! {
-    /// What is done with a collection to publish on it.
-    #[sol(rpc)]
-    interface Publishing1155 {
-        struct RoyaltyConfiguration {
-            uint32 royaltyMintSchedule;
-            uint32 royaltyBPS;
-            address royaltyRecipient;
-        }
-
-        function assumeLastTokenIdMatches(uint256 lastTokenId) external;
-        function setupNewTokenWithCreateReferral(string calldata newURI, uint256 maxSupply, address createReferral)
-            external
-            returns (uint256);
-        function addPermission(uint256 tokenId, address user, uint256 permissionBits) external;
-        function callSale(uint256 tokenId, address salesConfig, bytes calldata data) external;
-        function updateRoyaltiesForToken(uint256 tokenId, RoyaltyConfiguration memory newConfiguration) external;
-        function adminMint(address recipient, uint256 tokenId, uint256 quantity, bytes memory data) external;
-        function multicall(bytes[] calldata data) external returns (bytes[] memory);
-        function name() external view returns (string memory);
-    }
-
-    interface FixedPriceStrategy {
-        struct SalesConfig {
-            uint64 saleStart;
-            uint64 saleEnd;
-            uint64 maxTokensPerAddress;
-            uint96 pricePerToken;
-            address fundsRecipient;
-        }
-
-        function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
-    }
-
-    interface Erc20Strategy {
-        struct SalesConfig {
-            uint64 saleStart;
-            uint64 saleEnd;
-            uint64 maxTokensPerAddress;
-            uint256 pricePerToken;
-            address fundsRecipient;
-            address currency;
-        }
-
-        function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
-    }
-
-    interface TimedStrategy {
-        struct SalesConfigV2 {
-            uint64 saleStart;
-            uint64 marketCountdown;
-            uint256 minimumMarketEth;
-            string name;
-            string symbol;
-        }
-
-        function setSaleV2(uint256 tokenId, SalesConfigV2 calldata salesConfig) external;
-    }
-
-    /// Makes revenue splits (0xSplits v2).
-    #[sol(rpc)]
-    interface SplitFactory {
-        struct SplitParams {
-            address[] recipients;
-            uint256[] allocations;
-            uint256 totalAllocation;
-            uint16 distributionIncentive;
-        }
-
-        function createSplitDeterministic(SplitParams calldata split, address owner, address creator, bytes32 salt)
-            external
-            returns (address);
-        function isDeployed(SplitParams calldata split, address owner, bytes32 salt)
-            external
-            view
-            returns (address, bool);
-    }
-}
-
-/// Rights on a token, or with token 0 on the whole collection.
-mod permission {
-    use super::{U256, uint};
-
-    pub(super) const ADMIN: U256 = uint!(2_U256);
-    pub(super) const MINTER: U256 = uint!(4_U256);
-}
 
 /// Royalties on resale, in hundredths of a percent.
 const ROYALTY_BPS: u32 = 1_000;
@@ -111,8 +31,10 @@ const MINIMUM_MARKET_ETH: U256 = uint!(12_332_100_000_000_000_U256);
 pub struct Publisher<'a> {
     /// Contracts of the chain.
     pub addresses: &'a ChainAddresses,
-    /// Gets every right on what is published, and the tokens minted at once.
-    pub creator: Address,
+    /// Gets every right on what is published, the tokens minted at once and, where nothing else is said, the money.
+    pub account: Address,
+    /// Acts on it later, and gets every right too; may be the same.
+    pub operator: Address,
     /// The split that takes proceeds and royalties, if there is one.
     pub split: Option<Address>,
 }
@@ -126,43 +48,49 @@ impl Publisher<'_> {
         ids.zip(moments).flat_map(|(id, moment)| self.publish_one(id, collection_name, moment)).collect()
     }
 
-    /// The right to everything on a collection, for the account that acts on it later.
-    pub fn admit_admin(&self, admin: Address) -> Bytes {
-        grant(U256::ZERO, admin, permission::ADMIN)
+    /// The call to the factory that makes a collection, with its first moments.
+    pub fn create_collection(&self, name: &str, uri: &MetadataUri, moments: &[NewMoment]) -> createContractCall {
+        let mut actions = self.let_in(U256::ZERO);
+        actions.extend(self.publish(U256::ONE, name, moments));
+        createContractCall {
+            newContractURI: uri.to_string(),
+            name: name.to_owned(),
+            defaultRoyaltyConfiguration: self.royalties(moments.first()),
+            defaultAdmin: self.account,
+            setupActions: actions,
+        }
     }
 
     /// The royalties that a new collection starts with.
-    pub fn royalties(&self, moment: Option<&NewMoment>) -> Publishing1155::RoyaltyConfiguration {
-        let recipient = moment.map_or(self.split.unwrap_or(self.creator), |moment| self.recipient(moment));
-        Publishing1155::RoyaltyConfiguration {
-            royaltyMintSchedule: 0,
-            royaltyBPS: ROYALTY_BPS,
-            royaltyRecipient: recipient,
-        }
+    fn royalties(&self, moment: Option<&NewMoment>) -> RoyaltyConfiguration {
+        let recipient = moment.map_or(self.split.unwrap_or(self.account), |moment| self.recipient(moment));
+        RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: ROYALTY_BPS, royaltyRecipient: recipient }
     }
 
     fn publish_one(&self, id: U256, collection_name: &str, moment: &NewMoment) -> Vec<Bytes> {
         let recipient = self.recipient(moment);
         let (minter, set_sale) = self.sale(id, collection_name, &moment.sale, recipient);
         let mut actions = vec![
-            encode(&Publishing1155::assumeLastTokenIdMatchesCall { lastTokenId: id - U256::ONE }),
-            encode(&Publishing1155::setupNewTokenWithCreateReferralCall {
+            encode(&Creator1155::assumeLastTokenIdMatchesCall { lastTokenId: id - U256::ONE }),
+            encode(&Creator1155::setupNewTokenWithCreateReferralCall {
                 newURI: moment.uri.to_string(),
                 maxSupply: U256::from(moment.max_supply),
                 createReferral: moment.create_referral.into(),
             }),
-            // A token made while its collection is, belongs to the factory alone: its creator must be let in.
-            grant(id, self.creator, permission::ADMIN),
-            grant(id, minter, permission::MINTER),
-            encode(&Publishing1155::callSaleCall { tokenId: id, salesConfig: minter, data: set_sale }),
-            encode(&Publishing1155::updateRoyaltiesForTokenCall {
+        ];
+        // A token made while its collection is, belongs to the factory alone: whoever it is for must be let in.
+        actions.extend(self.let_in(id));
+        actions.extend([
+            grant(id, minter, Permission::Minter),
+            encode(&Creator1155::callSaleCall { tokenId: id, salesConfig: minter, data: set_sale }),
+            encode(&Creator1155::updateRoyaltiesForTokenCall {
                 tokenId: id,
                 newConfiguration: self.royalties(Some(moment)),
             }),
-        ];
+        ]);
         if moment.mint_to_creator > 0 {
-            actions.push(encode(&Publishing1155::adminMintCall {
-                recipient: self.creator,
+            actions.push(encode(&Creator1155::adminMintCall {
+                recipient: self.account,
                 tokenId: id,
                 quantity: U256::from(moment.mint_to_creator),
                 data: Bytes::new(),
@@ -171,26 +99,33 @@ impl Publisher<'_> {
         actions
     }
 
+    /// Every right on a token, or with id 0 on a collection, for the account and its operator.
+    fn let_in(&self, id: U256) -> Vec<Bytes> {
+        let mut admins = vec![self.account, self.operator];
+        admins.dedup();
+        admins.into_iter().map(|admin| grant(id, admin, Permission::Admin)).collect()
+    }
+
     fn recipient(&self, moment: &NewMoment) -> Address {
-        self.split.or(moment.payout_recipient.map(Into::into)).unwrap_or(self.creator)
+        self.split.or(moment.payout_recipient.map(Into::into)).unwrap_or(self.account)
     }
 
     /// The contract that sells, and the call that tells it how.
     fn sale(&self, id: U256, collection_name: &str, sale: &Sale, recipient: Address) -> (Address, Bytes) {
         match sale {
             Sale::FixedPrice { terms: SaleTerms { start, end, max_per_address }, price } => {
-                let config = FixedPriceStrategy::SalesConfig {
+                let config = FixedPriceMinter::SalesConfig {
                     saleStart: *start,
                     saleEnd: *end,
                     maxTokensPerAddress: *max_per_address,
                     pricePerToken: U96::saturating_from(price.0),
                     fundsRecipient: recipient,
                 };
-                let call = FixedPriceStrategy::setSaleCall { tokenId: id, salesConfig: config };
+                let call = FixedPriceMinter::setSaleCall { tokenId: id, salesConfig: config };
                 (self.addresses.fixed_price_minter, encode(&call))
             }
             Sale::Erc20 { terms: SaleTerms { start, end, max_per_address }, price, currency } => {
-                let config = Erc20Strategy::SalesConfig {
+                let config = Erc20Minter::SalesConfig {
                     saleStart: *start,
                     saleEnd: *end,
                     maxTokensPerAddress: *max_per_address,
@@ -198,18 +133,18 @@ impl Publisher<'_> {
                     fundsRecipient: recipient,
                     currency: (*currency).into(),
                 };
-                let call = Erc20Strategy::setSaleCall { tokenId: id, salesConfig: config };
+                let call = Erc20Minter::setSaleCall { tokenId: id, salesConfig: config };
                 (self.addresses.erc20_minter, encode(&call))
             }
             Sale::Timed { start } => {
-                let config = TimedStrategy::SalesConfigV2 {
+                let config = TimedMinter::SalesConfigV2 {
                     saleStart: *start,
                     marketCountdown: MARKET_COUNTDOWN,
                     minimumMarketEth: MINIMUM_MARKET_ETH,
                     name: collection_name.to_owned(),
                     symbol: market_symbol(collection_name),
                 };
-                let call = TimedStrategy::setSaleV2Call { tokenId: id, salesConfig: config };
+                let call = TimedMinter::setSaleV2Call { tokenId: id, salesConfig: config };
                 (self.addresses.timed_minter, encode(&call))
             }
         }
@@ -237,28 +172,6 @@ pub fn create_split(split: &Split, creator: Address) -> SplitFactory::createSpli
     }
 }
 
-/// The call to the factory that makes a collection with `actions` done on it.
-pub fn create_collection(
-    publisher: &Publisher<'_>,
-    name: &str,
-    uri: &MetadataUri,
-    first: Option<&NewMoment>,
-    actions: Vec<Bytes>,
-) -> super::contracts::CreatorFactory::createContractCall {
-    let royalties = publisher.royalties(first);
-    super::contracts::CreatorFactory::createContractCall {
-        newContractURI: uri.to_string(),
-        name: name.to_owned(),
-        defaultRoyaltyConfiguration: super::contracts::CreatorFactory::RoyaltyConfiguration {
-            royaltyMintSchedule: royalties.royaltyMintSchedule,
-            royaltyBPS: royalties.royaltyBPS,
-            royaltyRecipient: royalties.royaltyRecipient,
-        },
-        defaultAdmin: publisher.creator,
-        setupActions: actions,
-    }
-}
-
 /// The symbol of a timed sale's market: `$` and the name's first four consonants and digits; its first four letters and
 /// digits where it has no consonant, and the service's own where it has neither.
 fn market_symbol(name: &str) -> String {
@@ -269,8 +182,8 @@ fn market_symbol(name: &str) -> String {
     format!("${}", chosen.unwrap_or_else(|| "MMNT".to_owned()))
 }
 
-fn grant(id: U256, to: Address, permission: U256) -> Bytes {
-    encode(&Publishing1155::addPermissionCall { tokenId: id, user: to, permissionBits: permission })
+fn grant(id: U256, to: Address, permission: Permission) -> Bytes {
+    encode(&Creator1155::addPermissionCall { tokenId: id, user: to, permissionBits: U256::from(permission as u8) })
 }
 
 fn encode(call: &impl SolCall) -> Bytes {

@@ -22,9 +22,14 @@ impl Fields {
             self.refuse("contract", Invalid("must have either an address, or a name and a uri"));
             return None;
         }
-        let name = contract.required::<CollectionName>("name");
+        let name = contract.collection_name();
         let uri = contract.required::<MetadataUri>("uri");
-        Some(TargetCollection::New { name: name?.0, uri: uri? })
+        Some(TargetCollection::New { name: name?, uri: uri? })
+    }
+
+    /// `name` of a collection: 1 to 200 characters.
+    pub fn collection_name(&mut self) -> Option<String> {
+        self.required::<CollectionName>("name").map(|name| name.0)
     }
 
     /// One moment: `tokenMetadataURI`, `createReferral`, `salesConfig`, `mintToCreatorCount`, `payoutRecipient`,

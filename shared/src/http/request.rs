@@ -98,9 +98,17 @@ impl Request {
     /// # Errors
     /// 413 over 16 KiB, 415 unless the content type is JSON, 400 unless it is one JSON object.
     pub fn json(&self) -> Result<Fields, ApiError> {
+        self.json_of(MAX_BODY_BYTES)
+    }
+
+    /// The body's fields, where it may be longer than others: up to `max_bytes`.
+    ///
+    /// # Errors
+    /// Those of [`Request::json`], but for the limit.
+    pub fn json_of(&self, max_bytes: usize) -> Result<Fields, ApiError> {
         let body: &[u8] = self.event.body().as_ref();
-        if body.len() > MAX_BODY_BYTES {
-            return Err(ApiError::payload_too_large(MAX_BODY_BYTES));
+        if body.len() > max_bytes {
+            return Err(ApiError::payload_too_large(max_bytes));
         }
         if !self.header(header::CONTENT_TYPE.as_str()).is_some_and(is_json) {
             return Err(ApiError::unsupported_media_type());

@@ -45,6 +45,11 @@ struct WalletRow {
 }
 
 #[derive(Deserialize)]
+struct WalletOwner {
+    artist_id: ArtistId,
+}
+
+#[derive(Deserialize)]
 struct WalletName {
     address: Address,
     username: String,
@@ -81,6 +86,15 @@ impl Artists {
             self.0.insertion(&wallet_key(artist.embedded_wallet), &wallet)?,
         ];
         self.0.write_together(rows).await
+    }
+
+    /// Whether a wallet is this artist's. One read.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn owns(&self, artist: ArtistId, wallet: Address) -> Result<bool, StoreError> {
+        let owner: Option<WalletOwner> = self.0.get(&wallet_key(wallet)).await?;
+        Ok(owner.is_some_and(|owner| owner.artist_id == artist))
     }
 
     /// The names to show for wallets; one that is no artist's, or whose artist has no name, is left out. One read for

@@ -177,6 +177,13 @@ pub struct Answer {
     pub body: String,
 }
 
+impl Answer {
+    /// Whether it is the last word. 202 isn't: the transaction goes on, and its end says more.
+    pub fn is_final(&self) -> bool {
+        self.status != 202
+    }
+}
+
 /// A request that brought an idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayedRequest {
