@@ -327,8 +327,13 @@ impl Wording {
     /// What a request that ended before it was answered is answered when it comes again; `None` while it may still run,
     /// or its transaction is being given up.
     async fn late(self, engine: &Engine, transaction: &Transaction, now: u64) -> Result<Option<Answer>, NodeError> {
-        if transaction.status == Status::Reverted {
-            return Ok(Some(refused(&ApiError::unprocessable("The transaction failed on the chain"))));
+        let failure = match transaction.status {
+            Status::Reverted => Some("The transaction failed on the chain"),
+            Status::Filled => Some("The chain's nodes refused the transaction: nothing was done"),
+            _ => None,
+        };
+        if let Some(failure) = failure {
+            return Ok(Some(refused(&ApiError::unprocessable(failure))));
         }
         let Some(hash) = self.late_hash(transaction, now) else { return Ok(None) };
         let receipt = match self {

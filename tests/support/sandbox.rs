@@ -84,7 +84,8 @@ impl Sandbox {
         (status, body)
     }
 
-    fn event(&self) -> Value {
+    /// The event of the function's event file.
+    pub fn event(&self) -> Value {
         let path = Paths::of_checkout().root().join(format!("events/{}.json", self.binary));
         serde_json::from_str(&fs::read_to_string(path).expect("an event")).expect("JSON")
     }

@@ -108,11 +108,7 @@ impl<'a> LaneStep<'a> {
         match (&transaction.attempt, transaction.status) {
             (None, Status::Claimed) if !transaction.is_moved => {
                 // From here on, whoever claimed it can't store signed bytes any more.
-                if self.engine.transactions().abandon(&transaction).await? {
-                    self.settled.abandoned += 1;
-                    let abandoned = Transaction { status: Status::Abandoned, ..transaction };
-                    self.sign_and_send(abandoned, market.quote(self.cap())).await?;
-                }
+                self.give_up(transaction, true, market.quote(self.cap())).await?;
             }
             (None, _) => self.sign_and_send(transaction, market.quote(self.cap())).await?,
             (Some(attempt), _) => {
@@ -137,6 +133,12 @@ impl<'a> LaneStep<'a> {
             Err(error) => Some(error.fault),
         };
         match fault {
+            Some(NodeFault::Refused) if transaction.status == Status::Signed => {
+                // It would block the lane for ever. An earlier sending may have got through all the same, so its
+                // idempotency key stays taken; whichever of the two is mined, the other can't be.
+                let fees = attempt.fees.bump(market, self.cap()).unwrap_or(attempt.fees);
+                return self.give_up(transaction, false, fees).await;
+            }
             Some(NodeFault::NonceTooLow) => {
                 if let Some(moved) = self.engine.move_if_displaced(&transaction, self.now).await? {
                     self.settled.displaced += 1;
@@ -165,6 +167,16 @@ impl<'a> LaneStep<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Gives a transaction up and fills its slot with one that does nothing.
+    async fn give_up(&mut self, transaction: Transaction, never_left: bool, fees: Fees) -> Result<(), SettleError> {
+        if self.engine.transactions().abandon(&transaction, never_left).await? {
+            self.settled.abandoned += 1;
+            let abandoned = Transaction { status: Status::Abandoned, attempt: None, ..transaction };
+            self.sign_and_send(abandoned, fees).await?;
+        }
+        Ok(())
     }
 
     /// Signs a transaction, or what fills its slot, stores the bytes and sends them.

@@ -435,3 +435,25 @@ async fn an_account_is_at_the_address_that_its_signature_is_made_for() -> TestRe
     assert!(engine.node().estimate_gas(&request).await.is_err());
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_whose_block_is_undone_is_sent_again() -> TestResult {
+    let workshop = Workshop::start("reorganised").await?;
+    let engine = workshop.engine(&workshop.rpc_url, policy())?;
+    let artist = workshop.artist(0).await?;
+    let collection = workshop.collection(&[artist]).await?;
+    let start = write(&engine, artist, rename(collection, "ar://kept")).await?;
+    assert_eq!(engine.write(start, NOW, PATIENCE, answer).await?.status, 200);
+
+    let node = workshop.node().await?;
+    let before = node.anvil_snapshot().await?;
+    let start = write(&engine, artist, rename(collection, "ar://undone")).await?;
+    assert_eq!(engine.write(start, NOW, PATIENCE, answer).await?.status, 200);
+    assert!(node.anvil_revert(before).await?);
+    assert_eq!(workshop.uri_of(collection).await?, "ar://kept");
+
+    assert_eq!(settle(&engine, &artist, NOW).await?.sent, 1);
+    assert_eq!(workshop.uri_of(collection).await?, "ar://undone");
+    assert_eq!(settle(&engine, &artist, NOW).await?, Settled::default());
+    Ok(())
+}

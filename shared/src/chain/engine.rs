@@ -265,7 +265,7 @@ impl Engine {
             tracing::warn!(tx.hash = %signed.attempt.hash, chain.id = self.chain.id.0, %error, fault = ?error.fault, "not sent");
             match error.fault {
                 NodeFault::Refused
-                    if !error.may_have_left && self.transactions.abandon(&signed.transaction).await? =>
+                    if !error.may_have_left && self.transactions.abandon(&signed.transaction, true).await? =>
                 {
                     return Err(WriteError::Refused(error));
                 }
@@ -375,6 +375,9 @@ impl Engine {
         transaction: &Transaction,
         now: u64,
     ) -> Result<Option<Transaction>, WriteError> {
+        if !matches!(transaction.status, Status::Signed | Status::Broadcast) {
+            return Ok(None);
+        }
         let Slot { chain, lane, nonce } = transaction.slot;
         let facts = self.node.nonce_facts(lane.into(), nonce, &transaction.hashes, self.chain.confirmations).await;
         if !facts.is_ok_and(|facts| facts.receipt.is_none() && facts.is_used_for_good) {

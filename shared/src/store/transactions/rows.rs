@@ -51,7 +51,7 @@ pub enum Status {
     Mined,
     /// It is in a block and did nothing.
     Reverted,
-    /// It provably never left. Its nonce waits for a transaction that does nothing.
+    /// It never left, or nodes refuse it for good. Its nonce waits for a transaction that does nothing.
     Abandoned,
     /// A transaction that does nothing took its nonce.
     Filled,

@@ -116,12 +116,13 @@ impl Transactions {
         self.table.write_together(writes).await
     }
 
-    /// Gives up a transaction that provably never left: it has no signed bytes, or every node refused them for good. Its
-    /// idempotency key and its account are free again. `false` when it isn't as `transaction` says any more. One write.
+    /// Gives up a transaction, whose slot is then to be filled. If it provably never left, since it has no signed bytes or
+    /// every node refused them for good, its idempotency key and its account are free again. `false` when it isn't as
+    /// `transaction` says any more. One write.
     ///
     /// # Errors
     /// When storage fails.
-    pub async fn abandon(&self, transaction: &Transaction) -> Result<bool, StoreError> {
+    pub async fn abandon(&self, transaction: &Transaction, never_left: bool) -> Result<bool, StoreError> {
         let update = self
             .transaction_update(&transaction.slot)
             .update_expression("SET #status = :abandoned REMOVE attempt")
@@ -136,10 +137,10 @@ impl Transactions {
                 .expression_attribute_values(":refused", serde_dynamo::to_attribute_value(refused.hash)?),
         };
         let mut writes = vec![write(update)?];
-        if let Some(replay) = &transaction.replay {
+        if let Some(replay) = transaction.replay.as_ref().filter(|_| never_left) {
             writes.push(self.deletion(&replay_key(replay))?);
         }
-        if transaction.deploys_account {
+        if transaction.deploys_account && never_left {
             writes.push(self.deletion(&account_key(transaction.artist_id, transaction.slot.chain))?);
         }
         self.table.write_together(writes).await

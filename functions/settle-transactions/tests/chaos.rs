@@ -1,0 +1,249 @@
+//! Nothing lost, nothing doubled: writes whose nodes lie and fall silent, and whose functions are killed, all end as
+//! exactly one transaction each.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use alloy::{
+    eips::BlockNumberOrTag,
+    primitives::{Address, U256, keccak256},
+    providers::Provider,
+    rpc::types::Filter,
+    sol,
+};
+use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
+use local::workshop::Workshop;
+use serde_json::{Value, json};
+use settle_transactions::Settler;
+use shared::{
+    chain::{
+        account::Call,
+        contracts::Creator1155,
+        engine::{CLAIM_LIFETIME, Engine, Outcome, Write, WriteError},
+        policy::Policy,
+    },
+    store::{Answer, Artist, ClaimRefusal, ReplayKey},
+};
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+const NOW: u64 = 1_800_000_000;
+const LATER: u64 = NOW + CLAIM_LIFETIME.as_secs() + 1;
+
+sol! {
+    event URI(string value, uint256 indexed id);
+}
+
+/// Numbers that look random and are the same in every run.
+#[derive(Clone, Default)]
+struct Dice(Arc<AtomicU64>);
+
+impl Dice {
+    /// A number below `sides`.
+    fn roll(&self, sides: u64) -> u64 {
+        let turn = self.0.fetch_add(1, Ordering::Relaxed);
+        let hash = keccak256(turn.to_be_bytes());
+        hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)) % sides
+    }
+}
+
+/// Stands in front of a node and disturbs a third of what is sent through it, and a tenth of what is asked.
+#[derive(Clone)]
+struct Disturber {
+    node: String,
+    client: reqwest::Client,
+    dice: Dice,
+}
+
+async fn disturb(State(disturber): State<Disturber>, body: Bytes) -> impl IntoResponse {
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let refuse = |message: &str| {
+        let error = json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32000, "message": message}});
+        (StatusCode::OK, error.to_string())
+    };
+    let forward = async || {
+        let call = disturber.client.post(&disturber.node).header("content-type", "application/json").body(body.clone());
+        match call.send().await {
+            Ok(answer) => (StatusCode::OK, answer.text().await.unwrap_or_default()),
+            Err(_) => (StatusCode::BAD_GATEWAY, String::new()),
+        }
+    };
+    let chance = if request["method"] == "eth_sendRawTransaction" { 3 } else { 10 };
+    if disturber.dice.roll(chance) != 0 {
+        return forward().await;
+    }
+    match disturber.dice.roll(7) {
+        0 => {
+            forward().await;
+            (StatusCode::OK, String::new())
+        }
+        1 => {
+            let answer = forward().await;
+            tokio::time::sleep(Duration::from_millis(2_500)).await;
+            answer
+        }
+        2 => (StatusCode::INTERNAL_SERVER_ERROR, "a node's bad day".to_owned()),
+        3 => {
+            forward().await;
+            (StatusCode::BAD_GATEWAY, String::new())
+        }
+        4 => refuse("nonce too low"),
+        5 => refuse("already known"),
+        _ => refuse("replacement transaction underpriced"),
+    }
+}
+
+async fn disturbed(node: &str) -> Result<String, Error> {
+    let disturber = Disturber { node: node.to_owned(), client: reqwest::Client::new(), dice: Dice::default() };
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(axum::serve(listener, Router::new().fallback(disturb).with_state(disturber)).into_future());
+    Ok(url)
+}
+
+/// One write that a client wants done, however often it has to ask.
+#[derive(Clone)]
+struct Wish {
+    artist: Artist,
+    collection: Address,
+    uri: String,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Reply {
+    /// It is done, will be, or is being done: ask no more for now.
+    Accepted,
+    /// Nothing was done: ask again.
+    Refused,
+}
+
+impl Wish {
+    /// One request with the wish's idempotency key, as an endpoint would answer it.
+    async fn ask(&self, engine: &Engine) -> Result<Reply, Error> {
+        let key = ReplayKey::new(self.artist.artist_id, &self.uri);
+        let (chain, guess) = (engine.chain().id, engine.signers().likely(self.artist.artist_id).map(Into::into));
+        let caller = engine.transactions().caller(self.artist.artist_id, chain, guess, Some(&key), NOW).await?;
+        let caller = caller.ok_or("no artist")?;
+        if caller.replayed.is_some() {
+            return Ok(Reply::Accepted);
+        }
+        let update = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: self.uri.clone() };
+        let calls = vec![Call::new(self.collection, &update)];
+        let write = Write { caller, calls, replay: Some((key, self.uri.clone())) };
+        let answer = |outcome: &Outcome| Answer { status: 200, body: outcome.hash.to_string() };
+        match engine.write(write, NOW, Duration::from_millis(500), answer).await {
+            Ok(_) | Err(WriteError::Claim(ClaimRefusal::KeyInUse)) => Ok(Reply::Accepted),
+            Err(WriteError::Claim(ClaimRefusal::LaneFull)) => {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                Ok(Reply::Refused)
+            }
+            Err(_) => Ok(Reply::Refused),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_wish_is_done_exactly_once() -> Result<(), Error> {
+    const ARTISTS: usize = 6;
+    const WISHES: usize = 8;
+    let workshop = Workshop::start("chaos").await?;
+    let limits = Policy {
+        max_gas: 8_000_000,
+        max_fee_per_gas: 1_000_000_000_000,
+        artist_gas_daily: 1_000_000_000,
+        total_gas_daily: 1_000_000_000_000,
+    };
+    let healthy = workshop.engine(&workshop.rpc_url, limits.clone())?;
+    let disturbed = workshop.engine(&disturbed(&workshop.rpc_url).await?, limits)?;
+    let mut artists = Vec::new();
+    for index in 0..ARTISTS {
+        artists.push(workshop.artist(index % 2).await?);
+    }
+    let collection = workshop.collection(&artists).await?;
+    let wishes: Vec<_> = artists
+        .iter()
+        .enumerate()
+        .flat_map(|(index, &artist)| {
+            (0..WISHES).map(move |number| Wish { artist, collection, uri: format!("ar://{index}/{number}") })
+        })
+        .collect();
+
+    // Clients ask, and functions are killed: one request in four, after a random time.
+    let (dice, mut kills) = (Dice::default(), 0);
+    let permits = Arc::new(tokio::sync::Semaphore::new(12));
+    let mut clients = tokio::task::JoinSet::new();
+    for wish in wishes.clone() {
+        let (engine, dice, permits) = (disturbed.clone(), dice.clone(), permits.clone());
+        clients.spawn(async move {
+            let mut kills = 0;
+            for _ in 0..6 {
+                let permit = permits.acquire().await?;
+                let (asked, by) = (wish.clone(), engine.clone());
+                let function = tokio::spawn(async move { asked.ask(&by).await });
+                let killer = function.abort_handle();
+                if dice.roll(4) == 0 {
+                    tokio::time::sleep(Duration::from_millis(20 + dice.roll(400))).await;
+                    killer.abort();
+                    kills += 1;
+                }
+                let reply = function.await;
+                drop(permit);
+                if matches!(reply, Ok(Ok(Reply::Accepted))) {
+                    break;
+                }
+            }
+            Ok::<_, Error>(kills)
+        });
+    }
+    let settler = Settler::new(vec![disturbed.clone()]);
+    while let Some(client) = tokio::time::timeout(Duration::from_secs(300), clients.join_next()).await? {
+        kills += client??;
+        // The schedule runs on meanwhile. What it can't do now it does the next time.
+        let _ = settler.step(NOW).await;
+    }
+    for _ in 0..3 {
+        let _ = settler.step(LATER).await;
+    }
+
+    // The node is well again, and clients whose wish led to nothing ask once more.
+    let settler = Settler::new(vec![healthy.clone()]);
+    let mut rounds = 0;
+    loop {
+        let open: usize = settler.step(LATER).await?.iter().map(|lane| lane.settled.open).sum();
+        let mut missing = 0;
+        for wish in &wishes {
+            missing += usize::from(wish.ask(&healthy).await? != Reply::Accepted);
+        }
+        rounds += 1;
+        if open + missing == 0 {
+            break;
+        }
+        assert!(rounds < 20, "{open} open, {missing} missing");
+    }
+    settler.step(LATER).await?;
+
+    let node = workshop.node().await?;
+    let events = node.get_logs(&Filter::new().address(collection).from_block(0)).await?;
+    let mut done = BTreeMap::<String, usize>::new();
+    for event in events.iter().filter_map(|log| log.log_decode::<URI>().ok()) {
+        if event.inner.data.id == U256::ONE {
+            *done.entry(event.inner.data.value.clone()).or_default() += 1;
+        }
+    }
+    println!("{} wishes, {kills} kills, {rounds} rounds until all was settled", wishes.len());
+    for wish in &wishes {
+        assert_eq!(done.get(&wish.uri), Some(&1), "{}", wish.uri);
+    }
+    for artist in &artists[..2] {
+        let lane = healthy.transactions().lane(healthy.chain().id, artist.lane).await?.ok_or("no lane")?;
+        let on_chain = healthy.node().next_nonce(artist.lane.into(), BlockNumberOrTag::Latest).await?;
+        assert_eq!((lane.open.len(), lane.next_nonce), (0, on_chain));
+    }
+    Ok(())
+}
