@@ -1,19 +1,24 @@
-// Compiles the contracts of this folder: `node local/contracts/compile.mjs <output folder>` writes one
-// `<contract>.json` each, of the shape `{abi, bytecode, deployedBytecode}`. Compiles only groups in which something has
-// changed.
+// Compiles what the local chains need: `node local/contracts/compile.mjs <output folder>` writes one `<contract>.json`
+// per source file, of the shape `{abi, bytecode, deployedBytecode}`. Compiles only groups in which something has changed.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-/** What is compiled together. */
+/** What is compiled together: sources of this folder or of npm packages. */
 const GROUPS = {
-  comments: { contracts: ["Comments", "TestCurrency"] },
-  splits: { contracts: ["PushSplit", "PushSplitFactory"] },
+  comments: { compiler: "solc", sources: ["Comments.sol", "TestCurrency.sol"] },
+  splits: { compiler: "solc", sources: ["PushSplit.sol", "PushSplitFactory.sol"] },
+  timedSale: {
+    compiler: "solc-0.8.23",
+    sources: ["TimedSaleToken.sol", "@zoralabs/erc20z/src/minter/ZoraTimedSaleStrategyImpl.sol"],
+    dependent: "@zoralabs/erc20z",
+  },
 };
 
-const require = createRequire(import.meta.url);
-const sourceOf = (contract) => readFileSync(new URL(`${contract}.sol`, import.meta.url), "utf8");
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const PACKAGES = join(HERE, "../node_modules");
 
 const out = process.argv[2];
 if (!out) fail("usage: compile.mjs <output folder>");
@@ -26,10 +31,13 @@ for (const [name, group] of Object.entries(GROUPS)) {
 }
 
 /** Changes with everything that a group's output depends on. */
-function currentStamp({ contracts }) {
-  const script = readFileSync(new URL(import.meta.url), "utf8");
-  const versions = ["solc", "@openzeppelin/contracts"].map((name) => require(`${name}/package.json`).version);
-  return createHash("sha256").update(JSON.stringify([script, contracts.map(sourceOf), versions])).digest("hex");
+function currentStamp(group) {
+  const script = readFileSync(fileURLToPath(import.meta.url), "utf8");
+  const sources = group.sources.map((path) => read(path, group));
+  const versions = [group.compiler, "@openzeppelin/contracts"].map(
+    (name) => JSON.parse(read(`${name}/package.json`, group)).version,
+  );
+  return createHash("sha256").update(JSON.stringify([script, sources, versions])).digest("hex");
 }
 
 function storedStamp(group) {
@@ -40,34 +48,48 @@ function storedStamp(group) {
   }
 }
 
-function compile({ contracts }) {
+function compile(group) {
   const input = {
     language: "Solidity",
-    sources: Object.fromEntries(contracts.map((contract) => [`${contract}.sol`, { content: sourceOf(contract) }])),
+    sources: Object.fromEntries(group.sources.map((path) => [path, { content: read(path, group) }])),
     settings: {
       optimizer: { enabled: true, runs: 200 },
       outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
+      // As in the configuration that the package's own authors build with.
+      remappings: ["@zoralabs/shared-contracts/=@zoralabs/shared-contracts/src/"],
     },
   };
+  const resolveImport = (path) => {
+    try {
+      return { contents: read(path, group) };
+    } catch (error) {
+      return { error: error.message };
+    }
+  };
   // Only here, since loading the compiler takes longer than finding that there is nothing to do.
-  const solc = require("solc");
+  const solc = createRequire(import.meta.url)(group.compiler);
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: resolveImport }));
   const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
   if (errors.length > 0) fail(errors.map(({ formattedMessage }) => formattedMessage).join("\n"));
 
-  return contracts.map((contract) => {
-    const { abi, evm } = output.contracts[`${contract}.sol`][contract];
+  return group.sources.map((path) => {
+    const contract = basename(path, ".sol");
+    const { abi, evm } = output.contracts[path][contract];
     const [bytecode, deployedBytecode] = [evm.bytecode, evm.deployedBytecode].map(({ object }) => `0x${object}`);
     return [contract, { abi, bytecode, deployedBytecode }];
   });
 }
 
-function resolveImport(path) {
-  try {
-    return { contents: readFileSync(require.resolve(path), "utf8") };
-  } catch (error) {
-    return { error: error.message };
+/** A file of this folder or of a package, in the version that the group's package depends on. */
+function read(path, { dependent = "" }) {
+  for (const folder of [HERE, join(PACKAGES, dependent, "node_modules"), PACKAGES]) {
+    try {
+      return readFileSync(join(folder, path), "utf8");
+    } catch (error) {
+      if (error.code !== "ENOENT") throw error;
+    }
   }
+  throw new Error(`${path}: no such file`);
 }
 
 /** Renamed into place, so that a reader at the same time sees the whole file or the one before. */

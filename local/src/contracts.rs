@@ -3,6 +3,7 @@
 
 mod artifacts;
 mod splits;
+mod timed_sale;
 
 use std::collections::BTreeMap;
 
@@ -67,6 +68,7 @@ pub async fn deploy(
     let mut deployment = Deployment { node, artifacts, addresses: BTreeMap::new() };
     deployment.accounts().await?;
     deployment.sales(&chain.addresses).await?;
+    deployment.timed_sale(&chain.addresses).await?;
     deployment.factory(&chain.addresses).await?;
     deployment.comments_and_currency(&chain.addresses).await?;
     deployment.splits(&chain.addresses).await?;
@@ -215,7 +217,7 @@ mod tests {
             let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
 
             let node = RootProvider::connect(&anvil.rpc_url).await?;
-            assert_eq!(deployed.len(), 13);
+            assert_eq!(deployed.len(), 14);
             for (name, address) in &deployed {
                 assert!(!node.get_code_at(*address).await?.is_empty(), "no code of {name} at {address}");
             }
@@ -223,6 +225,7 @@ mod tests {
                 ("factory", chain.addresses.factory),
                 ("fixedPriceMinter", chain.addresses.fixed_price_minter),
                 ("erc20Minter", chain.addresses.erc20_minter),
+                ("timedMinter", chain.addresses.timed_minter),
                 ("comments", chain.addresses.comments),
                 ("splitFactory", chain.addresses.split_factory),
                 ("usdc", chain.addresses.usdc),
