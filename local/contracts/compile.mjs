@@ -1,12 +1,14 @@
 // Compiles what the local chains need: `node local/contracts/compile.mjs <output folder>` writes one `<contract>.json`
-// per source file, of the shape `{abi, bytecode, deployedBytecode}`. Compiles only groups in which something has changed.
+// per source file, of the shape `{abi, bytecode}`. Does only groups in which something has changed.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What is compiled together: sources of this folder or of npm packages. */
+const NOUNS = "@nouns/contracts/dist/typechain/factories/contracts";
+
+/** What is compiled together: sources of this folder or of npm packages. Without a compiler: what is compiled already. */
 const GROUPS = {
   comments: { compiler: "solc", sources: ["Comments.sol", "TestCurrency.sol"] },
   splits: { compiler: "solc", sources: ["PushSplit.sol", "PushSplitFactory.sol"] },
@@ -14,6 +16,14 @@ const GROUPS = {
     compiler: "solc-0.8.23",
     sources: ["TimedSaleToken.sol", "@zoralabs/erc20z/src/minter/ZoraTimedSaleStrategyImpl.sol"],
     dependent: "@zoralabs/erc20z",
+  },
+  bravo: { compiler: "solc", sources: ["BravoGovernor.sol", "VotesToken.sol"] },
+  nouns: {
+    sources: [
+      `${NOUNS}/governance/NounsDAOExecutor__factory.js`,
+      `${NOUNS}/governance/NounsDAOLogicV1__factory.js`,
+      `${NOUNS}/test/NounsTokenHarness__factory.js`,
+    ],
   },
 };
 
@@ -26,7 +36,8 @@ mkdirSync(out, { recursive: true });
 for (const [name, group] of Object.entries(GROUPS)) {
   const stamp = currentStamp(group);
   if (storedStamp(name) === stamp) continue;
-  for (const [contract, artifact] of compile(group)) write(`${contract}.json`, JSON.stringify(artifact));
+  const artifacts = group.compiler ? compile(group) : extract(group);
+  for (const [contract, artifact] of artifacts) write(`${contract}.json`, JSON.stringify(artifact));
   write(`${name}.stamp`, stamp);
 }
 
@@ -34,9 +45,8 @@ for (const [name, group] of Object.entries(GROUPS)) {
 function currentStamp(group) {
   const script = readFileSync(fileURLToPath(import.meta.url), "utf8");
   const sources = group.sources.map((path) => read(path, group));
-  const versions = [group.compiler, "@openzeppelin/contracts"].map(
-    (name) => JSON.parse(read(`${name}/package.json`, group)).version,
-  );
+  const tools = group.compiler ? [group.compiler, "@openzeppelin/contracts"] : [];
+  const versions = tools.map((name) => JSON.parse(read(`${name}/package.json`, group)).version);
   return createHash("sha256").update(JSON.stringify([script, sources, versions])).digest("hex");
 }
 
@@ -54,7 +64,7 @@ function compile(group) {
     sources: Object.fromEntries(group.sources.map((path) => [path, { content: read(path, group) }])),
     settings: {
       optimizer: { enabled: true, runs: 200 },
-      outputSelection: { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"] } },
+      outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
       // As in the configuration that the package's own authors build with.
       remappings: ["@zoralabs/shared-contracts/=@zoralabs/shared-contracts/src/"],
     },
@@ -75,8 +85,15 @@ function compile(group) {
   return group.sources.map((path) => {
     const contract = basename(path, ".sol");
     const { abi, evm } = output.contracts[path][contract];
-    const [bytecode, deployedBytecode] = [evm.bytecode, evm.deployedBytecode].map(({ object }) => `0x${object}`);
-    return [contract, { abi, bytecode, deployedBytecode }];
+    return [contract, { abi, bytecode: `0x${evm.bytecode.object}` }];
+  });
+}
+
+/** Bytecode from modules that hold it as a constant. It isn't worth loading them: they need all of a large library. */
+function extract(group) {
+  return group.sources.map((path) => {
+    const [, bytecode] = /const _bytecode = "(0x[0-9a-f]+)";/.exec(read(path, group)) ?? fail(`${path}: no bytecode`);
+    return [basename(path, "__factory.js"), { bytecode }];
   });
 }
 
