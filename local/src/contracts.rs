@@ -78,7 +78,7 @@ pub async fn deploy(
 pub(crate) struct Deployment<'a> {
     pub(crate) node: RootProvider,
     pub(crate) artifacts: &'a Artifacts,
-    pub(crate) addresses: BTreeMap<&'static str, Address>,
+    addresses: BTreeMap<&'static str, Address>,
 }
 
 impl<'a> Deployment<'a> {
