@@ -63,7 +63,8 @@ function compile(group) {
     language: "Solidity",
     sources: Object.fromEntries(group.sources.map((path) => [path, { content: read(path, group) }])),
     settings: {
-      optimizer: { enabled: true, runs: 200 },
+      // Local chains have no limit on the size of code, and this takes half the time.
+      optimizer: { enabled: false },
       outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
       // As in the configuration that the package's own authors build with.
       remappings: ["@zoralabs/shared-contracts/=@zoralabs/shared-contracts/src/"],
