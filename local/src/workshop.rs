@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 
 use alloy::{
     primitives::{Address, U256, uint},
-    providers::{Provider, RootProvider},
+    providers::{Provider, RootProvider, ext::AnvilApi},
     sol_types::SolCall,
 };
 use aws_config::SdkConfig;
@@ -26,7 +26,7 @@ use template::Template;
 
 use crate::{
     Error,
-    chains::LocalChain,
+    chains::{LANE_BALANCE, LocalChain},
     cloud::{self, Endpoints},
     contracts::{self, Artifacts, DEPLOYER},
     database,
@@ -180,7 +180,11 @@ pub async fn publish(
         setupActions: all.into_iter().map(Into::into).collect(),
     };
     let node: RootProvider = RootProvider::connect(rpc_url).await?;
-    let receipt = transact(&node, "collection", DEPLOYER, factory, U256::ZERO, creation.abi_encode()).await?;
+    // A sender of its own: the node would give two transactions of one account the same nonce when they come at once.
+    let publisher = Address::left_padding_from(&ArtistId::random().as_u128().to_be_bytes());
+    node.anvil_set_balance(publisher, LANE_BALANCE).await?;
+    node.anvil_impersonate_account(publisher).await?;
+    let receipt = transact(&node, "collection", publisher, factory, U256::ZERO, creation.abi_encode()).await?;
     let mut created = receipt.logs().iter().filter_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
     Ok(created.next().ok_or("the factory announced no collection")?.inner.data.newContract)
 }
