@@ -2,6 +2,9 @@
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
 mod create_api_key;
+mod create_collection;
+mod create_moment;
+mod create_moments;
 mod events;
 mod index_chain;
 mod list_api_keys;
@@ -11,5 +14,6 @@ mod publish_key_set;
 mod refuse_unknown_route;
 mod revoke_api_key;
 mod send_code;
+mod simulate_moment;
 mod update_moment_uri;
 mod update_sale;

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What a lane pays transactions with: 100 ether, in wei.
-pub(crate) const LANE_BALANCE: U256 = uint!(100_000_000_000_000_000_000_U256);
+const LANE_BALANCE: U256 = uint!(100_000_000_000_000_000_000_U256);
 
 /// A running chain.
 pub struct LocalChain {

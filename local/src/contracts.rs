@@ -3,6 +3,7 @@
 
 mod artifacts;
 mod splits;
+mod timed_sale;
 
 use std::collections::BTreeMap;
 
@@ -63,23 +64,29 @@ pub async fn deploy(
     chain: &Chain,
     artifacts: &Artifacts,
 ) -> Result<BTreeMap<&'static str, Address>, StepError> {
-    let node = RootProvider::connect(rpc_url).await.map_err(during("connecting"))?;
-    let mut deployment = Deployment { node, artifacts, addresses: BTreeMap::new() };
+    let mut deployment = Deployment::on(rpc_url, artifacts).await?;
     deployment.accounts().await?;
     deployment.sales(&chain.addresses).await?;
+    deployment.timed_sale(&chain.addresses).await?;
     deployment.factory(&chain.addresses).await?;
     deployment.comments_and_currency(&chain.addresses).await?;
     deployment.splits(&chain.addresses).await?;
     Ok(deployment.addresses)
 }
 
-struct Deployment<'a> {
-    node: RootProvider,
-    artifacts: &'a Artifacts,
+/// What is being deployed to a node.
+pub(crate) struct Deployment<'a> {
+    pub(crate) node: RootProvider,
+    pub(crate) artifacts: &'a Artifacts,
     addresses: BTreeMap<&'static str, Address>,
 }
 
-impl Deployment<'_> {
+impl<'a> Deployment<'a> {
+    pub(crate) async fn on(rpc_url: &str, artifacts: &'a Artifacts) -> Result<Self, StepError> {
+        let node = RootProvider::connect(rpc_url).await.map_err(during("connecting"))?;
+        Ok(Self { node, artifacts, addresses: BTreeMap::new() })
+    }
+
     /// The contracts of Safe accounts, in the way in which they were deployed publicly.
     async fn accounts(&mut self) -> Result<(), StepError> {
         let step = "singletonFactory";
@@ -144,10 +151,7 @@ impl Deployment<'_> {
         let proxy = self.protocol_bytecode(contract, "Zora1155Factory", "Zora1155Factory")?;
         let arguments = (implementation, Bytes::new()).abi_encode_params();
         self.place(contract, addresses.factory, &proxy, &arguments).await?;
-        self.node
-            .anvil_set_storage_at(addresses.factory, IMPLEMENTATION_SLOT.into(), implementation.into_word())
-            .await
-            .map_err(during(contract))?;
+        self.store(contract, addresses.factory, IMPLEMENTATION_SLOT.into(), implementation.into_word()).await?;
         self.call(contract, addresses.factory, &Owned::initializeCall { owner: DEPLOYER }).await
     }
 
@@ -165,7 +169,12 @@ impl Deployment<'_> {
     }
 
     /// Deploys a contract at the address that follows from its code.
-    async fn create(&self, contract: &'static str, code: &str, arguments: &[u8]) -> Result<Address, StepError> {
+    pub(crate) async fn create(
+        &self,
+        contract: &'static str,
+        code: &str,
+        arguments: &[u8],
+    ) -> Result<Address, StepError> {
         let creation = creation_code(contract, code, arguments)?;
         let salt = B256::ZERO;
         let input = [salt.as_slice(), &creation].concat();
@@ -174,7 +183,7 @@ impl Deployment<'_> {
     }
 
     /// Puts a contract at an address of our choice: the code that its constructor returns, but no storage.
-    async fn place(
+    pub(crate) async fn place(
         &mut self,
         contract: &'static str,
         address: Address,
@@ -189,7 +198,23 @@ impl Deployment<'_> {
         Ok(())
     }
 
-    async fn call(&self, contract: &'static str, address: Address, call: &impl SolCall) -> Result<(), StepError> {
+    /// Writes to a contract's storage, past its code.
+    pub(crate) async fn store(
+        &self,
+        contract: &'static str,
+        address: Address,
+        slot: U256,
+        value: B256,
+    ) -> Result<(), StepError> {
+        self.node.anvil_set_storage_at(address, slot, value).await.map(drop).map_err(during(contract))
+    }
+
+    pub(crate) async fn call(
+        &self,
+        contract: &'static str,
+        address: Address,
+        call: &impl SolCall,
+    ) -> Result<(), StepError> {
         transact(&self.node, contract, DEPLOYER, address, U256::ZERO, call.abi_encode()).await.map(drop)
     }
 }
@@ -215,7 +240,7 @@ mod tests {
             let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
 
             let node = RootProvider::connect(&anvil.rpc_url).await?;
-            assert_eq!(deployed.len(), 13);
+            assert_eq!(deployed.len(), 14);
             for (name, address) in &deployed {
                 assert!(!node.get_code_at(*address).await?.is_empty(), "no code of {name} at {address}");
             }
@@ -223,6 +248,7 @@ mod tests {
                 ("factory", chain.addresses.factory),
                 ("fixedPriceMinter", chain.addresses.fixed_price_minter),
                 ("erc20Minter", chain.addresses.erc20_minter),
+                ("timedMinter", chain.addresses.timed_minter),
                 ("comments", chain.addresses.comments),
                 ("splitFactory", chain.addresses.split_factory),
                 ("usdc", chain.addresses.usdc),

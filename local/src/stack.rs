@@ -20,7 +20,7 @@ use crate::{
     database,
     demo::{self, Demo},
     functions::{Emulator, environment},
-    mail,
+    governor, mail,
     paths::Paths,
     process::{Process, free_port, wanted_port},
 };
@@ -182,7 +182,10 @@ async fn deploy_contracts(
 ) -> Result<BTreeMap<String, BTreeMap<String, String>>, Error> {
     let artifacts = Artifacts::compile(paths).await?;
     let deploy = nodes.iter().map(async |node| {
-        let addresses = contracts::deploy(&node.rpc_url, chains.get(node.id)?, &artifacts).await?;
+        let mut addresses = contracts::deploy(&node.rpc_url, chains.get(node.id)?, &artifacts).await?;
+        if node.id == governor::CHAIN {
+            addresses.extend(governor::deploy(&node.rpc_url, &artifacts).await?);
+        }
         let lower_case = |(name, address): (&str, _)| (name.to_owned(), Address::from(address).to_string());
         Ok::<_, Error>((node.id.to_string(), addresses.into_iter().map(lower_case).collect()))
     });

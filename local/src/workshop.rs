@@ -4,7 +4,7 @@
 use std::{fs, time::Duration};
 
 use alloy::{
-    primitives::{Address, U256, uint},
+    primitives::{Address, U256, keccak256, uint},
     providers::{Provider, RootProvider, ext::AnvilApi},
     sol_types::SolCall,
 };
@@ -26,7 +26,7 @@ use template::Template;
 
 use crate::{
     Error,
-    chains::{LANE_BALANCE, LocalChain},
+    chains::LocalChain,
     cloud::{self, Endpoints},
     contracts::{self, Artifacts, DEPLOYER},
     database,
@@ -40,6 +40,9 @@ const CHAIN: ChainId = ChainId(8453);
 /// Longest wait for a node's answer.
 const NODE_TIMEOUT: Duration = Duration::from_secs(2);
 const ADMIN: U256 = uint!(2_U256);
+
+/// What the maker of a collection pays for it with: an ether, in wei.
+const MAKER_BALANCE: U256 = uint!(1_000_000_000_000_000_000_U256);
 
 /// The running parts; they end with this value.
 pub struct Workshop {
@@ -180,11 +183,11 @@ pub async fn publish(
         setupActions: all.into_iter().map(Into::into).collect(),
     };
     let node: RootProvider = RootProvider::connect(rpc_url).await?;
-    // A sender of its own: the node would give two transactions of one account the same nonce when they come at once.
-    let publisher = Address::left_padding_from(&ArtistId::random().as_u128().to_be_bytes());
-    node.anvil_set_balance(publisher, LANE_BALANCE).await?;
-    node.anvil_impersonate_account(publisher).await?;
-    let receipt = transact(&node, "collection", publisher, factory, U256::ZERO, creation.abi_encode()).await?;
+    // Whoever publishes at the same time must not take the same nonces: each collection has a maker of its own.
+    let maker = Address::from_word(keccak256(creation.abi_encode()));
+    node.anvil_impersonate_account(maker).await?;
+    node.anvil_set_balance(maker, MAKER_BALANCE).await?;
+    let receipt = transact(&node, "collection", maker, factory, U256::ZERO, creation.abi_encode()).await?;
     let mut created = receipt.logs().iter().filter_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
     Ok(created.next().ok_or("the factory announced no collection")?.inner.data.newContract)
 }

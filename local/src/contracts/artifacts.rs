@@ -37,12 +37,12 @@ impl Artifacts {
     }
 
     /// The bytecode of a contract that `contracts/compile.mjs` compiled, in hexadecimal digits.
-    pub(super) fn compiled(&self, contract: &'static str, name: &str) -> Result<String, StepError> {
+    pub(crate) fn compiled(&self, contract: &'static str, name: &str) -> Result<String, StepError> {
         bytecode(contract, &self.compiled.join(format!("{name}.json")))
     }
 
     /// The bytecode of a contract that an npm package has, in hexadecimal digits.
-    pub(super) fn packaged(&self, contract: &'static str, file: &str) -> Result<String, StepError> {
+    pub(crate) fn packaged(&self, contract: &'static str, file: &str) -> Result<String, StepError> {
         bytecode(contract, &self.node_modules.join(file))
     }
 }

@@ -1,12 +1,15 @@
 //! What the service signs at all: which functions of which contracts, how much gas, at which fees. The last line of
 //! defence before a lane's key, whatever the code above it does.
 
-use alloy::{primitives::Address, sol_types::SolCall};
+use alloy::{
+    primitives::{Address, Bytes},
+    sol_types::SolCall,
+};
 
 use super::{
     Chain,
     account::{self, Call},
-    contracts::Creator1155,
+    contracts::{Creator1155, CreatorFactory, SplitFactory},
 };
 use crate::config::{self, ConfigError};
 
@@ -57,6 +60,10 @@ pub enum PolicyError {
 enum ContractKind {
     /// A collection of moments, which is any contract that is nothing else here.
     Collection,
+    /// Makes collections.
+    Factory,
+    /// Makes revenue splits.
+    SplitFactory,
     /// A contract that no artist's account has to call.
     OffLimits,
 }
@@ -82,15 +89,24 @@ impl Policy {
     /// At the first function that isn't on the list.
     pub fn admit_calls(&self, chain: &Chain, account: Address, calls: &[Call]) -> Result<(), PolicyError> {
         for call in calls {
-            let selector = call.data.first_chunk().copied().unwrap_or_default();
+            let refused = |selector| Err(PolicyError::Function { target: call.target, selector });
+            let function = selector(&call.data);
             let allowed: &[[u8; 4]] = match kind(chain, account, call.target) {
-                ContractKind::Collection => {
-                    &[Creator1155::updateTokenURICall::SELECTOR, Creator1155::callSaleCall::SELECTOR]
-                }
+                ContractKind::Collection => &[
+                    Creator1155::updateTokenURICall::SELECTOR,
+                    Creator1155::callSaleCall::SELECTOR,
+                    Creator1155::multicallCall::SELECTOR,
+                ],
+                ContractKind::Factory => &[CreatorFactory::createContractCall::SELECTOR],
+                ContractKind::SplitFactory => &[SplitFactory::createSplitDeterministicCall::SELECTOR],
                 ContractKind::OffLimits => &[],
             };
-            if !allowed.contains(&selector) || !call.value.is_zero() {
-                return Err(PolicyError::Function { target: call.target, selector });
+            if !allowed.contains(&function) || !call.value.is_zero() {
+                return refused(function);
+            }
+            let mut inside = actions(&call.data).into_iter().map(|action| selector(&action));
+            if let Some(action) = inside.find(|action| !COLLECTION_ACTIONS.contains(action)) {
+                return refused(action);
             }
         }
         Ok(())
@@ -107,10 +123,43 @@ impl Policy {
     }
 }
 
+/// What a collection may be made to do to itself, several at once or as it is made.
+const COLLECTION_ACTIONS: [[u8; 4]; 7] = [
+    Creator1155::assumeLastTokenIdMatchesCall::SELECTOR,
+    Creator1155::setupNewTokenWithCreateReferralCall::SELECTOR,
+    Creator1155::addPermissionCall::SELECTOR,
+    Creator1155::callSaleCall::SELECTOR,
+    Creator1155::updateRoyaltiesForTokenCall::SELECTOR,
+    Creator1155::updateTokenURICall::SELECTOR,
+    Creator1155::adminMintCall::SELECTOR,
+];
+
+/// The actions that a call bundles; none where it is an action itself. One that can't be read is taken for an action
+/// without a name, which nothing allows.
+fn actions(data: &[u8]) -> Vec<Bytes> {
+    let bundled = match selector(data) {
+        Creator1155::multicallCall::SELECTOR => Creator1155::multicallCall::abi_decode(data).map(|call| call.data),
+        CreatorFactory::createContractCall::SELECTOR => {
+            CreatorFactory::createContractCall::abi_decode(data).map(|call| call.setupActions)
+        }
+        _ => Ok(Vec::new()),
+    };
+    bundled.unwrap_or_else(|_| vec![Bytes::new()])
+}
+
+fn selector(data: &[u8]) -> [u8; 4] {
+    data.first_chunk().copied().unwrap_or_default()
+}
+
 fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
     let addresses = &chain.addresses;
+    if target == addresses.factory {
+        return ContractKind::Factory;
+    }
+    if target == addresses.split_factory {
+        return ContractKind::SplitFactory;
+    }
     let others = [
-        addresses.factory,
         addresses.fixed_price_minter,
         addresses.erc20_minter,
         addresses.timed_minter,
@@ -156,6 +205,52 @@ mod tests {
         ] {
             assert!(matches!(admit(refused), Err(PolicyError::Function { .. })));
         }
+    }
+
+    #[test]
+    fn bundled_actions_are_looked_into() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let admit = |target: Address, function: &dyn Fn(Vec<Bytes>) -> Vec<u8>, actions: Vec<Vec<u8>>| {
+            let data = function(actions.into_iter().map(Bytes::from).collect()).into();
+            let call = Call { target, value: U256::ZERO, data };
+            policy().admit_calls(chain, Address::repeat_byte(1), &[call])
+        };
+        let multicall = |data: Vec<Bytes>| Creator1155::multicallCall { data }.abi_encode();
+        let create = |actions: Vec<Bytes>| {
+            CreatorFactory::createContractCall {
+                newContractURI: String::new(),
+                name: String::new(),
+                defaultRoyaltyConfiguration: CreatorFactory::RoyaltyConfiguration {
+                    royaltyMintSchedule: 0,
+                    royaltyBPS: 0,
+                    royaltyRecipient: Address::ZERO,
+                },
+                defaultAdmin: Address::ZERO,
+                setupActions: actions,
+            }
+            .abi_encode()
+        };
+        let mint = Creator1155::adminMintCall {
+            recipient: Address::ZERO,
+            tokenId: U256::ONE,
+            quantity: U256::ONE,
+            data: Bytes::new(),
+        };
+        let (collection, factory) = (Address::repeat_byte(2), chain.addresses.factory);
+        assert_eq!(admit(collection, &multicall, vec![mint.abi_encode()]), Ok(()));
+        assert_eq!(admit(factory, &create, vec![mint.abi_encode()]), Ok(()));
+        assert_eq!(admit(factory, &create, vec![]), Ok(()));
+        let upgrade = alloy::hex!("3659cfe6").to_vec();
+        for (target, function) in [(collection, &multicall as &dyn Fn(Vec<Bytes>) -> Vec<u8>), (factory, &create)] {
+            assert!(admit(target, function, vec![mint.abi_encode(), upgrade.clone()]).is_err());
+            assert!(admit(target, function, vec![multicall(vec![mint.abi_encode().into()])]).is_err());
+            assert!(admit(target, function, vec![vec![]]).is_err());
+        }
+        assert!(admit(collection, &create, vec![]).is_err(), "a collection makes no collections");
+        assert!(admit(factory, &multicall, vec![]).is_err());
+        let garbled = |_: Vec<Bytes>| [Creator1155::multicallCall::SELECTOR.as_slice(), &[0xff; 40]].concat();
+        assert!(admit(collection, &garbled, vec![]).is_err());
     }
 
     #[test]

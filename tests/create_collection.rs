@@ -1,0 +1,81 @@
+//! `POST /collections`
+
+use alloy::primitives::{Address, U256};
+use serde_json::{Value, json};
+use shared::chain::contracts::Creator1155;
+use tests::Stack;
+
+const PATH: &str = "/collections";
+
+#[tokio::test]
+async fn an_artists_account_makes_a_collection_that_is_theirs() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let body = json!({"name": "Nachtzug 🚆", "uri": "ipfs://bafynight/collection.json"});
+    let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_success();
+    let mut fields: Vec<_> = answer.body.as_object().expect("an object").keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["chainId", "contractAddress", "hash"]);
+    assert_eq!(answer.body["chainId"], 8453);
+
+    let address = answer.body["contractAddress"].as_str().expect("an address");
+    assert_eq!(address, address.to_lowercase());
+    let account: Address = writer.artist.wallet.parse().expect("an address");
+    let collection = Creator1155::new(address.parse().expect("an address"), stack.chain());
+    assert_eq!(collection.name().call().await.expect("a name"), "Nachtzug 🚆");
+    assert_eq!(collection.nextTokenId().call().await.expect("a number"), U256::ONE);
+    assert_eq!(collection.permissions(U256::ZERO, account).call().await.expect("permissions"), U256::from(2));
+}
+
+#[tokio::test]
+async fn a_repeat_with_the_same_idempotency_key_makes_no_second_collection() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let body = json!({"name": "Once", "uri": "ar://once"});
+    let key = [("idempotency-key", "once-and-only-once")];
+    let first = stack.write(PATH, &writer.key, &body, &key).await.expect_success();
+    let again = stack.write(PATH, &writer.key, &body, &key).await.expect_success();
+    assert_eq!(first.body, again.body);
+    assert_eq!((first.header("idempotent-replayed"), again.header("idempotent-replayed")), ("", "true"));
+    let other = json!({"name": "Twice", "uri": "ar://once"});
+    stack.write(PATH, &writer.key, &other, &key).await.expect_error(422);
+}
+
+#[tokio::test]
+async fn an_account_that_is_not_the_artists_is_refused() {
+    let stack = Stack::connect();
+    let (writer, other) = (stack.new_writer().await, stack.new_artist().await);
+    let body = |account: &str| json!({"account": account, "name": "Mine", "uri": "ar://mine"});
+    stack.write(PATH, &writer.key, &body(&writer.artist.wallet), &[]).await.expect_success();
+    for foreign in [other.wallet.as_str(), "0x00000000000000000000000000000000000000a1"] {
+        let answer = stack.write(PATH, &writer.key, &body(foreign), &[]).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), ["account"]);
+    }
+}
+
+#[tokio::test]
+async fn every_wrong_field_is_named() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let split = |entries: Value| json!({"name": "x", "uri": "ar://x", "splits": entries});
+    let half = |n: u8| json!({"address": format!("0x{n:040x}"), "percentAllocation": 50});
+    for (body, fields) in [
+        (json!({}), vec!["name", "uri"]),
+        (json!({"name": "", "uri": "http://x"}), vec!["name", "uri"]),
+        (json!({"name": "x".repeat(201), "uri": "ar://x"}), vec!["name"]),
+        (json!({"name": "x", "uri": "ar://x", "chainId": 10}), vec!["chainId"]),
+        (json!({"name": "x", "uri": "ar://x", "account": "0x1"}), vec!["account"]),
+        (split(json!([half(1)])), vec!["splits"]),
+        (split(json!([half(1), half(1)])), vec!["splits"]),
+        (split(json!([half(1), {"address": format!("0x{:040x}", 2), "percentAllocation": 49.9999}])), vec!["splits"]),
+        (
+            split(json!([{"address": "0x1", "percentAllocation": 0}, half(2)])),
+            vec!["splits.0.address", "splits.0.percentAllocation"],
+        ),
+        (split(json!("all")), vec!["splits"]),
+    ] {
+        let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), fields, "{body}");
+    }
+    stack.write(PATH, "moments_wrong", &json!({}), &[]).await.expect_error(401);
+}

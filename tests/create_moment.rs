@@ -1,0 +1,184 @@
+//! `POST /moment/create`
+
+use alloy::{
+    primitives::{Address, U256},
+    providers::Provider,
+    sol,
+};
+use serde_json::{Value, json};
+use shared::chain::contracts::{Creator1155, Erc20Minter, FixedPriceMinter};
+use tests::{Answer, Stack, Writer};
+
+const PATH: &str = "/moment/create";
+
+sol! {
+    #[sol(rpc)]
+    interface Moments {
+        function getTokenInfo(uint256 tokenId) external view returns (string memory uri, uint256 maxSupply, uint256 totalMinted);
+        function balanceOf(address account, uint256 id) external view returns (uint256);
+        function createReferrals(uint256 tokenId) external view returns (address);
+        function getRoyalties(uint256 tokenId) external view returns (uint32 schedule, uint32 bps, address recipient);
+    }
+
+    #[sol(rpc)]
+    interface TimedSales {
+        function saleV2(address collection, uint256 tokenId) external view returns (
+            uint64 saleStart, uint64 marketCountdown, uint64 saleEnd, bool secondaryActivated, uint256 minimumMarketEth,
+            address pool, address erc20z, string memory name, string memory symbol
+        );
+    }
+}
+
+/// A new collection for the moment.
+fn new_collection() -> Value {
+    json!({"name": "First Steps", "uri": "ipfs://bafysteps/collection.json"})
+}
+
+fn token(sale: Value) -> Value {
+    json!({"tokenMetadataURI": "ipfs://bafysteps/1.json", "salesConfig": sale})
+}
+
+fn fixed(price: &str) -> Value {
+    json!({"type": "fixedPrice", "pricePerToken": price, "saleStart": 7, "saleEnd": u64::MAX.to_string()})
+}
+
+async fn create(stack: &Stack, writer: &Writer, contract: Value, token: Value) -> Answer {
+    stack.write(PATH, &writer.key, &json!({"contract": contract, "token": token}), &[]).await
+}
+
+fn made(answer: &Answer) -> (Address, U256) {
+    let text = |field: &str| answer.body[field].as_str().expect(field);
+    (text("contractAddress").parse().expect("an address"), text("tokenId").parse().expect("a number"))
+}
+
+#[tokio::test]
+async fn a_moment_in_a_new_collection_is_all_that_was_asked_for() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let account: Address = writer.artist.wallet.parse().expect("an address");
+    let (referral, payee) = (Address::repeat_byte(0x11), Address::repeat_byte(0x22));
+    let mut token = token(fixed("5000"));
+    token["createReferral"] = json!(referral);
+    token["payoutRecipient"] = json!(payee);
+    token["maxSupply"] = json!(40);
+    token["mintToCreatorCount"] = json!(3);
+    token["salesConfig"]["maxTokensPerAddress"] = json!(2);
+    let answer = create(&stack, &writer, new_collection(), token).await.expect_success();
+    let (collection, id) = made(&answer);
+    assert_eq!(id, U256::ONE);
+
+    let moments = Moments::new(collection, stack.chain());
+    let info = moments.getTokenInfo(id).call().await.expect("a token");
+    assert_eq!(
+        (info.uri.as_str(), info.maxSupply, info.totalMinted),
+        ("ipfs://bafysteps/1.json", U256::from(40), U256::from(3))
+    );
+    assert_eq!(moments.balanceOf(account, id).call().await.expect("a balance"), U256::from(3));
+    assert_eq!(moments.createReferrals(id).call().await.expect("a referral"), referral);
+    let royalties = moments.getRoyalties(id).call().await.expect("royalties");
+    assert_eq!((royalties.bps, royalties.recipient), (1000, payee));
+    let rights =
+        Creator1155::new(collection, stack.chain()).permissions(id, account).call().await.expect("permissions");
+    assert_eq!(rights, U256::from(2), "the token is the factory's alone");
+    let minter = FixedPriceMinter::new(stack.contract("fixedPriceMinter"), stack.chain());
+    let sale = minter.sale(collection, id).call().await.expect("a sale");
+    assert_eq!((sale.saleStart, sale.saleEnd, sale.maxTokensPerAddress), (7, u64::MAX, 2));
+    assert_eq!((sale.pricePerToken.to_string().as_str(), sale.fundsRecipient), ("5000", payee));
+}
+
+#[tokio::test]
+async fn the_next_moments_go_into_the_same_collection() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let first = create(&stack, &writer, new_collection(), token(fixed("0"))).await.expect_success();
+    let (collection, _) = made(&first);
+    let existing = json!({"address": collection});
+    for expected in [2, 3] {
+        let answer = create(&stack, &writer, existing.clone(), token(fixed("1"))).await.expect_success();
+        assert_eq!(made(&answer), (collection, U256::from(expected)));
+    }
+}
+
+#[tokio::test]
+async fn an_erc20_sale_and_a_timed_one_are_set() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let usdc = stack.contract("usdc");
+    let erc20 = json!({"type": "erc20Mint", "pricePerToken": "1500000", "saleStart": 0, "saleEnd": u64::MAX, "currency": usdc.to_checksum(None)});
+    let (collection, id) = made(&create(&stack, &writer, new_collection(), token(erc20)).await.expect_success());
+    let minter = Erc20Minter::new(stack.contract("erc20Minter"), stack.chain());
+    let sale = minter.sale(collection, id).call().await.expect("a sale");
+    assert_eq!((sale.pricePerToken, sale.currency), (U256::from(1_500_000), usdc));
+
+    let timed_minter: Address = "0x777777722D078c97c6ad07d9f36801e653E356Ae".parse().expect("an address");
+    if stack.chain().get_code_at(timed_minter).await.expect("code").is_empty() {
+        return;
+    }
+    let timed = json!({"type": "PartnerTimedSaleStrategy", "pricePerToken": "0", "saleStart": 9, "saleEnd": 0});
+    let (collection, id) = made(&create(&stack, &writer, new_collection(), token(timed)).await.expect_success());
+    let sale = TimedSales::new(timed_minter, stack.chain()).saleV2(collection, id).call().await.expect("a sale");
+    assert_eq!((sale.saleStart, sale.name.as_str(), sale.symbol.as_str()), (9, "First Steps", "$FRST"));
+}
+
+#[tokio::test]
+async fn a_split_gets_proceeds_and_royalties_and_is_made_once() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let share = |percent: f64| json!({"address": format!("0x{:08x}{:032x}", 1, uuid::Uuid::new_v4().as_u128()), "percentAllocation": percent});
+    let splits = json!([share(33.3333), share(33.3333), share(33.3334)]);
+    let body = json!({"contract": new_collection(), "token": token(fixed("100")), "splits": splits});
+    let mut recipients = Vec::new();
+    for _ in 0..2 {
+        let (collection, id) = made(&stack.write(PATH, &writer.key, &body, &[]).await.expect_success());
+        let royalties = Moments::new(collection, stack.chain()).getRoyalties(id).call().await.expect("royalties");
+        let minter = FixedPriceMinter::new(stack.contract("fixedPriceMinter"), stack.chain());
+        let sale = minter.sale(collection, id).call().await.expect("a sale");
+        assert_eq!(royalties.recipient, sale.fundsRecipient);
+        recipients.push(sale.fundsRecipient);
+    }
+    assert_eq!(recipients[0], recipients[1], "the same split has two addresses");
+    assert!(!stack.chain().get_code_at(recipients[0]).await.expect("code").is_empty(), "the split isn't there");
+}
+
+#[tokio::test]
+async fn a_collection_of_others_or_of_nobody_is_refused() {
+    let stack = Stack::connect();
+    let (writer, other) = (stack.new_writer().await, stack.new_writer().await);
+    let foreign =
+        create(&stack, &writer, json!({"address": other.collection}), token(fixed("1"))).await.expect_error(403);
+    let message = foreign.body["message"].as_str().expect("a message");
+    assert!(message.contains(&writer.artist.wallet) && message.contains("MINTER"), "{message}");
+    let nowhere = json!({"address": Address::repeat_byte(0x77)});
+    create(&stack, &writer, nowhere, token(fixed("1"))).await.expect_error(404);
+}
+
+#[tokio::test]
+async fn every_wrong_field_is_named() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let sale = |field: &str, value: Value| {
+        let mut sale = fixed("1");
+        sale[field] = value;
+        json!({"contract": new_collection(), "token": token(sale)})
+    };
+    let mut many = token(fixed("1"));
+    many["maxSupply"] = json!(2);
+    many["mintToCreatorCount"] = json!(3);
+    for (body, fields) in [
+        (json!({}), vec!["contract", "token"]),
+        (json!({"contract": {}, "token": {}}), vec!["contract", "token.tokenMetadataURI", "token.salesConfig"]),
+        (json!({"contract": {"name": "x"}, "token": token(fixed("1"))}), vec!["contract.uri"]),
+        (json!({"contract": {"address": "0x1"}, "token": token(fixed("1"))}), vec!["contract.address"]),
+        (json!({"contract": new_collection(), "token": many}), vec!["token.mintToCreatorCount"]),
+        (sale("type", json!("auction")), vec!["token.salesConfig.type"]),
+        (sale("pricePerToken", json!("-1")), vec!["token.salesConfig.pricePerToken"]),
+        (sale("pricePerToken", json!("79228162514264337593543950336")), vec!["token.salesConfig.pricePerToken"]),
+        (sale("saleEnd", json!(0)), vec!["token.salesConfig.saleEnd"]),
+        (sale("saleEnd", json!(6)), vec!["token.salesConfig.saleEnd"]),
+        (sale("saleStart", json!("18446744073709551616")), vec!["token.salesConfig.saleStart"]),
+        (sale("type", json!("erc20Mint")), vec!["token.salesConfig.pricePerToken", "token.salesConfig.currency"]),
+    ] {
+        let answer = stack.write(PATH, &writer.key, &body, &[]).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), fields, "{body}");
+    }
+}

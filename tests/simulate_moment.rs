@@ -1,0 +1,26 @@
+//! `POST /moment/create/simulate`
+
+use alloy::{primitives::Address, providers::Provider};
+use serde_json::json;
+use tests::Stack;
+
+const PATH: &str = "/moment/create/simulate";
+
+#[tokio::test]
+async fn a_rehearsal_says_what_it_would_take_and_does_nothing() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let sale = json!({"type": "fixedPrice", "pricePerToken": "1", "saleStart": 0, "saleEnd": u64::MAX});
+    let token = json!({"tokenMetadataURI": "ar://x", "salesConfig": sale});
+    let body = |contract| json!({"contract": contract, "token": token});
+    let new = body(json!({"name": "Never", "uri": "ar://never"}));
+    let answer = stack.write(PATH, &writer.key, &new, &[]).await.expect_success();
+    assert_eq!(answer.body["success"], true);
+    let gas = answer.body["gas"].as_u64().expect("gas");
+    assert!((300_000..5_000_000).contains(&gas), "{gas}");
+
+    let account: Address = writer.artist.wallet.parse().expect("an address");
+    assert!(stack.chain().get_code_at(account).await.expect("code").is_empty(), "the account was deployed");
+    let others = stack.new_writer().await.collection;
+    stack.write(PATH, &writer.key, &body(json!({"address": others})), &[]).await.expect_error(403);
+}
