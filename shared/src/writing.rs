@@ -281,7 +281,8 @@ impl Writing<'_> {
     /// Those of [`Writing::send`], as far as they can be known.
     pub async fn estimate(self, calls: Vec<Call>) -> Result<u64, ApiError> {
         let write = Write { caller: self.caller, calls, replay: None };
-        let prepared = self.engine.prepare(&write).await.map_err(|error| answer_error(error, self.now))?;
+        let prepared =
+            self.engine.prepare(&write).await.map_err(|error| answer_error(error, self.engine.policy(), self.now))?;
         Ok(prepared.gas_limit())
     }
 
@@ -301,7 +302,10 @@ impl Writing<'_> {
             End::Pending { .. } => wording.pending(engine.chain(), outcome.hash),
             End::Reverted(reason, _) => refused(&ApiError::unprocessable(reason)),
         };
-        let answer = engine.write(write, now, patience, answer).await.map_err(|error| answer_error(error, now))?;
+        let answer = engine
+            .write(write, now, patience, answer)
+            .await
+            .map_err(|error| answer_error(error, engine.policy(), now))?;
         Response::stored(answer.status, answer.body)
     }
 }
@@ -377,7 +381,7 @@ fn in_progress() -> ApiError {
 }
 
 /// The one place that says what a failed write means for the client.
-fn answer_error(error: WriteError, now: u64) -> ApiError {
+fn answer_error(error: WriteError, policy: &Policy, now: u64) -> ApiError {
     const LATER: &str = "The service can't send transactions now: try again later";
     match error {
         WriteError::Reverts(reason) => ApiError::unprocessable(reason),
@@ -394,7 +398,7 @@ fn answer_error(error: WriteError, now: u64) -> ApiError {
         WriteError::Claim(ClaimRefusal::KeyInUse) => in_progress(),
         WriteError::Claim(ClaimRefusal::ArtistGasSpent) => ApiError::too_many_requests(
             "Your transactions have used up today's gas: wait until midnight, UTC",
-            1,
+            u32::try_from(policy.artist_gas_daily).unwrap_or(u32::MAX),
             Duration::from_secs(DAY - now % DAY),
         ),
         WriteError::Claim(ClaimRefusal::LaneGasSpent) => ApiError::unavailable(LATER, DAY - now % DAY, error),

@@ -116,10 +116,19 @@ impl Stack {
     }
 
     async fn submit(&self, request: TransactionRequest) -> TransactionReceipt {
-        let pending = self.chain().send_transaction(request).await.expect("the node takes the transaction");
-        let receipt = pending.get_receipt().await.expect("the transaction is mined");
-        assert!(receipt.status(), "the transaction reverted");
-        receipt
+        const ATTEMPTS: u32 = 10;
+        for _ in 1..ATTEMPTS {
+            match self.chain().send_transaction(request.clone()).await {
+                Ok(pending) => {
+                    let receipt = pending.get_receipt().await.expect("the transaction is mined");
+                    assert!(receipt.status(), "the transaction reverted");
+                    return receipt;
+                }
+                // The node gives two transactions of one account the same nonce when they come at once.
+                Err(error) => assert!(error.to_string().contains("nonce too low"), "{error}"),
+            }
+        }
+        panic!("the node takes the transaction");
     }
 
     /// Collects the first moment of a collection that asks for no more than the mint fee.

@@ -457,3 +457,49 @@ async fn a_transaction_whose_block_is_undone_is_sent_again() -> TestResult {
     assert_eq!(settle(&engine, &artist, NOW).await?, Settled::default());
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_nodes_refuse_for_good_frees_its_key_if_it_never_left_and_jams_no_lane() -> TestResult {
+    const TOO_LITTLE: u64 = 40_000;
+    const ENOUGH: u64 = 30_000_000;
+    let workshop = Workshop::start("refused").await?;
+    let engine = workshop.engine(&workshop.rpc_url, policy())?;
+    let artist = workshop.artist(0).await?;
+    let collection = workshop.collection(&[artist]).await?;
+    let node = workshop.node().await?;
+    let key = ReplayKey::new(artist.artist_id, "key");
+    let sign = async |uri: &str| {
+        let mut start = write(&engine, artist, rename(collection, uri)).await?;
+        start.replay = Some((key.clone(), "fingerprint".to_owned()));
+        let claimed = engine.claim(engine.prepare(&start).await?, NOW).await?;
+        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(engine.sign(claimed, NOW).await?)
+    };
+    let is_key_taken = async || {
+        let caller = engine.transactions().caller(artist.artist_id, engine.chain().id, None, Some(&key), NOW).await?;
+        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(caller.ok_or("no artist")?.replayed.is_some())
+    };
+
+    // By whoever signed it.
+    let signed = sign("ar://refused").await?;
+    node.anvil_set_block_gas_limit(TOO_LITTLE).await?;
+    let refused = engine.broadcast(signed, NOW).await.map(drop);
+    assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
+    assert!(!is_key_taken().await?);
+    settle(&engine, &artist, LATER).await?;
+    assert_eq!(settle(&engine, &artist, LATER).await?, Settled { mined: 1, ..Settled::default() });
+    assert_eq!(transaction(&engine, &artist, 0).await?.status, Status::Filled);
+
+    // When it is settled, nobody knows any more whether it has left.
+    node.anvil_set_block_gas_limit(ENOUGH).await?;
+    drop(sign("ar://refused").await?);
+    node.anvil_set_block_gas_limit(TOO_LITTLE).await?;
+    assert_eq!(settle(&engine, &artist, LATER).await?.abandoned, 1);
+    assert_eq!(settle(&engine, &artist, LATER).await?, Settled { mined: 1, ..Settled::default() });
+    assert!(is_key_taken().await?);
+
+    node.anvil_set_block_gas_limit(ENOUGH).await?;
+    let start = write(&engine, artist, rename(collection, "ar://after")).await?;
+    assert_eq!(engine.write(start, NOW, PATIENCE, answer).await?.status, 200);
+    assert_eq!(workshop.uri_of(collection).await?, "ar://after");
+    Ok(())
+}

@@ -28,6 +28,7 @@ use crate::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, MinedIn, ReplayKey, Slot,
         Status, StoreError, Transaction, Transactions,
     },
+    telemetry,
 };
 
 /// How long whoever claimed a nonce may take to store signed bytes: longer than a function is allowed to run. After that
@@ -207,7 +208,10 @@ impl Engine {
         let broadcast = self.broadcast(self.sign(claimed, now).await?, now).await?;
         let outcome = self.wait(broadcast, patience).await;
         let answer = answer(&outcome);
-        self.conclude(&outcome, &answer).await?;
+        if let Err(error) = self.conclude(&outcome, &answer).await {
+            // What is sent is sent: the client hears of it, and settling finds out the rest.
+            tracing::error!(tx.hash = %outcome.hash, error = telemetry::chain(&error), "outcome not stored");
+        }
         Ok(answer)
     }
 

@@ -312,6 +312,7 @@ impl Node {
             match question(node.clone()).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
+                    let error = without_url(error);
                     let fault = NodeFault::of(&error);
                     on_fault(fault);
                     if fault.is_about_transaction() {
@@ -323,5 +324,32 @@ impl Node {
             }
         }
         Err(NodeError::Rpc(last))
+    }
+}
+
+/// The error without the node's URL, which may hold a secret and would end up in the log.
+fn without_url(error: RpcError<TransportErrorKind>) -> RpcError<TransportErrorKind> {
+    match error {
+        RpcError::Transport(TransportErrorKind::Custom(error)) => match error.downcast::<reqwest::Error>() {
+            Ok(error) => TransportErrorKind::custom(error.without_url()),
+            Err(error) => RpcError::Transport(TransportErrorKind::Custom(error)),
+        },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry;
+
+    #[tokio::test]
+    async fn an_unreachable_node_s_url_stays_out_of_its_error() {
+        let urls: NodeUrls = r#"{"1": ["http://127.0.0.1:1/secret-key"]}"#.parse().unwrap();
+        let node = Node::new(&urls, ChainId(1)).unwrap();
+        let error = node.newest_block().await.unwrap_err();
+        assert_eq!(error.fault(), NodeFault::NoAnswer);
+        let line = telemetry::chain(&error);
+        assert!(!line.contains("secret-key"), "{line}");
     }
 }
