@@ -69,14 +69,14 @@ enum ContractKind {
 }
 
 impl Policy {
-    /// Reads `MAX_GAS_PER_WRITE` (16000000), `MAX_FEE_PER_GAS` (in wei; 50000000000), `ARTIST_GAS_DAILY` (50000000) and
+    /// Reads `MAX_GAS_PER_WRITE` (16777216: what the protocol itself allows one transaction, by EIP-7825), `MAX_FEE_PER_GAS` (in wei; 50000000000), `ARTIST_GAS_DAILY` (50000000) and
     /// `TOTAL_GAS_DAILY` (2000000000).
     ///
     /// # Errors
     /// When one of them is no whole number.
     pub fn from_env() -> Result<Self, ConfigError> {
         Ok(Self {
-            max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "16000000")?,
+            max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "16777216")?,
             max_fee_per_gas: config::parsed_or("MAX_FEE_PER_GAS", "50000000000")?,
             artist_gas_daily: config::parsed_or("ARTIST_GAS_DAILY", "50000000")?,
             total_gas_daily: config::parsed_or("TOTAL_GAS_DAILY", "2000000000")?,
@@ -113,13 +113,15 @@ impl Policy {
     }
 
     /// The limit of a transaction that an estimate says needs `estimate`: a fifth more, for what changes until it is
-    /// mined.
+    /// mined, as far as one transaction may use that.
     ///
     /// # Errors
-    /// When that is more than one transaction may use.
+    /// When the estimate is more than one transaction may use.
     pub fn gas_limit(&self, estimate: u64) -> Result<u64, PolicyError> {
-        let needed = estimate.saturating_add(estimate / 5);
-        if needed > self.max_gas { Err(PolicyError::Gas { needed, max: self.max_gas }) } else { Ok(needed) }
+        if estimate > self.max_gas {
+            return Err(PolicyError::Gas { needed: estimate, max: self.max_gas });
+        }
+        Ok(estimate.saturating_add(estimate / 5).min(self.max_gas))
     }
 }
 
@@ -256,6 +258,7 @@ mod tests {
     #[test]
     fn gas_has_a_margin_and_a_limit() {
         assert_eq!(policy().gas_limit(100_000), Ok(120_000));
-        assert_eq!(policy().gas_limit(900_000), Err(PolicyError::Gas { needed: 1_080_000, max: 1_000_000 }));
+        assert_eq!(policy().gas_limit(900_000), Ok(1_000_000));
+        assert_eq!(policy().gas_limit(1_000_001), Err(PolicyError::Gas { needed: 1_000_001, max: 1_000_000 }));
     }
 }
