@@ -11,25 +11,31 @@ use shared::{
 
 use crate::{SettleError, Settled};
 
+/// How long the next transaction in line may wait, in seconds, although it offers enough: its tip is too low then.
+const MOST_WAIT: u64 = 180;
+
 /// One look at one lane.
 pub(crate) struct LaneStep<'a> {
     engine: &'a Engine,
     lane: Address,
     now: u64,
+    /// The nonce that the chain waits for.
+    on_chain: u64,
     settled: Settled,
 }
 
 impl<'a> LaneStep<'a> {
     pub(crate) fn new(engine: &'a Engine, lane: Address, now: u64) -> Self {
-        Self { engine, lane, now, settled: Settled::default() }
+        Self { engine, lane, now, on_chain: 0, settled: Settled::default() }
     }
 
     pub(crate) async fn run(mut self, state: &LaneState) -> Result<Settled, SettleError> {
         let (node, transactions) = (self.engine.node(), self.engine.transactions());
         let chain = self.engine.chain().id;
         let on_chain = node.next_nonce(self.lane.into(), BlockNumberOrTag::Latest).await?;
-        self.follow_foreign_use(state, on_chain).await?;
-        self.restore_forgotten(state, on_chain).await?;
+        self.on_chain = on_chain;
+        self.follow_foreign_use(state).await?;
+        self.restore_forgotten(state).await?;
         if state.open.is_empty() {
             return Ok(self.settled);
         }
@@ -48,22 +54,22 @@ impl<'a> LaneStep<'a> {
     }
 
     /// Moves on past nonces that somebody else has used while none of ours was open.
-    async fn follow_foreign_use(&self, state: &LaneState, on_chain: u64) -> Result<(), SettleError> {
-        if on_chain <= state.next_nonce {
+    async fn follow_foreign_use(&self, state: &LaneState) -> Result<(), SettleError> {
+        if self.on_chain <= state.next_nonce {
             return Ok(());
         }
         let chain = self.engine.chain();
         tracing::error!(chain.id = chain.id.0, lane = %self.lane, nonce = state.next_nonce, "the lane's key was used elsewhere");
-        self.engine.transactions().skip_to(chain.id, self.lane, state, on_chain).await?;
+        self.engine.transactions().skip_to(chain.id, self.lane, state, self.on_chain).await?;
         Ok(())
     }
 
     /// Sends transactions again that were in a block and no longer are, after a reorganisation: those below the lowest
     /// open one whose nonce the chain takes for unused.
-    async fn restore_forgotten(&mut self, state: &LaneState, on_chain: u64) -> Result<(), SettleError> {
+    async fn restore_forgotten(&mut self, state: &LaneState) -> Result<(), SettleError> {
         // A node that is far behind must not keep the run busy for long.
         const MOST: usize = 64;
-        let closed = (on_chain..state.next_nonce).filter(|nonce| !state.open.contains(nonce)).take(MOST);
+        let closed = (self.on_chain..state.next_nonce).filter(|nonce| !state.open.contains(nonce)).take(MOST);
         for nonce in closed {
             let slot = Slot { chain: self.engine.chain().id, lane: self.lane, nonce };
             if let Some(Transaction { attempt: Some(attempt), .. }) = self.engine.transactions().get(&slot).await? {
@@ -119,7 +125,7 @@ impl<'a> LaneStep<'a> {
         Ok(())
     }
 
-    /// Raises the fees of what the next block can't take, and sends everything else again as it is; also what could only
+    /// Raises the fees of what the next block can't take, or hasn't taken for long, and sends everything else again as it is; also what could only
     /// be raised past the cap.
     async fn send_or_bump(
         &mut self,
@@ -127,7 +133,8 @@ impl<'a> LaneStep<'a> {
         attempt: Attempt,
         market: MarketFees,
     ) -> Result<(), SettleError> {
-        let is_too_low = !market.admits(attempt.fees);
+        let is_next = transaction.slot.nonce == self.on_chain;
+        let is_too_low = !market.admits(attempt.fees) || (is_next && attempt.signed_at + MOST_WAIT < self.now);
         let fault = match self.engine.node().send(&attempt.signed).await {
             Ok(()) => None,
             Err(error) => Some(error.fault),

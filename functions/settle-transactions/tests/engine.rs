@@ -503,3 +503,28 @@ async fn what_the_nodes_refuse_for_good_frees_its_key_if_it_never_left_and_jams_
     assert_eq!(workshop.uri_of(collection).await?, "ar://after");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_next_in_line_gets_a_higher_tip_when_it_waits_for_long() -> TestResult {
+    let workshop = Workshop::start("waiting").await?;
+    let engine = workshop.engine(&workshop.rpc_url, policy())?;
+    let artist = workshop.artist(0).await?;
+    let collection = workshop.collection(&[artist]).await?;
+    let start = write(&engine, artist, rename(collection, "ar://deployed")).await?;
+    assert_eq!(engine.write(start, NOW, PATIENCE, answer).await?.status, 200);
+    workshop.node().await?.anvil_set_auto_mine(false).await?;
+    for _ in 0..2 {
+        let start = write(&engine, artist, rename(collection, "ar://waiting")).await?;
+        assert_eq!(engine.write(start, NOW, IMPATIENCE, answer).await?.status, 202);
+    }
+    assert_eq!(settle(&engine, &artist, LATER).await?, Settled { sent: 2, open: 2, ..Settled::default() });
+    let long_after = NOW + 181;
+    assert_eq!(
+        settle(&engine, &artist, long_after).await?,
+        Settled { sent: 1, bumped: 1, open: 2, ..Settled::default() }
+    );
+    assert_eq!(settle(&engine, &artist, long_after + 1).await?.bumped, 0);
+    workshop.node().await?.evm_mine(None).await?;
+    assert_eq!(settle(&engine, &artist, long_after).await?, Settled { mined: 2, ..Settled::default() });
+    Ok(())
+}

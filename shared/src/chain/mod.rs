@@ -13,5 +13,6 @@ pub mod publishing;
 mod registry;
 pub mod revert;
 pub mod signer;
+mod write;
 
 pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};
