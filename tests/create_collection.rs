@@ -3,7 +3,7 @@
 use alloy::primitives::{Address, U256};
 use serde_json::{Value, json};
 use shared::chain::contracts::Creator1155;
-use tests::Stack;
+use tests::{Sandbox, Stack, Veil};
 
 const PATH: &str = "/collections";
 
@@ -39,6 +39,31 @@ async fn a_repeat_with_the_same_idempotency_key_makes_no_second_collection() {
     assert_eq!((first.header("idempotent-replayed"), again.header("idempotent-replayed")), ("", "true"));
     let other = json!({"name": "Twice", "uri": "ar://once"});
     stack.write(PATH, &writer.key, &other, &key).await.expect_error(422);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_mined_yet_is_202_and_whole_once_it_is() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let veil = Veil::in_front_of(&stack.map.rpc["8453"]).await;
+    let nodes = json!({"8453": [veil.url]}).to_string();
+    let slow = Sandbox::with_variables(&stack, "create-collection", &[("RPC_URLS", &nodes)]).await;
+    let body = json!({"name": "In a While", "uri": "ar://while"});
+    let headers = [("x-api-key", writer.key.as_str()), ("idempotency-key", "in-a-while")];
+
+    let (status, first) = slow.post_with("192.0.2.3", &body, &headers).await;
+    assert_eq!(status, 202, "{first}");
+    assert_eq!(first.as_object().map(serde_json::Map::len), Some(2), "{first}");
+    let (status, still) = slow.post_with("192.0.2.3", &body, &headers).await;
+    // The stack's own settling may have seen the receipt meanwhile; the address is not to be had here either way.
+    assert_eq!((status, &still), (202, &first));
+
+    veil.lift();
+    let (status, whole) = slow.post_with("192.0.2.3", &body, &headers).await;
+    assert_eq!(status, 200, "{whole}");
+    assert_eq!(whole["hash"], first["hash"]);
+    let address: Address = whole["contractAddress"].as_str().and_then(|text| text.parse().ok()).expect("an address");
+    assert_eq!(Creator1155::new(address, stack.chain()).name().call().await.expect("a name"), "In a While");
 }
 
 #[tokio::test]

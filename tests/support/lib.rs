@@ -5,6 +5,7 @@ mod artist;
 mod recorder;
 mod sandbox;
 mod stack;
+mod veil;
 mod write;
 
 pub use answer::Answer;
@@ -12,4 +13,5 @@ pub use artist::{SignedIn, unused_email};
 pub use recorder::Recorder;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
+pub use veil::Veil;
 pub use write::Writer;

@@ -75,7 +75,15 @@ impl Sandbox {
 
     /// Sends the function a JSON body as API Gateway would, from a client at `source_ip`. Gives the status and the body.
     pub async fn post(&self, source_ip: &str, body: &Value) -> (u16, Value) {
+        self.post_with(source_ip, body, &[]).await
+    }
+
+    /// The same with these headers.
+    pub async fn post_with(&self, source_ip: &str, body: &Value, headers: &[(&str, &str)]) -> (u16, Value) {
         let mut event = self.event();
+        for (name, value) in headers {
+            event["headers"][name] = json!(value);
+        }
         event["requestContext"]["http"]["sourceIp"] = json!(source_ip);
         event["body"] = json!(body.to_string());
         let answer = self.invoke(&event).await;
