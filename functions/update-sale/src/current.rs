@@ -1,18 +1,16 @@
 //! A moment's sale as it is on the chain, and what a change makes of it. A strategy keeps no single field: a sale is
 //! always written whole.
 
-use alloy::{
-    primitives::{Bytes, U256, aliases::U96},
-    sol_types::SolCall,
-};
+use alloy::primitives::U256;
 use shared::{
     chain::{
         ChainAddresses,
         contracts::{Creator1155, Erc20Minter, FixedPriceMinter},
         node::{Node, NodeError},
+        publishing::set_sale,
     },
     http::ApiError,
-    model::{Invalid, MomentRef, Sale, SaleTerms, Whole},
+    model::{Amount, Invalid, MomentRef, Sale, SaleTerms, Whole},
 };
 
 use crate::SaleChange;
@@ -98,45 +96,23 @@ impl CurrentSale {
         if let Some(recipient) = change.funds_recipient {
             self.funds_recipient = recipient.into();
         }
-        let (token, strategy) = (moment.token.into(), self.strategy);
-        Ok(Creator1155::callSaleCall { tokenId: token, salesConfig: strategy, data: self.write(token) })
-    }
-
-    fn write(self, token: U256) -> Bytes {
-        let SaleTerms { start, end, max_per_address } = self.terms;
-        match self.currency {
-            None => FixedPriceMinter::setSaleCall {
-                tokenId: token,
-                salesConfig: FixedPriceMinter::SalesConfig {
-                    saleStart: start,
-                    saleEnd: end,
-                    maxTokensPerAddress: max_per_address,
-                    pricePerToken: U96::saturating_from(self.price),
-                    fundsRecipient: self.funds_recipient,
-                },
-            }
-            .abi_encode(),
-            Some(currency) => Erc20Minter::setSaleCall {
-                tokenId: token,
-                salesConfig: Erc20Minter::SalesConfig {
-                    saleStart: start,
-                    saleEnd: end,
-                    maxTokensPerAddress: max_per_address,
-                    pricePerToken: self.price,
-                    fundsRecipient: self.funds_recipient,
-                    currency,
-                },
-            }
-            .abi_encode(),
-        }
-        .into()
+        let (token, price) = (moment.token.into(), Amount(self.price));
+        let sale = match self.currency {
+            None => Sale::FixedPrice { terms: self.terms, price },
+            Some(currency) => Sale::Erc20 { terms: self.terms, price, currency: currency.into() },
+        };
+        // The name is for the market of a timed sale, which can't be changed.
+        let data = set_sale(token, &sale, self.funds_recipient, "");
+        Ok(Creator1155::callSaleCall { tokenId: token, salesConfig: self.strategy, data })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use alloy::primitives::address;
-    use shared::model::Amount;
+    use alloy::{
+        primitives::{address, aliases::U96},
+        sol_types::SolCall,
+    };
 
     use super::*;
 

@@ -68,8 +68,8 @@ impl Publisher<'_> {
     }
 
     fn publish_one(&self, id: U256, collection_name: &str, moment: &NewMoment) -> Vec<Bytes> {
-        let recipient = self.recipient(moment);
-        let (minter, set_sale) = self.sale(id, collection_name, &moment.sale, recipient);
+        let minter = minter(self.addresses, &moment.sale);
+        let set_sale = set_sale(id, &moment.sale, self.recipient(moment), collection_name);
         let mut actions = vec![
             encode(&Creator1155::assumeLastTokenIdMatchesCall { lastTokenId: id - U256::ONE }),
             encode(&Creator1155::setupNewTokenWithCreateReferralCall {
@@ -109,45 +109,56 @@ impl Publisher<'_> {
     fn recipient(&self, moment: &NewMoment) -> Address {
         self.split.or(moment.payout_recipient.map(Into::into)).unwrap_or(self.account)
     }
+}
 
-    /// The contract that sells, and the call that tells it how.
-    fn sale(&self, id: U256, collection_name: &str, sale: &Sale, recipient: Address) -> (Address, Bytes) {
-        match sale {
-            Sale::FixedPrice { terms: SaleTerms { start, end, max_per_address }, price } => {
-                let config = FixedPriceMinter::SalesConfig {
+/// The contract that sells this way.
+pub fn minter(addresses: &ChainAddresses, sale: &Sale) -> Address {
+    match sale {
+        Sale::FixedPrice { .. } => addresses.fixed_price_minter,
+        Sale::Erc20 { .. } => addresses.erc20_minter,
+        Sale::Timed { .. } => addresses.timed_minter,
+    }
+}
+
+/// The call that tells that contract how, written whole: it keeps no single field. `collection_name` names the market of
+/// a timed sale.
+pub fn set_sale(id: U256, sale: &Sale, recipient: Address, collection_name: &str) -> Bytes {
+    match sale {
+        Sale::FixedPrice { terms: SaleTerms { start, end, max_per_address }, price } => {
+            encode(&FixedPriceMinter::setSaleCall {
+                tokenId: id,
+                salesConfig: FixedPriceMinter::SalesConfig {
                     saleStart: *start,
                     saleEnd: *end,
                     maxTokensPerAddress: *max_per_address,
                     pricePerToken: U96::saturating_from(price.0),
                     fundsRecipient: recipient,
-                };
-                let call = FixedPriceMinter::setSaleCall { tokenId: id, salesConfig: config };
-                (self.addresses.fixed_price_minter, encode(&call))
-            }
-            Sale::Erc20 { terms: SaleTerms { start, end, max_per_address }, price, currency } => {
-                let config = Erc20Minter::SalesConfig {
+                },
+            })
+        }
+        Sale::Erc20 { terms: SaleTerms { start, end, max_per_address }, price, currency } => {
+            encode(&Erc20Minter::setSaleCall {
+                tokenId: id,
+                salesConfig: Erc20Minter::SalesConfig {
                     saleStart: *start,
                     saleEnd: *end,
                     maxTokensPerAddress: *max_per_address,
                     pricePerToken: price.0,
                     fundsRecipient: recipient,
                     currency: (*currency).into(),
-                };
-                let call = Erc20Minter::setSaleCall { tokenId: id, salesConfig: config };
-                (self.addresses.erc20_minter, encode(&call))
-            }
-            Sale::Timed { start } => {
-                let config = TimedMinter::SalesConfigV2 {
-                    saleStart: *start,
-                    marketCountdown: MARKET_COUNTDOWN,
-                    minimumMarketEth: MINIMUM_MARKET_ETH,
-                    name: collection_name.to_owned(),
-                    symbol: market_symbol(collection_name),
-                };
-                let call = TimedMinter::setSaleV2Call { tokenId: id, salesConfig: config };
-                (self.addresses.timed_minter, encode(&call))
-            }
+                },
+            })
         }
+        Sale::Timed { start } => encode(&TimedMinter::setSaleV2Call {
+            tokenId: id,
+            salesConfig: TimedMinter::SalesConfigV2 {
+                saleStart: *start,
+                marketCountdown: MARKET_COUNTDOWN,
+                minimumMarketEth: MINIMUM_MARKET_ETH,
+                name: collection_name.to_owned(),
+                symbol: market_symbol(collection_name),
+            },
+        }),
     }
 }
 
