@@ -109,6 +109,11 @@ impl Settler {
             return Ok(None);
         }
         let settled = LaneStep::new(engine, lane, now).run(&state).await;
+        if let Ok(settled) = &settled
+            && *settled != Settled::default()
+        {
+            tracing::info!(chain.id = chain.0, %lane, ?settled, "lane settled");
+        }
         transactions.give_lease_back(chain, lane, &self.holder).await?;
         settled.map(Some)
     }
