@@ -4,6 +4,8 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
+    process::Stdio,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -20,13 +22,23 @@ use crate::{
 /// Every method that a client may send.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
+/// How long a scheduled run is waited for before the next one.
+const SCHEDULED_RUN: Duration = Duration::from_secs(15);
+
 /// The Lambda service: takes requests and invocations, and hands them to whichever functions ask.
 pub struct Emulator {
     url: String,
     logs: PathBuf,
     paths: Paths,
     functions: JoinSet<()>,
+    running: Arc<Mutex<Vec<Instance>>>,
     _process: Process,
+}
+
+/// A process of a function.
+struct Instance {
+    binary: String,
+    id: Option<u32>,
 }
 
 impl Emulator {
@@ -45,7 +57,14 @@ impl Emulator {
         let mut process = Process::start(name, logs, &mut command)?;
         let url = format!("http://127.0.0.1:{port}");
         process.ready(async || listens(port).await).await?;
-        Ok(Self { url, logs: logs.to_owned(), paths: paths.clone(), functions: JoinSet::new(), _process: process })
+        Ok(Self {
+            url,
+            logs: logs.to_owned(),
+            paths: paths.clone(),
+            functions: JoinSet::new(),
+            running: Arc::default(),
+            _process: process,
+        })
     }
 
     /// Where requests go.
@@ -68,6 +87,12 @@ impl Emulator {
             command.env("AWS_LAMBDA_LOG_GROUP_NAME", "local").env("AWS_LAMBDA_LOG_STREAM_NAME", "local");
             let (name, logs) = (binary.to_owned(), self.logs.clone());
             let mut process = Process::start(&name, &logs, &mut command)?;
+            let running = Arc::clone(&self.running);
+            let slot = {
+                let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+                running.push(Instance { binary: binary.to_owned(), id: process.id() });
+                running.len() - 1
+            };
             self.functions.spawn(async move {
                 while process.ended().await.is_ok() {
                     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -75,19 +100,39 @@ impl Emulator {
                         Ok(next) => process = next,
                         Err(_) => break,
                     }
+                    running.lock().unwrap_or_else(PoisonError::into_inner)[slot].id = process.id();
                 }
             });
         }
         Ok(())
     }
 
+    /// Kills one instance of a function with SIGKILL, whatever it is doing; `pick` chooses which. It is replaced like any
+    /// that ends.
+    ///
+    /// # Errors
+    /// When the operating system has no `kill`.
+    pub async fn crash(&self, binary: &str, pick: usize) -> Result<(), Error> {
+        let id = {
+            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let instances: Vec<_> = running.iter().filter(|instance| instance.binary == binary).collect();
+            instances.get(pick % instances.len().max(1)).and_then(|instance| instance.id)
+        };
+        if let Some(id) = id {
+            // One that has just ended on its own is no failure.
+            Command::new("kill").args(["-KILL", &id.to_string()]).stderr(Stdio::null()).status().await?;
+        }
+        Ok(())
+    }
+
     /// Invokes a function every so often, as its schedule would.
     pub fn schedule(&mut self, binary: &str, every: Duration) {
-        let invocation = Invocation::of(&self.url, binary);
+        let (invocation, event) = (Invocation::of(&self.url, binary), Value::Object(serde_json::Map::new()));
         self.functions.spawn(async move {
             loop {
-                // A run that fails is in the function's log, and the next one starts where it stopped.
-                let _ = invocation.send(&Value::Object(serde_json::Map::new())).await;
+                // A run that fails is in the function's log, one that was killed never answers; the next one starts where
+                // it stopped.
+                let _ = tokio::time::timeout(SCHEDULED_RUN, invocation.send(&event)).await;
                 tokio::time::sleep(every).await;
             }
         });

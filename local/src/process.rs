@@ -54,6 +54,11 @@ impl Process {
         Ok(())
     }
 
+    /// The operating system's number for it, while it runs.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
     /// Waits for the program's end.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The parts that a write to a chain needs, without functions around them: one chain with its contracts, storage, and
 //! KMS with the lanes' keys. For tests that drive the engine step by step.
 
-use std::{fs, time::Duration};
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use alloy::{
     primitives::{Address, U256, keccak256, uint},
@@ -52,6 +52,10 @@ pub struct Workshop {
     pub rpc_url: String,
     /// For clients of DynamoDB.
     pub dynamodb: SdkConfig,
+    /// Where AWS's services are.
+    pub endpoints: Endpoints,
+    /// What the template's parameters and resources are called here.
+    pub names: BTreeMap<String, String>,
     /// The lanes, in the template's order.
     pub signers: LaneSigners,
     _chain: LocalChain,
@@ -67,7 +71,7 @@ impl Workshop {
         let paths = Paths::of_checkout();
         let logs = paths.local("workshops").join(name);
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
-        let (_, chains) = cloud::local_chains(&[CHAIN.0])?;
+        let (chains_json, chains) = cloud::local_chains(&[CHAIN.0])?;
         let chain = chains.get(CHAIN)?.clone();
         let (node, aws, dynamodb, artifacts) = tokio::try_join!(
             LocalChain::start(&paths, &logs, CHAIN),
@@ -78,7 +82,8 @@ impl Workshop {
         let (aws, aws_process) = aws;
         contracts::deploy(&node.rpc_url, &chain, &artifacts).await?;
         let endpoints = Endpoints { aws: aws.clone(), dynamodb: dynamodb.clone() };
-        let names = endpoints.provision(&template, [("MailSender", "moments@example.com".to_owned())].into()).await?;
+        let overrides = [("MailSender", "moments@example.com".to_owned()), ("Chains", chains_json)];
+        let names = endpoints.provision(&template, overrides.into()).await?;
         let parameter = |name: &str| names.get(name).cloned().unwrap_or_default();
         let lanes: Lanes = parameter("OperatorLanes").parse()?;
         node.fund(lanes.iter()).await?;
@@ -90,6 +95,8 @@ impl Workshop {
             rpc_url: node.rpc_url.clone(),
             dynamodb: endpoints.sdk_config(&dynamodb).await,
             signers: LaneSigners::new(lanes.iter().zip(keys.split(',')).map(signer).collect()),
+            endpoints,
+            names,
             _chain: node,
             _aws: aws_process,
         })

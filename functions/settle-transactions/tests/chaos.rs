@@ -1,25 +1,18 @@
 //! Nothing lost, nothing doubled: writes whose nodes lie and fall silent, and whose functions are killed, all end as
 //! exactly one transaction each.
 
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+mod disturber;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use alloy::{
     eips::BlockNumberOrTag,
-    primitives::{Address, U256, keccak256},
+    primitives::{Address, U256},
     providers::Provider,
     rpc::types::Filter,
     sol,
 };
-use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
 use local::workshop::Workshop;
-use serde_json::{Value, json};
 use settle_transactions::Settler;
 use shared::{
     chain::{
@@ -31,80 +24,18 @@ use shared::{
     store::{Answer, Artist, ClaimRefusal, ReplayKey},
 };
 
+use self::disturber::{Dice, disturbed};
+
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
 const NOW: u64 = 1_800_000_000;
 const LATER: u64 = NOW + CLAIM_LIFETIME.as_secs() + 1;
 
+/// Longer than the engines here wait for a node.
+const PAST_THE_TIME_OUT: Duration = Duration::from_millis(2_500);
+
 sol! {
     event URI(string value, uint256 indexed id);
-}
-
-/// Numbers that look random and are the same in every run.
-#[derive(Clone, Default)]
-struct Dice(Arc<AtomicU64>);
-
-impl Dice {
-    /// A number below `sides`.
-    fn roll(&self, sides: u64) -> u64 {
-        let turn = self.0.fetch_add(1, Ordering::Relaxed);
-        let hash = keccak256(turn.to_be_bytes());
-        hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)) % sides
-    }
-}
-
-/// Stands in front of a node and disturbs a third of what is sent through it, and a tenth of what is asked.
-#[derive(Clone)]
-struct Disturber {
-    node: String,
-    client: reqwest::Client,
-    dice: Dice,
-}
-
-async fn disturb(State(disturber): State<Disturber>, body: Bytes) -> impl IntoResponse {
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let refuse = |message: &str| {
-        let error = json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32000, "message": message}});
-        (StatusCode::OK, error.to_string())
-    };
-    let forward = async || {
-        let call = disturber.client.post(&disturber.node).header("content-type", "application/json").body(body.clone());
-        match call.send().await {
-            Ok(answer) => (StatusCode::OK, answer.text().await.unwrap_or_default()),
-            Err(_) => (StatusCode::BAD_GATEWAY, String::new()),
-        }
-    };
-    let chance = if request["method"] == "eth_sendRawTransaction" { 3 } else { 10 };
-    if disturber.dice.roll(chance) != 0 {
-        return forward().await;
-    }
-    match disturber.dice.roll(7) {
-        0 => {
-            forward().await;
-            (StatusCode::OK, String::new())
-        }
-        1 => {
-            let answer = forward().await;
-            tokio::time::sleep(Duration::from_millis(2_500)).await;
-            answer
-        }
-        2 => (StatusCode::INTERNAL_SERVER_ERROR, "a node's bad day".to_owned()),
-        3 => {
-            forward().await;
-            (StatusCode::BAD_GATEWAY, String::new())
-        }
-        4 => refuse("nonce too low"),
-        5 => refuse("already known"),
-        _ => refuse("replacement transaction underpriced"),
-    }
-}
-
-async fn disturbed(node: &str) -> Result<String, Error> {
-    let disturber = Disturber { node: node.to_owned(), client: reqwest::Client::new(), dice: Dice::default() };
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    tokio::spawn(axum::serve(listener, Router::new().fallback(disturb).with_state(disturber)).into_future());
-    Ok(url)
 }
 
 /// One write that a client wants done, however often it has to ask.
@@ -160,7 +91,7 @@ async fn every_wish_is_done_exactly_once() -> Result<(), Error> {
         total_gas_daily: 1_000_000_000_000,
     };
     let healthy = workshop.engine(&workshop.rpc_url, limits.clone())?;
-    let disturbed = workshop.engine(&disturbed(&workshop.rpc_url).await?, limits)?;
+    let disturbed = workshop.engine(&disturbed(&workshop.rpc_url, PAST_THE_TIME_OUT).await?, limits)?;
     let mut artists = Vec::new();
     for index in 0..ARTISTS {
         artists.push(workshop.artist(index % 2).await?);

@@ -1,0 +1,82 @@
+//! A node that can't be trusted.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use alloy::primitives::keccak256;
+use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
+use serde_json::{Value, json};
+
+/// Numbers that look random and are the same in every run.
+#[derive(Clone, Default)]
+pub(crate) struct Dice(Arc<AtomicU64>);
+
+impl Dice {
+    /// A number below `sides`.
+    pub(crate) fn roll(&self, sides: u64) -> u64 {
+        let turn = self.0.fetch_add(1, Ordering::Relaxed);
+        let hash = keccak256(turn.to_be_bytes());
+        hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)) % sides
+    }
+}
+
+/// Stands in front of a node and disturbs a third of what is sent through it, and a tenth of what is asked.
+#[derive(Clone)]
+struct Disturber {
+    node: String,
+    client: reqwest::Client,
+    dice: Dice,
+    delay: Duration,
+}
+
+async fn disturb(State(disturber): State<Disturber>, body: Bytes) -> impl IntoResponse {
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let refuse = |message: &str| {
+        let error = json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32000, "message": message}});
+        (StatusCode::OK, error.to_string())
+    };
+    let forward = async || {
+        let call = disturber.client.post(&disturber.node).header("content-type", "application/json").body(body.clone());
+        match call.send().await {
+            Ok(answer) => (StatusCode::OK, answer.text().await.unwrap_or_default()),
+            Err(_) => (StatusCode::BAD_GATEWAY, String::new()),
+        }
+    };
+    let chance = if request["method"] == "eth_sendRawTransaction" { 3 } else { 10 };
+    if disturber.dice.roll(chance) != 0 {
+        return forward().await;
+    }
+    match disturber.dice.roll(7) {
+        0 => {
+            forward().await;
+            (StatusCode::OK, String::new())
+        }
+        1 => {
+            let answer = forward().await;
+            tokio::time::sleep(disturber.delay).await;
+            answer
+        }
+        2 => (StatusCode::INTERNAL_SERVER_ERROR, "a node's bad day".to_owned()),
+        3 => {
+            forward().await;
+            (StatusCode::BAD_GATEWAY, String::new())
+        }
+        4 => refuse("nonce too low"),
+        5 => refuse("already known"),
+        _ => refuse("replacement transaction underpriced"),
+    }
+}
+
+/// Starts it. `delay` is how long it sits on an answer now and then.
+pub(crate) async fn disturbed(node: &str, delay: Duration) -> Result<String, std::io::Error> {
+    let disturber = Disturber { node: node.to_owned(), client: reqwest::Client::new(), dice: Dice::default(), delay };
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(axum::serve(listener, Router::new().fallback(disturb).with_state(disturber)).into_future());
+    Ok(url)
+}
