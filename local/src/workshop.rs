@@ -16,6 +16,7 @@ use shared::{
         contracts::{Creator1155, CreatorFactory},
         engine::Engine,
         node::Node,
+        permission::Permission,
         policy::Policy,
         signer::{LaneSigner, LaneSigners},
     },
@@ -39,8 +40,6 @@ use crate::{
 const CHAIN: ChainId = ChainId(8453);
 /// Longest wait for a node's answer.
 const NODE_TIMEOUT: Duration = Duration::from_secs(2);
-const ADMIN: U256 = uint!(2_U256);
-
 /// What the maker of a collection pays for it with: an ether, in wei.
 const MAKER_BALANCE: U256 = uint!(1_000_000_000_000_000_000_U256);
 
@@ -176,7 +175,14 @@ pub async fn publish(
     ];
     for &user in admins {
         for token in [U256::ZERO, U256::ONE] {
-            all.push(Creator1155::addPermissionCall { tokenId: token, user, permissionBits: ADMIN }.abi_encode());
+            all.push(
+                Creator1155::addPermissionCall {
+                    tokenId: token,
+                    user,
+                    permissionBits: U256::from(Permission::Admin as u8),
+                }
+                .abi_encode(),
+            );
         }
     }
     all.extend(actions);

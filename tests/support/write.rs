@@ -4,7 +4,10 @@ use alloy::{
 };
 use local::workshop;
 use serde_json::{Value, json};
-use shared::chain::contracts::{Creator1155, FixedPriceMinter};
+use shared::chain::{
+    contracts::{Creator1155, FixedPriceMinter},
+    permission::Permission,
+};
 
 use crate::{Answer, SignedIn, Stack};
 
@@ -14,8 +17,6 @@ pub struct Writer {
     pub key: String,
     pub collection: Address,
 }
-
-const MINTER: U256 = U256::from_limbs([4, 0, 0, 0]);
 
 impl Stack {
     /// An artist with a key and a collection. Its one moment, token 1, sells for 1000 wei, for ever.
@@ -41,7 +42,12 @@ impl Stack {
             },
         };
         let actions = vec![
-            Creator1155::addPermissionCall { tokenId: token, user: minter, permissionBits: MINTER }.abi_encode(),
+            Creator1155::addPermissionCall {
+                tokenId: token,
+                user: minter,
+                permissionBits: U256::from(Permission::Minter as u8),
+            }
+            .abi_encode(),
             Creator1155::callSaleCall { tokenId: token, salesConfig: minter, data: sale.abi_encode().into() }
                 .abi_encode(),
         ];

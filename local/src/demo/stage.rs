@@ -10,7 +10,7 @@ use alloy::{
 use shared::{
     chain::{
         Chain,
-        account::{self, EmbeddedWallet},
+        account::{self, Call, EmbeddedWallet},
         contracts::{
             CommentsProtocol::{self, CommentIdentifier, Commented},
             Creator1155, CreatorFactory, Erc20Minter,
@@ -73,8 +73,9 @@ impl<'a> Stage<'a> {
         let publisher = Publisher { addresses: &self.chain.addresses, account, operator: account, split: None };
         let uri = release.uri.parse().map_err(during("collection's URI"))?;
         let creation = publisher.create_collection(release.name, &uri, &self.moments(release)?);
-        let execution = artist.execution(self.chain.addresses.factory, U256::ZERO, creation.abi_encode().into());
-        let receipt = self.send("collection", lane, account, U256::ZERO, &execution).await?;
+        let transaction = artist.transaction(&[Call::new(self.chain.addresses.factory, &creation)]);
+        let receipt =
+            transact(&self.node, "collection", lane, account, transaction.value, transaction.data.into()).await?;
         self.node.anvil_stop_impersonating_account(lane).await.map_err(during("acting for a lane"))?;
 
         Ok(DemoCollection {

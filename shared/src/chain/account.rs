@@ -95,11 +95,6 @@ impl EmbeddedWallet {
         }
     }
 
-    /// The call to the account by which its owner makes it call `target`.
-    pub fn execution(&self, target: Address, value: U256, data: Bytes) -> Safe::execTransactionCall {
-        execution(&Call { target, value, data }, Operation::Call, self.owner_is_sender())
-    }
-
     /// The transaction by which the owner makes the deployed account do `calls`, all of them or none.
     pub fn transaction(&self, calls: &[Call]) -> Call {
         let (call, operation) = single(calls);
