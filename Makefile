@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test tools build check-tools
+.PHONY: run test tools build check-tools contract
 
 run: tools build
 	@exec $(LOCAL) run
@@ -43,3 +43,8 @@ local/.venv/.installed: local/requirements.txt
 	local/.venv/bin/python -m pip install --no-deps -r local/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
 	|| { echo "error: pip can't install local/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
 	@touch $@
+
+# Writes openapi.json from the endpoints' own types and descriptions.
+contract:
+	@CONTRACT=write $(CARGO) test --package contract --quiet the_frame_is_as_published >/dev/null
+	@CONTRACT=write $(CARGO) test --workspace --bins --quiet is_as_published >/dev/null

@@ -20,6 +20,7 @@ use crate::{
     database,
     demo::{self, Demo},
     functions::{Emulator, environment},
+    gateway::Gateway,
     governor, mail,
     paths::Paths,
     process::{Process, free_port, wanted_port},
@@ -39,6 +40,8 @@ const GENEROSITY: u64 = 100;
 pub struct StackMap {
     /// Base address of the service.
     pub api: String,
+    /// Lambda's own API, which invokes functions past their routes.
+    pub lambda: String,
     /// DynamoDB.
     pub dynamodb: String,
     /// KMS and SES.
@@ -62,6 +65,7 @@ pub struct Stack {
     _aws: Process,
     _chains: Vec<LocalChain>,
     _functions: Emulator,
+    _gateway: Gateway,
 }
 
 /// What to start.
@@ -96,9 +100,10 @@ impl Stack {
         }
         let logs = options.folder.join("logs");
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
-        let mut functions = Emulator::start(paths, &logs, "cargo-lambda", port, &template).await?;
-        let api = format!("{}/api", functions.url());
-        steps.done(&format!("Lambda runtime API and routes at {}", functions.url()));
+        let mut functions = Emulator::start(paths, &logs, "cargo-lambda", free_port()?, &template).await?;
+        let gateway = Gateway::start(port, functions.url(), template.cors()?).await?;
+        let api = format!("{}/api", gateway.url);
+        steps.done(&format!("Lambda runtime API at {}, its gateway at {}", functions.url(), gateway.url));
 
         let dynamodb = database::start().await?;
         steps.done(&format!("DynamoDB at {dynamodb}"));
@@ -146,9 +151,11 @@ impl Stack {
         wait_for_index(&api, &demo).await?;
         steps.done("demo content indexed");
 
-        let map = StackMap { api, dynamodb, aws, mail, rpc, contracts, demo: serde_json::to_value(demo)?, names };
+        let lambda = functions.url().to_owned();
+        let map =
+            StackMap { api, lambda, dynamodb, aws, mail, rpc, contracts, demo: serde_json::to_value(demo)?, names };
         fs::write(options.folder.join("stack.json"), serde_json::to_string_pretty(&map)?)?;
-        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions })
+        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions, _gateway: gateway })
     }
 }
 

@@ -1,5 +1,8 @@
 //! `POST /oauth/code`: mails a sign-in code.
 
+#[cfg(test)]
+mod description;
+
 use std::time::Duration;
 
 use serde::Serialize;
@@ -16,6 +19,7 @@ use shared::{
     store::{Codes, RateWindows, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -31,12 +35,13 @@ struct SendCode {
 }
 
 /// The body of the request.
+#[derive(ToSchema)]
 struct SendCodeRequest {
-    /// `email`: where the code goes; at most 254 characters.
+    /// Where the code goes.
     email: Email,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct SendCodeResponse {
     /// The mail is on its way. Says nothing of whether the address has signed in before.
     success: bool,
@@ -59,14 +64,14 @@ impl Endpoint for SendCode {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let SendCodeRequest { email } = SendCodeRequest::parse(request)?;
         let now = clock::now()?;
-        rate_limit::admit(&self.windows, &self.limits.of(&email, request), now).await?;
+        let limit = rate_limit::admit(&self.windows, &self.limits.of(&email, request), now).await?;
         let (code, issued) = self.codes.issue(&email, now).await?;
         if let Err(error) = self.mailer.send_code(&email, &code).await {
             // A code that nobody was sent must not stay open to guesses.
             self.codes.withdraw(&issued).await?;
             return Err(ApiError::bad_gateway("The mail could not be sent: try again in a moment", error));
         }
-        Response::json(&SendCodeResponse { success: true })
+        Ok(Response::json(&SendCodeResponse { success: true })?.limited(&limit))
     }
 }
 

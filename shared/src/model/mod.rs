@@ -14,6 +14,7 @@ mod moment;
 mod one_time_code;
 mod publication;
 mod sale;
+mod schema;
 mod uri;
 
 pub use address::{Address, CheckedAddress};
