@@ -11,6 +11,7 @@ mod metadata;
 mod moments;
 mod numbered;
 mod rate_windows;
+mod search;
 mod transactions;
 
 use std::{collections::HashMap, time::Duration};
@@ -32,6 +33,7 @@ pub use self::{
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::Moments,
     rate_windows::{RateWindow, RateWindows},
+    search::{ListedArtist, Search},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
