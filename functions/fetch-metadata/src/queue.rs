@@ -77,7 +77,7 @@ impl Queue {
     /// Fetches one document and keeps it, or says when to try again. Whether it came.
     async fn fetch(&self, due: &DueDocument) -> Result<bool, StartError> {
         match self.fetcher.fetch(&due.uri, due.failures).await {
-            Ok(document) => self.documents.keep(due, document).await?,
+            Ok(document) => self.documents.keep(due, document, clock::now()?.as_secs()).await?,
             Err(error) => {
                 tracing::info!(chain.id = due.chain.0, due.failures, error = telemetry::chain(&error), "no document");
                 match error {

@@ -3,7 +3,7 @@
 //!
 //! - `pk = METADATA#<chain>#<hash of the URI>`, `sk = DOCUMENT`: a document, null until it is fetched;
 //! - `pk = METADATA_DUE#<shard>`, `sk = <Unix time, 12 digits>#<chain>#<hash>`: one to fetch from this time on;
-//! - `pk = METADATA_INBOX#<chain>`, `sk = <hash>`: one that has come and that the indexer hasn't looked at.
+//! - `pk = METADATA_INBOX#<chain>`, `sk = <hash>#<Unix time>`: one that has come and that the indexer hasn't looked at.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -47,6 +47,8 @@ pub struct ArrivedDocument {
     pub uri_hash: String,
     /// What its content is.
     pub content_type: ContentType,
+    /// When it came, in Unix seconds: a document that comes twice is told twice.
+    at: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -131,17 +133,17 @@ impl Documents {
         Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
 
-    /// Keeps a document that was fetched, and tells the indexer what it is. One transaction.
+    /// Keeps a document that was fetched by `now` (Unix seconds), and tells the indexer what it is. One transaction.
     ///
     /// # Errors
     /// When storage fails.
-    pub async fn keep(&self, due: &DueDocument, document: Metadata) -> Result<(), StoreError> {
+    pub async fn keep(&self, due: &DueDocument, document: Metadata, now: u64) -> Result<(), StoreError> {
         let hash = Self::uri_hash(&due.uri);
         let content_type = document.content_type();
         let row = DocumentRow { uri_hash: hash.clone(), document: Some(document) };
         let mut writes = vec![self.put(&document_key(due.chain, &hash), &row)?, self.removal(&due.key())?];
         if let Some(content_type) = content_type {
-            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type };
+            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now };
             writes.push(self.put(&arrived.key(due.chain), &arrived)?);
         }
         self.0.write_together(writes).await?;
@@ -203,7 +205,7 @@ impl DueDocument {
 
 impl ArrivedDocument {
     fn key(&self, chain: ChainId) -> Key {
-        Key::new(format!("METADATA_INBOX#{chain}"), &self.uri_hash)
+        Key::new(format!("METADATA_INBOX#{chain}"), format!("{}#{}", self.uri_hash, self.at))
     }
 }
 
