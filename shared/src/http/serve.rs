@@ -37,7 +37,7 @@ async fn answer(endpoint: &impl Endpoint, event: lambda_http::Request) -> lambda
         request.id = request.id(),
         route = request.route(),
         status = response.status().as_u16(),
-        duration_ms = started.elapsed().as_millis(),
+        duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         cold_start,
         "request answered"
     );
