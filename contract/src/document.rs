@@ -57,7 +57,7 @@ fn own(description: &Value, effect: Effect, errors: &[u16]) -> Vec<(Vec<String>,
         .collect();
     for (path, operations) in entries(&description["paths"]) {
         for (method, mut operation) in entries(&operations) {
-            complete(&mut operation, effect, errors);
+            complete(&method, &mut operation, effect, errors);
             own.push((place(["paths", &path, &method]), operation));
         }
     }

@@ -17,7 +17,7 @@ pub enum Effect {
 const WRITE_ERRORS: [u16; 7] = [402, 403, 409, 422, 429, 502, 503];
 
 /// Adds what every endpoint like this one has, its errors and the headers of its answers, and names it in camel case.
-pub fn complete(operation: &mut Value, effect: Effect, own_errors: &[u16]) {
+pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors: &[u16]) {
     let is_set = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
     let (has_body, has_credential) = (operation["requestBody"].is_object(), is_set(&operation["security"]));
     let is_limited = effect == Effect::Nothing && own_errors.contains(&429);
@@ -55,6 +55,7 @@ pub fn complete(operation: &mut Value, effect: Effect, own_errors: &[u16]) {
             parameter["schema"]["type"] = kinds.iter().find(|kind| *kind != "null").cloned().unwrap_or_default();
         }
     }
+    let is_public = method == "get" && !has_credential;
     let Some(responses) = operation["responses"].as_object_mut() else { return };
     for response in responses.values_mut() {
         for link in response["links"].as_object_mut().into_iter().flat_map(|links| links.values_mut()) {
@@ -62,6 +63,9 @@ pub fn complete(operation: &mut Value, effect: Effect, own_errors: &[u16]) {
         }
         let mut add = |name: &str, component: &str| response["headers"][name] = header_ref(component);
         add("x-request-id", "RequestId");
+        if is_public {
+            add("etag", "ETag");
+        }
         if effect == Effect::Write {
             add("idempotent-replayed", "IdempotentReplayed");
         }
@@ -69,6 +73,9 @@ pub fn complete(operation: &mut Value, effect: Effect, own_errors: &[u16]) {
             add("ratelimit", "RateLimit");
             add("ratelimit-policy", "RateLimitPolicy");
         }
+    }
+    if is_public {
+        responses.insert("304".to_owned(), json!({"$ref": "#/components/responses/NotModified"}));
     }
     for status in errors {
         if let Some(name) = error_name(status) {

@@ -94,6 +94,7 @@ fn headers() -> Value {
             "`true` when an earlier request with the same `Idempotency-Key` was answered this.",
             json!({"type": "string", "const": "true"}),
         ),
+        "ETag": header(false, "The version of the answer, for `If-None-Match`.", text()),
         "WwwAuthenticate": header(true, "Which credential is asked for.", text()),
     })
 }
@@ -139,7 +140,11 @@ fn responses() -> Map<String, Value> {
         let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}});
         (name.to_owned(), json!({"description": description, "headers": headers, "content": content}))
     };
-    ERRORS.into_iter().map(response).collect()
+    let mut responses: Map<_, _> = ERRORS.into_iter().map(response).collect();
+    let headers = json!({"x-request-id": header_ref("RequestId"), "etag": header_ref("ETag")});
+    let not_modified = "The answer is still the one that `If-None-Match` names.";
+    responses.insert("NotModified".to_owned(), json!({"description": not_modified, "headers": headers}));
+    responses
 }
 
 pub(crate) fn header_ref(component: &str) -> Value {

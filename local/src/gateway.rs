@@ -1,122 +1,83 @@
-//! Stands where API Gateway does: takes the service's requests, answers browsers' preflights, and lets the pages of the
-//! configured origins read the answers. The Lambda runtime's own paths aren't reachable through it.
+//! An IPFS gateway that has the demo content and nothing else, over real HTTP.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::net::SocketAddr;
 
 use axum::{
-    Router,
-    body::Body,
-    extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
+    Json, Router,
+    extract::Path,
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
+    routing::get,
 };
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
-};
-use template::Cors;
-use tokio::{net::TcpListener, task::JoinHandle};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use crate::Error;
 
-/// A running gateway; it ends with this value.
-pub struct Gateway {
-    /// Where requests go.
-    pub url: String,
-    task: JoinHandle<()>,
+/// A folder of the demo content: the documents of a collection and its moments, with a picture for each.
+struct Folder {
+    id: &'static str,
+    /// Name, text and colours of `collection`, `1` and `2`.
+    files: [(&'static str, &'static str, &'static str, [&'static str; 2]); 3],
 }
 
-#[derive(Clone)]
-struct Upstream {
-    authority: Arc<str>,
-    cors: Arc<Cors>,
-    client: Client<HttpConnector, Body>,
+const FOLDERS: [Folder; 2] = [
+    Folder {
+        id: "bafybeidemofirstlight",
+        files: [
+            ("collection", "First Light", "Mornings by the sea, before anyone is up.", ["#27476e", "#f4b393"]),
+            ("1", "First Light", "The old harbour, just before six.", ["#1d3557", "#ffb4a2"]),
+            ("2", "Second Light", "The same pier, ten minutes later.", ["#457b9d", "#ffe5b4"]),
+        ],
+    },
+    Folder {
+        id: "bafybeidemotidetables",
+        files: [
+            ("collection", "Tide Tables", "What the water leaves behind, twice a day.", ["#0b3c49", "#a3cef1"]),
+            ("1", "High Water", "04:12, 3.4 metres.", ["#13505b", "#7dcfb6"]),
+            ("2", "Low Water", "10:31, 0.6 metres.", ["#5c4742", "#e8d7c1"]),
+        ],
+    },
+];
+
+/// Starts it; it ends with the process. Gives its address.
+///
+/// # Errors
+/// When no port is free.
+pub async fn start() -> Result<SocketAddr, Error> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(axum::serve(listener, Router::new().route("/ipfs/{folder}/{file}", get(file))).into_future());
+    Ok(address)
 }
 
-impl Gateway {
-    /// Starts one on a port (any free one for 0), in front of the functions at `upstream`.
-    ///
-    /// # Errors
-    /// When the port is taken.
-    pub async fn start(port: u16, upstream: &str, cors: Cors) -> Result<Self, Error> {
-        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))).await?;
-        let url = format!("http://{}", listener.local_addr()?);
-        let upstream = Upstream {
-            authority: upstream.trim_start_matches("http://").into(),
-            cors: Arc::new(cors),
-            client: Client::builder(TokioExecutor::new()).build_http(),
-        };
-        let router = Router::new().fallback(answer).with_state(upstream);
-        let task = tokio::spawn(async move {
-            // Serving ends with the task alone.
-            let _ = axum::serve(listener, router).await;
-        });
-        Ok(Self { url, task })
-    }
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-async fn answer(State(upstream): State<Upstream>, request: Request) -> Response {
-    let headers = request.headers();
-    let origin = headers.get(header::ORIGIN).cloned();
-    let is_preflight = request.method() == Method::OPTIONS
-        && origin.is_some()
-        && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = if is_preflight {
-        let mut response = StatusCode::NO_CONTENT.into_response();
-        if allowed_origin(&upstream.cors, origin.as_ref()).is_some() {
-            preflight_headers(&upstream.cors, response.headers_mut());
+async fn file(Path((folder, file)): Path<(String, String)>) -> Response {
+    let found = FOLDERS.iter().find(|known| known.id == folder).zip(file.rsplit_once('.'));
+    let found = found.and_then(|(folder, (name, kind))| Some((folder.files.iter().find(|file| file.0 == name)?, kind)));
+    match found {
+        Some((&(file, name, description, _), "json")) => {
+            Json(document(&folder, file, name, description)).into_response()
         }
-        response
-    } else {
-        forward(&upstream, request).await
-    };
-    if let Some(allowed) = allowed_origin(&upstream.cors, origin.as_ref()) {
-        let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
-        set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &upstream.cors.expose_headers.join(","));
-    }
-    response
-}
-
-/// What a page of this origin is told; `None` where it may not read the answer.
-fn allowed_origin(cors: &Cors, origin: Option<&HeaderValue>) -> Option<HeaderValue> {
-    let origin = origin?;
-    if cors.allow_origins.iter().any(|allowed| allowed == "*") {
-        return Some(HeaderValue::from_static("*"));
-    }
-    cors.allow_origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
-}
-
-fn preflight_headers(cors: &Cors, headers: &mut HeaderMap) {
-    set(headers, header::ACCESS_CONTROL_ALLOW_METHODS, &cors.allow_methods.join(","));
-    set(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, &cors.allow_headers.join(","));
-    set(headers, header::ACCESS_CONTROL_MAX_AGE, &cors.max_age.to_string());
-}
-
-fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(name, value);
+        Some((&(.., colours), "svg")) => ([(header::CONTENT_TYPE, "image/svg+xml")], picture(colours)).into_response(),
+        _ => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-/// Hands the request on as it came.
-async fn forward(upstream: &Upstream, mut request: Request) -> Response {
-    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-    // The functions' stage alone: what else is there belongs to the Lambda service.
-    let is_internal = path.starts_with("/.rt") || path.starts_with("/2015-03-31") || path.starts_with("/lambda-url");
-    let uri = Uri::builder().scheme("http").authority(&*upstream.authority).path_and_query(path).build();
-    match uri {
-        Ok(uri) if !is_internal => *request.uri_mut() = uri,
-        _ => return StatusCode::NOT_FOUND.into_response(),
-    }
-    match upstream.client.request(request).await {
-        Ok(response) => response.map(Body::new),
-        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
-    }
+fn document(folder: &str, file: &str, name: &str, description: &str) -> Value {
+    let picture = format!("ipfs://{folder}/{file}.svg");
+    json!({
+        "name": name,
+        "description": description,
+        "image": picture,
+        "content": {"mime": "image/svg+xml", "uri": picture},
+    })
+}
+
+/// A sky over a sea.
+fn picture([below, above]: [&str; 2]) -> String {
+    format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400">
+<rect width="400" height="240" fill="{above}"/><circle cx="280" cy="240" r="48" fill="#fff" opacity=".7"/>
+<rect y="240" width="400" height="160" fill="{below}"/></svg>"##
+    )
 }

@@ -1,13 +1,14 @@
 //! The local stack: the whole service on one machine, made from `template.yaml`.
 #![warn(missing_docs)]
 
+pub mod api_gateway;
 mod chains;
 pub mod cloud;
 pub mod contracts;
 pub mod database;
 pub mod demo;
 pub mod functions;
-pub mod gateway;
+mod gateway;
 pub mod governor;
 pub mod mail;
 mod node;

@@ -1,6 +1,6 @@
 //! Starts everything, in the order in which it depends on each other, and says where it is.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fs, net::SocketAddr, path::PathBuf, time::Duration};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,14 @@ use tokio::time::Instant;
 
 use crate::{
     Error,
+    api_gateway::ApiGateway,
     chains::LocalChain,
     cloud::{self, Endpoints},
     contracts::{self, Artifacts},
     database,
     demo::{self, Demo},
     functions::{Emulator, environment},
-    gateway::Gateway,
-    governor, mail,
+    gateway, governor, mail,
     paths::Paths,
     process::{Process, free_port, wanted_port},
 };
@@ -65,7 +65,7 @@ pub struct Stack {
     _aws: Process,
     _chains: Vec<LocalChain>,
     _functions: Emulator,
-    _gateway: Gateway,
+    _gateway: ApiGateway,
 }
 
 /// What to start.
@@ -101,7 +101,7 @@ impl Stack {
         let logs = options.folder.join("logs");
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
         let mut functions = Emulator::start(paths, &logs, "cargo-lambda", free_port()?, &template).await?;
-        let gateway = Gateway::start(port, functions.url(), template.cors()?).await?;
+        let gateway = ApiGateway::start(port, functions.url(), template.cors()?).await?;
         let api = format!("{}/api", gateway.url);
         steps.done(&format!("Lambda runtime API at {}, its gateway at {}", functions.url(), gateway.url));
 
@@ -120,8 +120,9 @@ impl Stack {
         let contracts = deploy_contracts(paths, &nodes, &chains).await?;
         steps.done("contracts");
 
+        let gateway = gateway::start().await?;
         let endpoints = Endpoints { aws: aws.clone(), dynamodb: dynamodb.clone() };
-        let overrides = overrides(&template, &api, chains_json, &rpc)?;
+        let overrides = overrides(&template, &api, chains_json, &rpc, gateway)?;
         let names = endpoints.provision(&template, overrides).await?;
         let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
         for node in &nodes {
@@ -165,6 +166,7 @@ fn overrides(
     api: &str,
     chains: String,
     rpc: &BTreeMap<String, String>,
+    gateway: SocketAddr,
 ) -> Result<BTreeMap<&'static str, String>, Error> {
     let rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain, [url])).collect();
     let mut overrides = BTreeMap::from([
@@ -172,6 +174,8 @@ fn overrides(
         ("RpcUrls", serde_json::to_string(&rpc_urls)?),
         ("MailSender", "moments@example.com".to_owned()),
         ("TokenIssuer", api.to_owned()),
+        ("IpfsGateways", format!("http://{gateway}/ipfs/")),
+        ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
     for limit in ["CodesPerClientHourly", "CodesTotalHourly"] {

@@ -80,8 +80,9 @@ impl Endpoint for ListComments {
         };
         let show = if query.reply_to_id.is_some() { MomentComment::reply } else { MomentComment::top_level };
         let response =
-            Response::json(&ListCommentsResponse { comments: page.comments.into_iter().map(show).collect() })?;
-        if page.more { response.next_page(&query.next_page()) } else { Ok(response) }
+            Response::public(&ListCommentsResponse { comments: page.comments.into_iter().map(show).collect() })?;
+        let next = offset.saturating_add(PAGE_SIZE as u64);
+        if page.more { response.with_next(request, "offset", next) } else { Ok(response) }
     }
 }
 
@@ -109,16 +110,6 @@ impl ListCommentsQuery {
 
     fn moment(&self) -> MomentRef {
         MomentRef { chain: self.chain_id, collection: self.collection_address, token: self.token_id }
-    }
-
-    /// The query that asks for what follows.
-    fn next_page(&self) -> String {
-        let Self { collection_address, token_id, chain_id, offset: Whole(offset), reply_to_id } = self;
-        let offset = offset.saturating_add(PAGE_SIZE as u64);
-        let reply_to = reply_to_id.map(|id| format!("&replyToId={id}")).unwrap_or_default();
-        format!(
-            "collectionAddress={collection_address}&tokenId={token_id}&chainId={chain_id}&offset={offset}{reply_to}"
-        )
     }
 }
 

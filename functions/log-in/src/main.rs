@@ -14,7 +14,7 @@ use shared::{
     kms::MacKey,
     model::{Address, ArtistId, Email, OneTimeCode},
     store::{Artist, Artists, Codes, StoreError, Table},
-    telemetry,
+    telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
 
@@ -85,6 +85,7 @@ impl Endpoint for LogIn {
         if !self.codes.withdraw(&issued).await? {
             return Err(wrong_code());
         }
+        telemetry::count(Metric::SignIns);
         Response::json(&LogInResponse { token, social_wallet: artist.embedded_wallet })
     }
 }
@@ -100,5 +101,6 @@ impl LogInRequest {
 
 /// One answer for every reason, so that it tells nothing of which addresses have a code.
 fn wrong_code() -> ApiError {
+    telemetry::count(Metric::SignInsRefused);
     ApiError::unauthorized("The code is wrong or no longer valid: ask for a new one")
 }

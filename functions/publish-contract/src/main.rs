@@ -18,13 +18,10 @@ async fn main() -> Result<(), StartError> {
 
 struct PublishContract;
 
-/// A file that was made when this was built, and the tag of its version.
+/// A file that was made when this was built.
 macro_rules! built {
     ($name:literal) => {
-        (
-            include_bytes!(concat!(env!("OUT_DIR"), "/", $name)).as_slice(),
-            include_str!(concat!(env!("OUT_DIR"), "/", $name, ".tag")),
-        )
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name)).as_slice()
     };
 }
 
@@ -34,17 +31,18 @@ const SECONDS_TO_KEEP: u32 = 5 * 60;
 impl Endpoint for PublishContract {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
-        let (content_type, (content, tag), is_compressed) = match request.path().rsplit('/').next() {
+        let (content_type, content) = match request.path().rsplit('/').next() {
             Some("docs") => return page(),
-            Some("llms.txt") => ("text/markdown; charset=utf-8", built!("llms.txt"), false),
-            Some("openapi.json") => ("application/json; charset=utf-8", built!("openapi.json"), false),
-            Some("reference.js") => (JAVASCRIPT, built!("reference.js.gz"), true),
-            Some("start.js") => (JAVASCRIPT, built!("start.js"), false),
+            Some("llms.txt") => ("text/markdown; charset=utf-8", built!("llms.txt")),
+            Some("openapi.json") => ("application/json; charset=utf-8", built!("openapi.json")),
+            Some("start.js") => (JAVASCRIPT, include_bytes!("start.js").as_slice()),
+            Some("reference.js") => {
+                let script = Response::file(JAVASCRIPT, built!("reference.js.gz"));
+                return script.cacheable(SECONDS_TO_KEEP).with("content-encoding", "gzip");
+            }
             _ => return Err(ApiError::not_found(format!("There is nothing at {}", request.path()))),
         };
-        let file = Response::file(content_type, content);
-        let file = if is_compressed { file.with("content-encoding", "gzip")? } else { file };
-        file.cacheable(SECONDS_TO_KEEP).tagged(tag, request)
+        Ok(Response::file(content_type, content).cacheable(SECONDS_TO_KEEP))
     }
 }
 

@@ -12,12 +12,12 @@ use shared::{
         sign_in_code::SignInCodes,
     },
     clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, RateLimit, Request, Response, StartError, serve},
     kms::MacKey,
     mail::Mailer,
     model::Email,
     store::{Codes, RateWindows, Table},
-    telemetry,
+    telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
 
@@ -63,15 +63,23 @@ impl SendCode {
 impl Endpoint for SendCode {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let SendCodeRequest { email } = SendCodeRequest::parse(request)?;
+        let sent = self.send(&email, request).await;
+        telemetry::count(if sent.is_ok() { Metric::CodesSent } else { Metric::CodesRefused });
+        Ok(Response::json(&SendCodeResponse { success: true })?.limited(&sent?))
+    }
+}
+
+impl SendCode {
+    async fn send(&self, email: &Email, request: &Request) -> Result<RateLimit, ApiError> {
         let now = clock::now()?;
-        let limit = rate_limit::admit(&self.windows, &self.limits.of(&email, request), now).await?;
-        let (code, issued) = self.codes.issue(&email, now).await?;
-        if let Err(error) = self.mailer.send_code(&email, &code).await {
+        let limit = rate_limit::admit(&self.windows, &self.limits.of(email, request), now).await?;
+        let (code, issued) = self.codes.issue(email, now).await?;
+        if let Err(error) = self.mailer.send_code(email, &code).await {
             // A code that nobody was sent must not stay open to guesses.
             self.codes.withdraw(&issued).await?;
             return Err(ApiError::bad_gateway("The mail could not be sent: try again in a moment", error));
         }
-        Ok(Response::json(&SendCodeResponse { success: true })?.limited(&limit))
+        Ok(limit)
     }
 }
 

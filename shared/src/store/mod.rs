@@ -7,6 +7,7 @@ mod checkpoints;
 mod codes;
 mod comments;
 mod keys;
+mod metadata;
 mod moments;
 mod numbered;
 mod rate_windows;
@@ -29,6 +30,7 @@ pub use self::{
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
+    metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::Moments,
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
