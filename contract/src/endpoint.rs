@@ -43,17 +43,12 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     if let Some(name) = operation["operationId"].as_str() {
         operation["operationId"] = json!(camel_case(name));
     }
+    // Left out is how a parameter and a whole body are null.
     for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
-        // Left out is how a parameter is null.
-        let schema = parameter["schema"]["oneOf"]
-            .as_array()
-            .and_then(|choices| choices.iter().find(|choice| choice["type"] != "null"));
-        if let Some(schema) = schema.cloned() {
-            parameter["schema"] = schema;
-        }
-        if let Some(kinds) = parameter["schema"]["type"].as_array() {
-            parameter["schema"]["type"] = kinds.iter().find(|kind| *kind != "null").cloned().unwrap_or_default();
-        }
+        without_null(&mut parameter["schema"]);
+    }
+    if has_body {
+        without_null(&mut operation["requestBody"]["content"]["application/json"]["schema"]);
     }
     let is_public = method == "get" && !has_credential;
     let Some(responses) = operation["responses"].as_object_mut() else { return };
@@ -82,6 +77,16 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
             let response = json!({"$ref": format!("#/components/responses/{name}")});
             responses.entry(status.to_string()).or_insert(response);
         }
+    }
+}
+
+fn without_null(schema: &mut Value) {
+    let is_value = |choice: &&Value| **choice != json!("null") && choice["type"] != "null";
+    let chosen = |choices: &Value| choices.as_array().and_then(|choices| choices.iter().find(is_value).cloned());
+    if let Some(choice) = chosen(&schema["oneOf"]) {
+        *schema = choice;
+    } else if let Some(kind) = chosen(&schema["type"]) {
+        schema["type"] = kind;
     }
 }
 

@@ -101,9 +101,9 @@ impl Stack {
         let logs = options.folder.join("logs");
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
         let mut functions = Emulator::start(paths, &logs, "cargo-lambda", free_port()?, &template).await?;
-        let gateway = ApiGateway::start(port, functions.url(), template.cors()?).await?;
-        let api = format!("{}/api", gateway.url);
-        steps.done(&format!("Lambda runtime API at {}, its gateway at {}", functions.url(), gateway.url));
+        let api_gateway = ApiGateway::start(port, functions.url(), template.cors()?).await?;
+        let api = format!("{}/api", api_gateway.url);
+        steps.done(&format!("Lambda runtime API at {}, its gateway at {}", functions.url(), api_gateway.url));
 
         let dynamodb = database::start().await?;
         steps.done(&format!("DynamoDB at {dynamodb}"));
@@ -156,7 +156,7 @@ impl Stack {
         let map =
             StackMap { api, lambda, dynamodb, aws, mail, rpc, contracts, demo: serde_json::to_value(demo)?, names };
         fs::write(options.folder.join("stack.json"), serde_json::to_string_pretty(&map)?)?;
-        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions, _gateway: gateway })
+        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions, _gateway: api_gateway })
     }
 }
 

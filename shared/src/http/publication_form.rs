@@ -13,7 +13,11 @@ use crate::model::{Amount, ChainId, CheckedAddress, MetadataUri, SaleType, Whole
 #[schema(rename_all = "camelCase")]
 pub struct CreateCollectionRequest {
     /// What it is called: without control characters, kept without the spaces around it.
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\p{Cc}\s]([^\p{Cc}]*[^\p{Cc}\s])?$")]
+    #[schema(
+        min_length = 1,
+        max_length = 200,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$"
+    )]
     pub name: String,
     /// Its metadata.
     pub uri: MetadataUri,
@@ -115,7 +119,7 @@ pub struct SplitRecipient {
     /// Who.
     pub address: CheckedAddress,
     /// Percent, with at most 4 decimals.
-    #[schema(exclusive_minimum = 0, maximum = 100, multiple_of = 0.0001, examples(50))]
+    #[schema(exclusive_minimum = 0, maximum = 100, examples(50))]
     pub percent_allocation: f64,
 }
 
@@ -129,7 +133,11 @@ struct MomentContractFields {
     #[expect(dead_code, reason = "describes what is parsed elsewhere")]
     address: Option<crate::model::Address>,
     /// What a new collection is called: without control characters, kept without the spaces around it.
-    #[schema(min_length = 1, max_length = 200, pattern = r"^[^\p{Cc}\s]([^\p{Cc}]*[^\p{Cc}\s])?$")]
+    #[schema(
+        min_length = 1,
+        max_length = 200,
+        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$"
+    )]
     #[expect(dead_code, reason = "describes what is parsed elsewhere")]
     name: Option<String>,
     /// A new collection's metadata.

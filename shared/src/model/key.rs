@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{
     Invalid,
-    schema::{format, text_schema},
+    schema::{LINE, format, text_schema},
     serde_as_text,
 };
 
@@ -79,5 +79,5 @@ text_schema!(
     "my site",
     min_length = 1_usize,
     max_length = 100_usize,
-    pattern = r"^[^\p{Cc}\s]([^\p{Cc}]*[^\p{Cc}\s])?$",
+    pattern = LINE,
 );

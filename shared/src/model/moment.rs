@@ -79,7 +79,7 @@ impl From<TokenId> for U256 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ToSchema)]
 pub struct MomentRef {
     /// Chain of the collection.
-    #[schema(rename = "chainId", default = json!(ChainId::DEFAULT), required = false)]
+    #[schema(rename = "chainId", value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
     pub chain: ChainId,
     /// Contract of the collection.
     #[schema(rename = "collectionAddress")]

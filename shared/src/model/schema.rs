@@ -43,6 +43,9 @@ pub(super) fn format(name: &str) -> utoipa::openapi::SchemaFormat {
     utoipa::openapi::SchemaFormat::Custom(name.to_owned())
 }
 
+/// A text of one line that isn't empty: no control characters, and more than spaces.
+pub(super) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$";
+
 /// Decimal digits of a number under 10^77, and of most others that 256 bits hold.
 pub(super) const DIGITS_256: &str = "^([0-9]{1,77}|1(0[0-9]|1[0-4])[0-9]{75})$";
 

@@ -42,7 +42,7 @@ text_schema!(
     "Where metadata is: `ipfs://`, `ar://`, `https://` or `data:`, without spaces and control characters.",
     "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
     max_length = 2_048_usize,
-    pattern = r"^(ipfs://|ar://|https://|data:)[^\p{Cc} ]+$",
+    pattern = r"^(ipfs://|ar://|https://|data:)[^\x00-\x20\x7f-\x9f]+$",
 );
 
 #[cfg(test)]
