@@ -11,6 +11,7 @@ mod moments;
 mod numbered;
 mod rate_windows;
 mod transactions;
+mod unit;
 
 use std::{collections::HashMap, time::Duration};
 
@@ -34,6 +35,7 @@ pub use self::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
     },
+    unit::{BlockId, CommitError, Journal, Progress, Unit, Usage},
 };
 use crate::config::{self, ConfigError};
 
