@@ -3,12 +3,12 @@
 //! ([`Table::secrets`]). One file per aggregate; each says which keys its rows have.
 
 mod artists;
-mod checkpoints;
 mod codes;
 mod comments;
 mod keys;
 mod moments;
 mod numbered;
+mod payments;
 mod rate_windows;
 mod transactions;
 mod unit;
@@ -25,11 +25,11 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::{
     artists::{Artist, Artists},
-    checkpoints::Checkpoints,
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
-    moments::Moments,
+    moments::{EarlySettings, Moments, collection_key, moment_key},
+    payments::{PaymentFilter, PaymentNumber, holder_key},
     rate_windows::{RateWindow, RateWindows},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
@@ -215,7 +215,7 @@ fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
 
 /// The primary key of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-struct Key {
+pub struct Key {
     pk: String,
     sk: String,
 }

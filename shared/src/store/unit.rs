@@ -16,7 +16,7 @@ pub use self::{
     journal::{CommitError, Journal},
     progress::{BlockId, Progress},
 };
-use super::{Item, Key, StoreError, Table, backoff, row, text};
+use super::{Item, Key, StoreError, Table, backoff, row};
 
 /// Most rows in one BatchGetItem, and in one BatchWriteItem; DynamoDB's own limits.
 const MAX_READ: usize = 100;
@@ -79,11 +79,6 @@ impl Unit {
         self.usage
     }
 
-    /// The table itself, for reading what isn't changed through this unit.
-    pub(super) fn table(&self) -> &Table {
-        &self.table
-    }
-
     /// A row as it will be once everything is committed. One read, unless it is known.
     pub(super) async fn get<R: DeserializeOwned>(&mut self, key: &Key) -> Result<Option<R>, StoreError> {
         if !self.rows.contains_key(key) {
@@ -97,7 +92,10 @@ impl Unit {
     }
 
     /// Reads rows that will be asked for. One read for every hundred that aren't known.
-    pub(super) async fn prefetch(&mut self, keys: impl IntoIterator<Item = Key>) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn prefetch(&mut self, keys: impl IntoIterator<Item = Key>) -> Result<(), StoreError> {
         let unknown: HashSet<Key> = keys.into_iter().filter(|key| !self.rows.contains_key(key)).collect();
         for (key, item) in self.read(unknown).await? {
             self.rows.insert(key, CachedRow::read(item));
