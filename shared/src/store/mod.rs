@@ -10,6 +10,7 @@ mod moments;
 mod numbered;
 mod payments;
 mod rate_windows;
+mod search;
 mod transactions;
 mod unit;
 
@@ -31,6 +32,7 @@ pub use self::{
     moments::{EarlySettings, Moments, collection_key, moment_key},
     payments::{PaymentFilter, PaymentNumber, holder_key},
     rate_windows::{RateWindow, RateWindows},
+    search::{ListedArtist, Search},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
