@@ -30,7 +30,7 @@ pub use self::{
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
-    payments::{PaymentFilter, PaymentNumber, holder_key},
+    payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
     transactions::{
