@@ -6,6 +6,7 @@ mod artists;
 mod codes;
 mod comments;
 mod keys;
+mod metadata;
 mod moments;
 mod numbered;
 mod payments;
@@ -29,6 +30,7 @@ pub use self::{
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
+    metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
     payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
     rate_windows::{RateWindow, RateWindows},
