@@ -1,6 +1,7 @@
 //! End-to-end tests over HTTP, one file for each endpoint or trigger. They share one stack, run at once, and leave what
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
+mod collect_moment;
 mod create_api_key;
 mod create_collection;
 mod create_moment;

@@ -14,4 +14,4 @@ pub use recorder::Recorder;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
 pub use veil::Veil;
-pub use write::Writer;
+pub use write::{Collector, Writer};

@@ -18,7 +18,7 @@ mod uri;
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
-pub use comment::{Comment, CommentId, CommentNonce, MAX_COMMENT_CHARACTERS, clip_comment};
+pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;
 pub use event_id::EventId;
 pub use fees::{Fees, MarketFees};

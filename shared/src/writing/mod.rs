@@ -1,40 +1,38 @@
 //! What every endpoint that writes to a chain has in common: who asks, have they asked before, may they, and what they
 //! are answered.
 
+mod refusal;
+mod wording;
+
 use std::time::Duration;
 
-use alloy::{primitives, rpc::types::TransactionReceipt};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use alloy::primitives;
 
+use self::refusal::{answer_error, in_progress, no_artist};
+pub use self::{
+    refusal::{answer_node_error, no_moment},
+    wording::{Findings, Wording},
+};
 use crate::{
     auth::api_key::KeyAuthenticator,
     chain::{
         Chain, Chains,
         account::Call,
-        engine::{CLAIM_LIFETIME, End, Engine, Outcome, Write, WriteError},
+        currency::Currency,
+        engine::{Engine, Outcome, Write},
         node::{Node, NodeError, NodeUrls},
-        node_error::NodeFault,
         permission::{Permission, Standing},
-        policy::{Policy, PolicyError},
+        policy::Policy,
         signer::LaneSigners,
     },
     clock, config,
     http::{ApiError, FieldError, Fields, Request, Response, StartError},
     model::{Address, ArtistId, ChainId, Invalid, MomentRef, TokenId},
-    store::{
-        Answer, Artists, CallerState, ClaimRefusal, Keys, ReplayKey, ReplayedRequest, Status, Table, Transaction,
-        Transactions,
-    },
+    store::{Artists, CallerState, Keys, ReplayKey, ReplayedRequest, Table, Transactions},
 };
 
 /// Longest wait for one node's answer while a client waits for ours.
 const NODE_TIMEOUT: Duration = Duration::from_secs(4);
-/// How long a receipt is waited for. What takes longer is answered with its hash.
-const PATIENCE: Duration = Duration::from_secs(8);
-/// How long a receipt is waited for where the answer is in it.
-const FINDING_PATIENCE: Duration = Duration::from_secs(20);
-const DAY: u64 = 24 * 60 * 60;
 
 /// Writes to the chains for those who bring an API key.
 pub struct Writers {
@@ -55,36 +53,21 @@ pub struct Writing<'a> {
     now: u64,
 }
 
+/// What a write costs the artist's account, in one currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The currency.
+    pub currency: Currency,
+    /// How much, in its smallest unit.
+    pub amount: primitives::U256,
+}
+
 /// Whether a request is new.
 pub enum Begun<'a> {
     /// It is.
     Fresh(Box<Writing<'a>>),
     /// It isn't: this is what it was answered.
     Replayed(Response),
-}
-
-/// What a write is answered besides its hash and chain, read from its receipt; `None` where it isn't there.
-pub type Findings = fn(&Chain, &TransactionReceipt) -> Option<Map<String, Value>>;
-
-/// How the transaction is told to the client.
-#[derive(Clone, Copy)]
-pub enum Wording {
-    /// By its hash and chain alone, mined or not.
-    Hash,
-    /// With what its receipt says; 202 and the hash until there is one.
-    Receipt(Findings),
-}
-
-/// What a write is answered.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct WriteResponse {
-    /// Hash of the transaction.
-    hash: primitives::B256,
-    /// Its chain.
-    chain_id: ChainId,
-    #[serde(flatten)]
-    findings: Map<String, Value>,
 }
 
 impl Writers {
@@ -232,10 +215,7 @@ impl Writing<'_> {
     pub async fn require(&self, moment: &MomentRef, permission: Permission) -> Result<(), ApiError> {
         let standing = Standing::of(self.node(), self.account().into(), moment).await.map_err(answer_node_error)?;
         if !standing.exists {
-            return Err(ApiError::not_found(format!(
-                "There is no moment {} in {} on chain {}",
-                moment.token, moment.collection, moment.chain
-            )));
+            return Err(no_moment(moment));
         }
         self.expect(&standing, permission, &format!("moment {} of {}", moment.token, moment.collection))
     }
@@ -256,6 +236,25 @@ impl Writing<'_> {
         }
         let (account, permission) = (self.account(), permission.name());
         Err(ApiError::forbidden(format!("{account} is your account and lacks the permission {permission} on {on}")))
+    }
+
+    /// Makes sure that the artist's account has these amounts, each of another currency. One call for each.
+    ///
+    /// # Errors
+    /// 402 that says what is there and what is needed of each that is short.
+    pub async fn afford(&self, costs: &[Cost]) -> Result<(), ApiError> {
+        let account = self.account();
+        let balances = costs.iter().map(|cost| cost.currency.balance(self.node(), account.into()));
+        let balances = futures::future::try_join_all(balances).await.map_err(answer_node_error)?;
+        let short = costs.iter().zip(balances).filter(|(cost, balance)| *balance < cost.amount);
+        let short = short.map(|(Cost { currency, amount }, balance)| {
+            format!("{} is needed and {} is there", currency.format(*amount), currency.format(balance))
+        });
+        let short: Vec<_> = short.collect();
+        if short.is_empty() {
+            return Ok(());
+        }
+        Err(ApiError::payment_required(format!("Your account {account} can't pay for this: {}", short.join("; "))))
     }
 
     /// The account that a request names as the artist's own; the one that the service keeps unless given. At most one
@@ -293,176 +292,11 @@ impl Writing<'_> {
     pub async fn send(self, calls: Vec<Call>) -> Result<Response, ApiError> {
         let Self { engine, caller, replay, wording, now, .. } = self;
         let write = Write { caller, calls, replay };
-        let patience = match wording {
-            Wording::Hash => PATIENCE,
-            Wording::Receipt(_) => FINDING_PATIENCE,
-        };
-        let answer = |outcome: &Outcome| match &outcome.end {
-            End::Mined(receipt) => wording.mined(engine.chain(), receipt),
-            End::Pending { .. } => wording.pending(engine.chain(), outcome.hash),
-            End::Reverted(reason, _) => refused(&ApiError::unprocessable(reason)),
-        };
+        let answer = |outcome: &Outcome| wording.tell(engine.chain(), outcome);
         let answer = engine
-            .write(write, now, patience, answer)
+            .write(write, now, wording.patience(), answer)
             .await
             .map_err(|error| answer_error(error, engine.policy(), now))?;
         Response::stored(answer.status, answer.body)
-    }
-}
-
-impl Wording {
-    fn mined(self, chain: &Chain, receipt: &TransactionReceipt) -> Answer {
-        let findings = match self {
-            Self::Hash => Map::new(),
-            Self::Receipt(findings) => match findings(chain, receipt) {
-                Some(findings) => findings,
-                // The transaction is done and can't be undone; its hash is what there is to tell.
-                None => return accepted(202, receipt.transaction_hash, chain.id, Map::new()),
-            },
-        };
-        accepted(200, receipt.transaction_hash, chain.id, findings)
-    }
-
-    fn pending(self, chain: &Chain, hash: primitives::B256) -> Answer {
-        let status = if matches!(self, Self::Hash) { 200 } else { 202 };
-        accepted(status, hash, chain.id, Map::new())
-    }
-
-    /// What a request that ended before it was answered is answered when it comes again; `None` while it may still run,
-    /// or its transaction is being given up.
-    async fn late(self, engine: &Engine, transaction: &Transaction, now: u64) -> Result<Option<Answer>, NodeError> {
-        let failure = match transaction.status {
-            Status::Reverted => Some("The transaction failed on the chain"),
-            Status::Filled => Some("The chain's nodes refused the transaction: nothing was done"),
-            _ => None,
-        };
-        if let Some(failure) = failure {
-            return Ok(Some(refused(&ApiError::unprocessable(failure))));
-        }
-        let Some(hash) = self.late_hash(transaction, now) else { return Ok(None) };
-        let receipt = match self {
-            Self::Hash => None,
-            Self::Receipt(_) => engine.node().receipt(hash).await?.filter(TransactionReceipt::status),
-        };
-        Ok(Some(match receipt {
-            Some(receipt) => self.mined(engine.chain(), &receipt),
-            None => self.pending(engine.chain(), hash),
-        }))
-    }
-
-    /// The hash of a transaction whose request is over.
-    fn late_hash(self, transaction: &Transaction, now: u64) -> Option<primitives::B256> {
-        let is_over = transaction.claimed_at + CLAIM_LIFETIME.as_secs() < now;
-        match transaction.status {
-            Status::Mined => transaction.mined.map(|mined| mined.hash),
-            // Whoever wants more than the hash was answered 202 by then, and asks again.
-            Status::Broadcast if is_over || matches!(self, Self::Receipt(_)) => transaction.hashes.last().copied(),
-            Status::Signed if is_over => transaction.hashes.last().copied(),
-            _ => None,
-        }
-    }
-}
-
-fn accepted(status: u16, hash: primitives::B256, chain_id: ChainId, findings: Map<String, Value>) -> Answer {
-    let body = serde_json::to_string(&WriteResponse { hash, chain_id, findings }).unwrap_or_default();
-    Answer { status, body }
-}
-
-fn refused(error: &ApiError) -> Answer {
-    Answer { status: error.status().as_u16(), body: error.body() }
-}
-
-fn no_artist() -> ApiError {
-    ApiError::unauthorized_key("The API key's artist is gone")
-}
-
-fn in_progress() -> ApiError {
-    ApiError::in_progress("A request with this Idempotency-Key is being answered: ask again in a moment", 2)
-}
-
-/// The one place that says what a failed write means for the client.
-fn answer_error(error: WriteError, policy: &Policy, now: u64) -> ApiError {
-    const LATER: &str = "The service can't send transactions now: try again later";
-    match error {
-        WriteError::Reverts(reason) => ApiError::unprocessable(reason),
-        WriteError::AccountCannotPay => ApiError::payment_required("Your account can't pay for this"),
-        WriteError::Policy(PolicyError::Function { target, .. }) => {
-            ApiError::forbidden(format!("This service makes no such call to {}", Address::from(target)))
-        }
-        WriteError::Policy(PolicyError::Gas { needed, max }) => {
-            ApiError::unprocessable(format!("This needs {needed} gas, more than the {max} that one request may use"))
-        }
-        WriteError::Policy(PolicyError::Fee { .. }) => {
-            ApiError::unavailable("The chain's fees are too high now: try again later", 60, error)
-        }
-        WriteError::Claim(ClaimRefusal::KeyInUse) => in_progress(),
-        WriteError::Claim(ClaimRefusal::ArtistGasSpent) => ApiError::too_many_requests(
-            "Your transactions have used up today's gas: wait until midnight, UTC",
-            u32::try_from(policy.artist_gas_daily).unwrap_or(u32::MAX),
-            Duration::from_secs(DAY - now % DAY),
-        ),
-        WriteError::Claim(ClaimRefusal::LaneGasSpent) => ApiError::unavailable(LATER, DAY - now % DAY, error),
-        WriteError::Claim(ClaimRefusal::LaneFull) => ApiError::unavailable(LATER, 5, error),
-        WriteError::Claim(ClaimRefusal::AccountUnderWay) => {
-            ApiError::unavailable("Your account is being set up by another request: try again in a moment", 2, error)
-        }
-        WriteError::LaneCannotPay(_) => ApiError::unavailable(LATER, 60, error),
-        WriteError::TooLate => ApiError::unavailable("That took too long, and nothing was sent: try again", 1, error),
-        WriteError::Refused(_) => ApiError::bad_gateway("The chain's nodes refuse the transaction", error),
-        WriteError::Signer(_) | WriteError::Signature(_) => {
-            ApiError::bad_gateway("The transaction could not be signed: try again in a moment", error)
-        }
-        WriteError::Node(error) => answer_node_error(error),
-        WriteError::Store(_) | WriteError::ForeignWallet(_) => error.into(),
-    }
-}
-
-/// What a node that fails means for the client.
-pub(crate) fn answer_node_error(error: NodeError) -> ApiError {
-    match error.fault() {
-        NodeFault::Busy => ApiError::unavailable("The chain's nodes are busy: try again in a moment", 2, error),
-        _ => ApiError::bad_gateway("The chain's nodes don't answer: try again in a moment", error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::{Intent, MinedIn, Slot};
-
-    fn transaction(status: Status) -> Transaction {
-        Transaction {
-            slot: Slot { chain: ChainId(1), lane: primitives::Address::ZERO.into(), nonce: 0 },
-            artist_id: ArtistId::random(),
-            intent: Intent { to: primitives::Address::ZERO, data: primitives::Bytes::new(), gas_limit: 0 },
-            deploys_account: false,
-            replay: None,
-            status,
-            attempt: None,
-            hashes: vec![primitives::B256::repeat_byte(1), primitives::B256::repeat_byte(2)],
-            filler_hashes: Vec::new(),
-            mined: Some(MinedIn { hash: primitives::B256::repeat_byte(1), block: 1, gas_used: 1 }),
-            is_moved: false,
-            claimed_at: 1_000,
-        }
-    }
-
-    #[test]
-    fn a_request_that_ended_unanswered_is_answered_once_its_end_is_known() {
-        let (soon, later) = (1_001, 1_001 + CLAIM_LIFETIME.as_secs());
-        let hash = |wording: Wording, status, now| wording.late_hash(&transaction(status), now);
-        let (first, last) = (Some(primitives::B256::repeat_byte(1)), Some(primitives::B256::repeat_byte(2)));
-        let finding = Wording::Receipt(|_, _| None);
-        for wording in [Wording::Hash, finding] {
-            assert_eq!(hash(wording, Status::Mined, soon), first);
-            assert_eq!(hash(wording, Status::Broadcast, later), last);
-            assert_eq!(hash(wording, Status::Signed, later), last);
-            assert_eq!(hash(wording, Status::Signed, soon), None);
-            for status in [Status::Claimed, Status::Abandoned] {
-                assert_eq!(hash(wording, status, later), None, "{status:?}");
-            }
-        }
-        assert_eq!(hash(Wording::Hash, Status::Broadcast, soon), None, "its request may still be answered");
-        assert_eq!(hash(finding, Status::Broadcast, soon), last);
     }
 }
