@@ -1,13 +1,16 @@
 //! End-to-end tests over HTTP, one file for each endpoint or trigger. They share one stack, run at once, and leave what
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
+mod airdrop_moment;
 mod collect_moment;
 mod create_api_key;
 mod create_collection;
+mod create_comment;
 mod create_moment;
 mod create_moments;
 mod events;
 mod fetch_metadata;
+mod grant_permission;
 mod index_chain;
 mod list_api_keys;
 mod list_comments;
@@ -17,5 +20,6 @@ mod refuse_unknown_route;
 mod revoke_api_key;
 mod send_code;
 mod simulate_moment;
+mod update_collection;
 mod update_moment_uri;
 mod update_sale;

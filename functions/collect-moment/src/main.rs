@@ -50,8 +50,8 @@ impl Endpoint for CollectMoment {
             Begun::Replayed(response) => return Ok(response),
         };
         let purchase = Purchase::of(&writing, &moment, amount).await?;
-        writing.afford(&purchase.costs(writing.chain())).await?;
         let calls = purchase.calls(&writing, &comment);
+        writing.afford(&purchase.costs(writing.chain()), &calls).await?;
         writing.send(calls).await
     }
 }

@@ -316,6 +316,8 @@ sol! {
         error Mint_ValueTransferFail();
         error Burn_NotOwnerOrApproved(address operator, address user);
         error NewOwnerNeedsToBeAdmin();
+        error ERC1155_TRANSFER_TO_NON_ERC1155RECEIVER_IMPLEMENTER();
+        error ERC1155_ERC1155RECEIVER_REJECTED_TOKENS();
         // Sale strategies.
         error WrongValueSent();
         error SaleEnded();

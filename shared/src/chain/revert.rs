@@ -60,6 +60,10 @@ fn explain_known(error: &Known) -> String {
         }
         Known::Mint_ValueTransferFail(_) => "The recipient of the funds refuses them".to_owned(),
         Known::Burn_NotOwnerOrApproved(_) => "Only an owner of the token may burn it".to_owned(),
+        Known::ERC1155_TRANSFER_TO_NON_ERC1155RECEIVER_IMPLEMENTER(_)
+        | Known::ERC1155_ERC1155RECEIVER_REJECTED_TOKENS(_) => {
+            "A recipient is a contract that takes no such tokens".to_owned()
+        }
         Known::NewOwnerNeedsToBeAdmin(_) => "The new owner must be an admin first".to_owned(),
         Known::SaleNotSet(_) => "This moment is not for sale".to_owned(),
         Known::SaleEnded(_) | Known::SaleV2Ended(_) => "The sale has ended".to_owned(),

@@ -16,6 +16,7 @@ use super::{
     node_error::NodeFault,
     revert,
 };
+use crate::store::Artist;
 
 impl Engine {
     /// Does `calls` in the account's name without doing it. The account needn't be deployed.
@@ -23,13 +24,29 @@ impl Engine {
     /// # Errors
     /// When it reverts, the account can't pay, or no node answers.
     pub async fn simulate(&self, wallet: &EmbeddedWallet, calls: &[Call]) -> Result<(), WriteError> {
-        let account = wallet.address();
-        if let [call] = calls {
-            return self.try_call(account, call, StateOverride::default()).await;
-        }
-        let stand_in = AccountOverride { code: Some(stand_in()), ..Default::default() };
+        self.try_calls(wallet.address(), calls, None).await
+    }
+
+    /// The same as if the account had all of the chain's own currency that it could want.
+    ///
+    /// # Errors
+    /// When it reverts all the same, or no node answers.
+    pub async fn simulate_wealthy(&self, artist: &Artist, calls: &[Call]) -> Result<(), WriteError> {
+        const PLENTY: U256 = U256::from_limbs([0, 1 << 32, 0, 0]);
+        self.try_calls(artist.embedded_wallet.into(), calls, Some(PLENTY)).await
+    }
+
+    async fn try_calls(&self, account: Address, calls: &[Call], balance: Option<U256>) -> Result<(), WriteError> {
         let batch = Call { target: account, value: U256::ZERO, data: packed(calls) };
-        self.try_call(account, &batch, StateOverride::from_iter([(account, stand_in)])).await
+        let (call, code) = match calls {
+            [call] => (call, None),
+            _ => (&batch, Some(stand_in())),
+        };
+        let overrides = match (&code, balance) {
+            (None, None) => StateOverride::default(),
+            _ => StateOverride::from_iter([(account, AccountOverride { code, balance, ..Default::default() })]),
+        };
+        self.try_call(account, call, overrides).await
     }
 
     async fn try_call(&self, account: Address, call: &Call, overrides: StateOverride) -> Result<(), WriteError> {

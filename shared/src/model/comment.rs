@@ -31,6 +31,12 @@ macro_rules! thirty_two_bytes {
             }
         }
 
+        impl From<$type> for B256 {
+            fn from(bytes: $type) -> Self {
+                bytes.0
+            }
+        }
+
         impl From<B256> for $type {
             fn from(bytes: B256) -> Self {
                 Self(bytes)

@@ -4,6 +4,7 @@
 mod address;
 mod amount;
 mod artist;
+mod caip;
 mod comment;
 mod email;
 mod event_id;
@@ -21,6 +22,7 @@ mod uri;
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
+pub use caip::{CaipContract, CaipNetwork};
 pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;
 pub use event_id::EventId;
@@ -31,7 +33,7 @@ pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CH
 pub use moment::{ChainId, Collection, Moment, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
 pub use page::{Page, PageLimit, PageNumber};
-pub use publication::{NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;
 

@@ -10,7 +10,7 @@ use alloy::primitives;
 
 use self::refusal::{answer_error, in_progress, no_artist};
 pub use self::{
-    refusal::{answer_node_error, no_moment},
+    refusal::{answer_node_error, no_collection, no_moment},
     wording::{Findings, Wording},
 };
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
     },
     clock, config,
     http::{ApiError, FieldError, Fields, Request, Response, StartError},
-    model::{Address, ArtistId, ChainId, Invalid, MomentRef, TokenId},
+    model::{Address, ArtistId, CaipContract, CaipNetwork, ChainId, Invalid, MomentRef, TokenId},
     store::{Artists, CallerState, Keys, ReplayKey, ReplayedRequest, Table, Transactions},
 };
 
@@ -110,6 +110,15 @@ impl Writers {
         let token = moment.required::<TokenId>("tokenId");
         let chain = self.chain(&mut moment);
         Some(MomentRef { chain: chain?, collection: collection?, token: token? })
+    }
+
+    /// The collection that a path names: `network` and `contract`.
+    pub fn collection(&self, path: &mut Fields) -> Option<(ChainId, Address)> {
+        let network = path.required("network").and_then(|CaipNetwork(chain)| {
+            self.engine(chain).map_err(|error| path.refuse("network", error)).ok().map(|_| chain)
+        });
+        let contract = path.required("contract").map(|CaipContract(address)| address);
+        network.zip(contract)
     }
 
     /// The `chainId` of a request, 8453 unless given: a chain that is written to.
@@ -212,21 +221,25 @@ impl Writing<'_> {
     ///
     /// # Errors
     /// 404, or 403.
-    pub async fn require(&self, moment: &MomentRef, permission: Permission) -> Result<(), ApiError> {
+    pub async fn require(&self, moment: &MomentRef, permission: Permission) -> Result<Standing, ApiError> {
         let standing = Standing::of(self.node(), self.account().into(), moment).await.map_err(answer_node_error)?;
         if !standing.exists {
             return Err(no_moment(moment));
         }
-        self.expect(&standing, permission, &format!("moment {} of {}", moment.token, moment.collection))
+        self.expect(&standing, permission, &format!("moment {} of {}", moment.token, moment.collection))?;
+        Ok(standing)
     }
 
-    /// Makes sure that the artist's account has this permission on a whole collection.
+    /// Makes sure that there is such a collection and that the artist's account has this permission on all of it.
     ///
     /// # Errors
-    /// 403.
+    /// 404, or 403.
     pub async fn require_on_collection(&self, collection: Address, permission: Permission) -> Result<(), ApiError> {
         let whole = MomentRef { chain: self.chain().id, collection, token: TokenId::from(primitives::U256::ZERO) };
         let standing = Standing::of(self.node(), self.account().into(), &whole).await.map_err(answer_node_error)?;
+        if !standing.is_collection {
+            return Err(no_collection(collection));
+        }
         self.expect(&standing, permission, &format!("collection {collection}"))
     }
 
@@ -238,22 +251,29 @@ impl Writing<'_> {
         Err(ApiError::forbidden(format!("{account} is your account and lacks the permission {permission} on {on}")))
     }
 
-    /// Makes sure that the artist's account has these amounts, each of another currency. One call for each.
+    /// Makes sure that the artist's account has these amounts, each of another currency, for `calls`. One call to the
+    /// chain for each.
     ///
     /// # Errors
-    /// 402 that says what is there and what is needed of each that is short.
-    pub async fn afford(&self, costs: &[Cost]) -> Result<(), ApiError> {
+    /// 402 that says what is there and what is needed of each that is short; 403 or 422 where `calls` would fail with
+    /// all the money, too, as far as that can be tried.
+    pub async fn afford(&self, costs: &[Cost], calls: &[Call]) -> Result<(), ApiError> {
         let account = self.account();
         let balances = costs.iter().map(|cost| cost.currency.balance(self.node(), account.into()));
         let balances = futures::future::try_join_all(balances).await.map_err(answer_node_error)?;
-        let short = costs.iter().zip(balances).filter(|(cost, balance)| *balance < cost.amount);
-        let short = short.map(|(Cost { currency, amount }, balance)| {
-            format!("{} is needed and {} is there", currency.format(*amount), currency.format(balance))
-        });
-        let short: Vec<_> = short.collect();
+        let short: Vec<_> = costs.iter().zip(balances).filter(|(cost, balance)| *balance < cost.amount).collect();
         if short.is_empty() {
             return Ok(());
         }
+        if short.iter().all(|(cost, _)| cost.currency.contract.is_none()) {
+            // What no money helps with is said first.
+            let wealthy = self.engine.simulate_wealthy(&self.caller.artist, calls).await;
+            wealthy.map_err(|error| answer_error(error, self.engine.policy(), self.now))?;
+        }
+        let short = short.into_iter().map(|(Cost { currency, amount }, balance)| {
+            format!("{} is needed and {} is there", currency.format(*amount), currency.format(balance))
+        });
+        let short: Vec<_> = short.collect();
         Err(ApiError::payment_required(format!("Your account {account} can't pay for this: {}", short.join("; "))))
     }
 

@@ -68,6 +68,11 @@ pub fn no_moment(moment: &MomentRef) -> ApiError {
     ApiError::not_found(format!("There is no moment {token} in {collection} on chain {chain}"))
 }
 
+/// 404: there is no such collection.
+pub fn no_collection(address: Address) -> ApiError {
+    ApiError::not_found(format!("There is no collection at {address}"))
+}
+
 /// What a node that fails means for the client.
 pub fn answer_node_error(error: NodeError) -> ApiError {
     match error.fault() {
