@@ -50,7 +50,10 @@ async fn what_cannot_be_given_is_refused_in_words() {
     give(&writer.key, limited, &recipients(2)).await.expect_success();
     // A contract that takes no tokens.
     let answer = give(&writer.key, writer.collection, &[stack.contract("usdc")]).await.expect_error(422);
-    assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("takes no such tokens")), "{answer:?}");
+    assert!(
+        answer.body["message"].as_str().is_some_and(|message| message.contains("takes no such tokens")),
+        "{answer:?}"
+    );
 }
 
 #[tokio::test]

@@ -45,7 +45,11 @@ async fn what_is_wrong_in_path_and_body_is_named_at_once() {
     for (path, body, fields) in [
         (path(writer.collection), json!({}), vec!["newUri", "newCollectionName"]),
         (path(writer.collection), long, vec!["newUri", "newCollectionName"]),
-        ("/collections/eip155:10/erc1155:0x1".to_owned(), json!({}), vec!["network", "contract", "newUri", "newCollectionName"]),
+        (
+            "/collections/eip155:10/erc1155:0x1".to_owned(),
+            json!({}),
+            vec!["network", "contract", "newUri", "newCollectionName"],
+        ),
         (format!("/collections/eip155:10/erc1155:{}", writer.collection), valid.clone(), vec!["network"]),
         (format!("/collections/8453/{}", writer.collection), valid.clone(), vec!["network", "contract"]),
     ] {

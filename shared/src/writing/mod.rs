@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use alloy::primitives;
 
-use self::refusal::{answer_error, in_progress, no_artist};
+use self::{
+    refusal::{answer_error, in_progress, no_artist},
+    wording::ended,
+};
 pub use self::{
     refusal::{answer_node_error, no_collection, no_moment},
     wording::{Findings, Wording},
@@ -313,10 +316,10 @@ impl Writing<'_> {
         let Self { engine, caller, replay, wording, now, .. } = self;
         let write = Write { caller, calls, replay };
         let answer = |outcome: &Outcome| wording.tell(engine.chain(), outcome);
-        let answer = engine
-            .write(write, now, wording.patience(), answer)
-            .await
-            .map_err(|error| answer_error(error, engine.policy(), now))?;
+        let answer = engine.write(write, now, wording.patience(), answer).await.map_err(|error| {
+            let error = answer_error(error, engine.policy(), now);
+            ended(if error.status().is_client_error() { "refused" } else { "failed" }, error)
+        })?;
         Response::stored(answer.status, answer.body)
     }
 }

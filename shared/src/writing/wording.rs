@@ -15,6 +15,7 @@ use crate::{
     http::ApiError,
     model::ChainId,
     store::{Answer, Status, Transaction},
+    telemetry::{self, Metric},
 };
 
 /// What a write is answered besides its hash and chain, read from its receipt; `None` where it isn't there.
@@ -58,9 +59,9 @@ impl Wording {
     /// What the client is told of a write that has just been made.
     pub(super) fn tell(self, chain: &Chain, outcome: &Outcome) -> Answer {
         match &outcome.end {
-            End::Mined(receipt) => self.mined(chain, receipt),
-            End::Pending { .. } => self.pending(chain, outcome.hash),
-            End::Reverted(reason, _) => refused(&ApiError::unprocessable(reason)),
+            End::Mined(receipt) => ended("mined", self.mined(chain, receipt)),
+            End::Pending { .. } => ended("pending", self.pending(chain, outcome.hash)),
+            End::Reverted(reason, _) => ended("reverted", refused(&ApiError::unprocessable(reason))),
         }
     }
 
@@ -120,6 +121,12 @@ impl Wording {
         }
     }
 }
+/// Counts a write by its outcome, and passes on what it is answered.
+pub(super) fn ended<T>(outcome: &str, answer: T) -> T {
+    telemetry::record(&[("Outcome", outcome)], &[(Metric::Writes, 1)]);
+    answer
+}
+
 fn accepted(status: u16, hash: B256, chain_id: ChainId, findings: Map<String, Value>) -> Answer {
     let body = serde_json::to_string(&WriteResponse { hash, chain_id, findings }).unwrap_or_default();
     Answer { status, body }
