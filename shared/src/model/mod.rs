@@ -8,6 +8,7 @@ mod comment;
 mod email;
 mod event_id;
 mod fees;
+mod folded_name;
 mod key;
 mod moment;
 mod one_time_code;
@@ -23,6 +24,7 @@ pub use comment::{Comment, CommentId, CommentNonce, MAX_COMMENT_CHARACTERS, clip
 pub use email::Email;
 pub use event_id::EventId;
 pub use fees::{Fees, MarketFees};
+pub use folded_name::FoldedName;
 pub use key::{KeyId, KeyName};
 pub use moment::{ChainId, Collection, Moment, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;

@@ -12,6 +12,7 @@ mod keys;
 mod moments;
 mod numbered;
 mod rate_windows;
+mod search;
 mod transactions;
 
 use std::{collections::HashMap, time::Duration};
@@ -36,6 +37,7 @@ pub use self::{
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     moments::Moments,
     rate_windows::{RateWindow, RateWindows},
+    search::{ListedArtist, Search},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
