@@ -122,6 +122,6 @@ fn wallet_key(wallet: Address) -> Key {
     Key::new(format!("WALLET#{wallet}"), "ARTIST")
 }
 
-fn profile_key(artist: ArtistId) -> Key {
+pub(super) fn profile_key(artist: ArtistId) -> Key {
     Key::new(format!("ARTIST#{artist}"), "PROFILE")
 }

@@ -70,10 +70,13 @@ pub enum ProfileRefusal {
     },
 }
 
+/// Writes, each with what it means when its condition doesn't hold; without a meaning, others were faster.
+pub(super) type Writes<R> = Vec<(TransactWriteItem, Option<R>)>;
+
 /// What is to be written along with a profile's change.
 pub(super) enum Revision<R> {
-    /// These, each with what it means when its condition doesn't hold; without a meaning, that others were faster.
-    Write(Vec<(TransactWriteItem, Option<R>)>),
+    /// These.
+    Write(Writes<R>),
     /// Nothing is to change.
     Nothing,
     /// The change can't be.
@@ -138,7 +141,8 @@ impl Artists {
             if *profile == before {
                 return Ok(Revision::Nothing);
             }
-            let change = if profile.username == before.username { ArtistChange::Described } else { ArtistChange::Renamed };
+            let change =
+                if profile.username == before.username { ArtistChange::Described } else { ArtistChange::Renamed };
             writes.push((Inbox::new(self.0.clone()).posting(artist, change)?, None));
             Ok(Revision::Write(writes))
         };

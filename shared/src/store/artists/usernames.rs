@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::{Artists, Profile, ProfileRefusal, wallet_key};
+use super::{Artists, Profile, ProfileRefusal, profiles::Writes, wallet_key};
 use crate::{
     model::{ArtistId, FoldedName, Username},
     store::{Key, ListedArtist, Search, StoreError, number, row, text},
@@ -40,7 +40,7 @@ impl Artists {
         profile: &mut Profile,
         username: &Username,
         now: u64,
-    ) -> Result<Result<Vec<(TransactWriteItem, Option<ProfileRefusal>)>, ProfileRefusal>, StoreError> {
+    ) -> Result<Result<Writes<ProfileRefusal>, ProfileRefusal>, StoreError> {
         let artist = profile.artist;
         let (old, new) = (FoldedName::of(&profile.username), FoldedName::of(username.as_str()));
         if profile.username == username.as_str() {
