@@ -167,7 +167,7 @@ fn overrides(
         ("TokenIssuer", api.to_owned()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in ["CodesPerClientHourly", "CodesTotalHourly"] {
+    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly"] {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
         overrides.insert(limit, (default * GENEROSITY).to_string());
