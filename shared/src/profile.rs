@@ -1,10 +1,10 @@
-//! What every endpoint that shows an artist answers.
+//! What every endpoint that shows an artist, or an artist's wallets, answers.
 
 use serde::Serialize;
 
 use crate::{
     clock,
-    http::{ApiError, Response},
+    http::ApiError,
     model::{Address, ArtistId, Wallet},
     store::Profile,
 };
@@ -35,31 +35,32 @@ pub struct WalletsResponse<'a> {
     wallets: &'a [Wallet],
 }
 
-/// The answer that shows an artist.
-///
-/// # Errors
-/// When it can't be written, which is a fault of ours.
-pub fn show_artist(profile: &Profile) -> Result<Response, ApiError> {
-    Response::json(&ArtistResponse {
-        artist_id: profile.artist.artist_id,
-        address: profile.artist.embedded_wallet,
-        username: &profile.username,
-        bio: &profile.bio,
-        instagram_username: &profile.instagram_username,
-        twitter_username: &profile.twitter_username,
-        telegram_username: &profile.telegram_username,
-        wallets: &profile.wallets,
-        created_at: clock::iso_8601(profile.created_at)?,
-        updated_at: clock::iso_8601(profile.updated_at)?,
-    })
+impl<'a> ArtistResponse<'a> {
+    /// Shows what a profile says.
+    ///
+    /// # Errors
+    /// When a time of it lies beyond the year 9999, which is a fault of ours.
+    pub fn of(profile: &'a Profile) -> Result<Self, time::Error> {
+        Ok(Self {
+            artist_id: profile.artist.artist_id,
+            address: profile.artist.embedded_wallet,
+            username: &profile.username,
+            bio: &profile.bio,
+            instagram_username: &profile.instagram_username,
+            twitter_username: &profile.twitter_username,
+            telegram_username: &profile.telegram_username,
+            wallets: &profile.wallets,
+            created_at: clock::iso_8601(profile.created_at)?,
+            updated_at: clock::iso_8601(profile.updated_at)?,
+        })
+    }
 }
 
-/// The answer that shows an artist's wallets.
-///
-/// # Errors
-/// When it can't be written, which is a fault of ours.
-pub fn show_wallets(profile: &Profile) -> Result<Response, ApiError> {
-    Response::json(&WalletsResponse { wallets: &profile.wallets })
+impl<'a> WalletsResponse<'a> {
+    /// Shows a profile's wallets.
+    pub fn of(profile: &'a Profile) -> Self {
+        Self { wallets: &profile.wallets }
+    }
 }
 
 /// What a caller is answered whose credential is right and who is no artist any more.

@@ -12,7 +12,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FieldError, Request, Response, StartError, serve},
     model::{Wallet, WalletType},
-    profile::{no_artist, show_wallets},
+    profile::{WalletsResponse, no_artist},
     store::{Artists, Challenges, MAX_WALLETS, StoredChallenge, Table, WalletRefusal},
     telemetry,
     writing::answer_node_error,
@@ -89,7 +89,7 @@ impl Endpoint for ConnectWallet {
         let challenge = challenge.ok_or_else(unknown_message)?;
         let wallet = self.prove(&challenge, &message, &signature).await?;
         let connected = self.artists.connect_wallet(wallet, &challenge, &self.challenges, now.as_secs()).await?;
-        show_wallets(&connected.map_err(refused)?)
+        Response::json(&WalletsResponse::of(&connected.map_err(refused)?))
     }
 }
 

@@ -5,7 +5,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::Address,
-    profile::{no_artist, show_wallets},
+    profile::{WalletsResponse, no_artist},
     store::{Artists, Table, WalletRefusal},
     telemetry,
 };
@@ -43,7 +43,7 @@ impl Endpoint for DisconnectWallet {
         let artist = self.callers.authenticate(request, now).await?;
         let DisconnectWalletQuery { address } = DisconnectWalletQuery::parse(request)?;
         let rest = self.artists.disconnect_wallet(artist, address, now.as_secs()).await?;
-        show_wallets(&rest.map_err(refused)?)
+        Response::json(&WalletsResponse::of(&rest.map_err(refused)?))
     }
 }
 

@@ -4,7 +4,7 @@ use shared::{
     auth::caller::CallerAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    profile::{no_artist, show_wallets},
+    profile::{WalletsResponse, no_artist},
     store::{Artists, Table},
     telemetry,
 };
@@ -33,6 +33,6 @@ impl ListWallets {
 impl Endpoint for ListWallets {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.callers.authenticate(request, clock::now()?).await?;
-        show_wallets(&self.artists.profile(artist).await?.ok_or_else(no_artist)?)
+        Response::json(&WalletsResponse::of(&self.artists.profile(artist).await?.ok_or_else(no_artist)?))
     }
 }

@@ -4,7 +4,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::Address,
-    profile::show_artist,
+    profile::ArtistResponse,
     store::{Artists, Table},
     telemetry,
 };
@@ -23,7 +23,8 @@ impl Endpoint for ReadArtist {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let address = parse(request)?;
         let profile = self.artists.profile_of(address).await?;
-        show_artist(&profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?)
+        let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
+        Response::public(&ArtistResponse::of(&profile)?)
     }
 }
 

@@ -6,7 +6,7 @@ use shared::{
     auth::caller::CallerAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    profile::{no_artist, show_artist},
+    profile::{ArtistResponse, no_artist},
     store::{Artists, HELD_NAMES, ProfileChange, ProfileRefusal, Table},
     telemetry,
 };
@@ -38,7 +38,8 @@ impl Endpoint for UpdateArtist {
         let artist = self.callers.authenticate(request, now).await?;
         let change = parse(request)?;
         let profile = self.artists.update_profile(artist, &change, now.as_secs()).await?;
-        show_artist(&profile.map_err(|refusal| refused(refusal, now))?)
+        let profile = profile.map_err(|refusal| refused(refusal, now))?;
+        Response::json(&ArtistResponse::of(&profile)?)
     }
 }
 

@@ -9,6 +9,7 @@ mod codes;
 mod comments;
 mod inbox;
 mod keys;
+mod metadata;
 mod moments;
 mod numbered;
 mod rate_windows;
@@ -35,6 +36,7 @@ pub use self::{
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     inbox::{ArtistChange, ArtistChanged, Inbox},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
+    metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::Moments,
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},

@@ -12,7 +12,7 @@ use crate::model::{Address, FoldedName};
 /// An artist as a search shows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedArtist {
-    /// Their wallet: an own one if they connected one, else the one that the service keeps.
+    /// The account that the service keeps for them.
     pub address: Address,
     /// Their name, as they write it; never empty.
     pub username: String,
