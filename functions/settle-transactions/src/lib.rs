@@ -2,6 +2,7 @@
 //! it be sent again, does it offer too little, did it never leave, did somebody else use its nonce?
 
 mod step;
+mod vitals;
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use shared::{
     },
     model::{Address, ChainId},
     store::StoreError,
-    telemetry,
+    telemetry::{self, Metric},
 };
 use uuid::Uuid;
 
@@ -104,6 +105,10 @@ impl Settler {
 
     async fn settle(&self, engine: &Engine, lane: Address, now: u64) -> Result<Option<Settled>, SettleError> {
         let (chain, transactions) = (engine.chain().id, engine.transactions());
+        // Before anything is mended.
+        if let Err(error) = vitals::measure(engine, lane, now).await {
+            tracing::warn!(chain.id = chain.0, %lane, error = telemetry::chain(&error), "lane not measured");
+        }
         let Some(state) = transactions.lane(chain, lane).await? else { return Ok(None) };
         if !transactions.take_lease(chain, lane, &self.holder, now, now + LEASE.as_secs()).await? {
             return Ok(None);
@@ -113,6 +118,10 @@ impl Settler {
             && *settled != Settled::default()
         {
             tracing::info!(chain.id = chain.0, %lane, ?settled, "lane settled");
+            telemetry::record(
+                &[("Chain", &chain.to_string())],
+                &[(Metric::Bumps, settled.bumped.try_into().unwrap_or(i64::MAX))],
+            );
         }
         transactions.give_lease_back(chain, lane, &self.holder).await?;
         settled.map(Some)
