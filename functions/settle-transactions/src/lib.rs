@@ -1,9 +1,8 @@
 //! Settles what writes leave behind. One step looks at every open transaction of every lane once: is it in a block, must
 //! it be sent again, does it offer too little, did it never leave, did somebody else use its nonce?
 
+mod lease;
 mod step;
-
-use std::time::Duration;
 
 use serde::Serialize;
 use shared::{
@@ -17,10 +16,7 @@ use shared::{
 };
 use uuid::Uuid;
 
-use crate::step::LaneStep;
-
-/// How long a run may work on a lane before another one may: longer than the function is allowed to run.
-const LEASE: Duration = Duration::from_secs(120);
+use crate::{lease::Lease, step::LaneStep};
 
 /// Why a lane isn't settled.
 #[derive(Debug, thiserror::Error)]
@@ -105,16 +101,15 @@ impl Settler {
     async fn settle(&self, engine: &Engine, lane: Address, now: u64) -> Result<Option<Settled>, SettleError> {
         let (chain, transactions) = (engine.chain().id, engine.transactions());
         let Some(state) = transactions.lane(chain, lane).await? else { return Ok(None) };
-        if !transactions.take_lease(chain, lane, &self.holder, now, now + LEASE.as_secs()).await? {
-            return Ok(None);
-        }
-        let settled = LaneStep::new(engine, lane, now).run(&state).await;
-        if let Ok(settled) = &settled
-            && *settled != Settled::default()
-        {
+        let lease = Lease::take(transactions, chain, lane, &self.holder, now).await?;
+        let Some(mut lease) = lease else { return Ok(None) };
+        let mut step = LaneStep::new(engine, lane, now);
+        let ended = step.run(&state, &mut lease).await;
+        let settled = step.settled;
+        if settled != Settled::default() {
             tracing::info!(chain.id = chain.0, %lane, ?settled, "lane settled");
         }
-        transactions.give_lease_back(chain, lane, &self.holder).await?;
-        settled.map(Some)
+        lease.give_back().await?;
+        ended.map(|()| Some(settled))
     }
 }

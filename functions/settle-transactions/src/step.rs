@@ -7,9 +7,10 @@ use shared::{
     },
     model::{Address, Fees, MarketFees},
     store::{Attempt, Intent, LaneState, Slot, Status, Transaction},
+    telemetry,
 };
 
-use crate::{SettleError, Settled};
+use crate::{SettleError, Settled, lease::Lease};
 
 /// How long the next transaction in line may wait, in seconds, although it offers enough: its tip is too low then.
 const MOST_WAIT: u64 = 180;
@@ -21,7 +22,7 @@ pub(crate) struct LaneStep<'a> {
     now: u64,
     /// The nonce that the chain waits for.
     on_chain: u64,
-    settled: Settled,
+    pub(crate) settled: Settled,
 }
 
 impl<'a> LaneStep<'a> {
@@ -29,28 +30,46 @@ impl<'a> LaneStep<'a> {
         Self { engine, lane, now, on_chain: 0, settled: Settled::default() }
     }
 
-    pub(crate) async fn run(mut self, state: &LaneState) -> Result<Settled, SettleError> {
+    /// Looks at every open transaction. One that can't be looked at, since a node or storage fails, doesn't keep the
+    /// others from being settled; the last such failure is the step's. What was done is in `settled` either way.
+    pub(crate) async fn run(&mut self, state: &LaneState, lease: &mut Lease<'_>) -> Result<(), SettleError> {
         let (node, transactions) = (self.engine.node(), self.engine.transactions());
-        let chain = self.engine.chain().id;
-        let on_chain = node.next_nonce(self.lane.into(), BlockNumberOrTag::Latest).await?;
-        self.on_chain = on_chain;
+        self.on_chain = node.next_nonce(self.lane.into(), BlockNumberOrTag::Latest).await?;
         self.follow_foreign_use(state).await?;
         self.restore_forgotten(state).await?;
-        if state.open.is_empty() {
-            return Ok(self.settled);
-        }
-        let market = node.market_fees().await?;
-        for transaction in transactions.open(chain, self.lane, state).await? {
-            if self.close_if_mined(&transaction).await? {
-                continue;
+        let (mut waiting, mut failure) = (Vec::new(), None);
+        for transaction in transactions.open(self.engine.chain().id, self.lane, state).await? {
+            if !lease.holds().await? {
+                return failure.map_or(Ok(()), Err);
             }
-            self.settled.open += 1;
-            // Until its claimer is gone for sure, a transaction is the claimer's.
-            if transaction.claimed_at + CLAIM_LIFETIME.as_secs() < self.now {
-                self.push(transaction, market).await?;
+            match self.close_if_mined(&transaction).await {
+                Ok(true) => {}
+                Ok(false) => waiting.push(transaction),
+                Err(error) => failure = Some(self.report(&transaction, error)),
             }
         }
-        Ok(self.settled)
+        self.settled.open += waiting.len();
+        // Until its claimer is gone for sure, a transaction is the claimer's.
+        waiting.retain(|transaction| transaction.claimed_at + CLAIM_LIFETIME.as_secs() < self.now);
+        if !waiting.is_empty() {
+            let market = node.market_fees().await?;
+            for transaction in waiting {
+                if !lease.holds().await? {
+                    break;
+                }
+                let slot = transaction.clone();
+                if let Err(error) = self.push(transaction, market).await {
+                    failure = Some(self.report(&slot, error));
+                }
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn report(&self, transaction: &Transaction, error: SettleError) -> SettleError {
+        let Slot { chain, lane, nonce } = transaction.slot;
+        tracing::warn!(chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error), "transaction not settled");
+        error
     }
 
     /// Moves on past nonces that somebody else has used while none of ours was open.

@@ -35,7 +35,7 @@ use crate::{
 
 /// How long whoever claimed a nonce may take to store signed bytes: longer than a function is allowed to run. After that
 /// nobody can come back with some.
-pub const CLAIM_LIFETIME: Duration = Duration::from_secs(60);
+pub const CLAIM_LIFETIME: Duration = Duration::from_secs(40);
 
 /// How often a claim is tried when others take the nonces.
 const CLAIM_ATTEMPTS: u32 = 12;
