@@ -4,6 +4,9 @@
 mod lease;
 mod step;
 
+use std::ops::AddAssign;
+
+use futures::future::join_all;
 use serde::Serialize;
 use shared::{
     chain::{
@@ -50,6 +53,17 @@ pub struct Settled {
     pub open: usize,
 }
 
+impl AddAssign for Settled {
+    fn add_assign(&mut self, more: Self) {
+        self.mined += more.mined;
+        self.sent += more.sent;
+        self.bumped += more.bumped;
+        self.abandoned += more.abandoned;
+        self.displaced += more.displaced;
+        self.open += more.open;
+    }
+}
+
 /// A lane that was settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -76,26 +90,27 @@ impl Settler {
         Self { engines, holder: Uuid::new_v4().to_string() }
     }
 
-    /// Looks at every lane once. A lane that another run is at is left out. `now` is the Unix time in seconds.
+    /// Looks at every lane once, at all of them side by side. A lane that another run is at is left out. `now` is the Unix time in seconds.
     ///
     /// # Errors
     /// The last failure; it doesn't keep the other lanes from being settled.
     pub async fn step(&self, now: u64) -> Result<Vec<SettledLane>, SettleError> {
-        let (mut lanes, mut failure) = (Vec::new(), None);
-        for engine in &self.engines {
-            for signer in engine.signers().iter() {
-                let (chain_id, lane) = (engine.chain().id, signer.address().into());
-                match self.settle(engine, lane, now).await {
-                    Ok(Some(settled)) => lanes.push(SettledLane { chain_id, lane, settled }),
-                    Ok(None) => {}
-                    Err(error) => {
-                        tracing::error!(chain.id = chain_id.0, %lane, error = telemetry::chain(&error), "lane not settled");
-                        failure = Some(error);
-                    }
-                }
-            }
+        let lanes = self
+            .engines
+            .iter()
+            .flat_map(|engine| engine.signers().iter().map(move |signer| (engine, Address::from(signer.address()))));
+        let settled = join_all(lanes.map(|(engine, lane)| async move {
+            let chain_id = engine.chain().id;
+            let settled = self.settle(engine, lane, now).await.inspect_err(|error| {
+                tracing::error!(chain.id = chain_id.0, %lane, error = telemetry::chain(error), "lane not settled");
+            })?;
+            Ok(settled.map(|settled| SettledLane { chain_id, lane, settled }))
+        }));
+        let (lanes, failures): (Vec<_>, Vec<_>) = settled.await.into_iter().partition(Result::is_ok);
+        match failures.into_iter().next_back() {
+            Some(Err(failure)) => Err(failure),
+            _ => Ok(lanes.into_iter().flatten().flatten().collect()),
         }
-        failure.map_or(Ok(lanes), Err)
     }
 
     async fn settle(&self, engine: &Engine, lane: Address, now: u64) -> Result<Option<Settled>, SettleError> {
