@@ -6,6 +6,7 @@ mod create_collection;
 mod create_moment;
 mod create_moments;
 mod events;
+mod fetch_metadata;
 mod index_chain;
 mod list_api_keys;
 mod list_comments;

@@ -3,6 +3,7 @@
 
 mod lease;
 mod step;
+mod vitals;
 
 use std::ops::AddAssign;
 
@@ -15,7 +16,7 @@ use shared::{
     },
     model::{Address, ChainId},
     store::StoreError,
-    telemetry,
+    telemetry::{self, Metric},
 };
 use uuid::Uuid;
 
@@ -115,6 +116,10 @@ impl Settler {
 
     async fn settle(&self, engine: &Engine, lane: Address, now: u64) -> Result<Option<Settled>, SettleError> {
         let (chain, transactions) = (engine.chain().id, engine.transactions());
+        // Before anything is mended.
+        if let Err(error) = vitals::measure(engine, lane, now).await {
+            tracing::warn!(chain.id = chain.0, %lane, error = telemetry::chain(&error), "lane not measured");
+        }
         let Some(state) = transactions.lane(chain, lane).await? else { return Ok(None) };
         let lease = Lease::take(transactions, chain, lane, &self.holder, now).await?;
         let Some(mut lease) = lease else { return Ok(None) };
@@ -123,6 +128,10 @@ impl Settler {
         let settled = step.settled;
         if settled != Settled::default() {
             tracing::info!(chain.id = chain.0, %lane, ?settled, "lane settled");
+            telemetry::record(
+                &[("Chain", &chain.to_string())],
+                &[(Metric::Bumps, settled.bumped.try_into().unwrap_or(i64::MAX))],
+            );
         }
         lease.give_back().await?;
         ended.map(|()| Some(settled))

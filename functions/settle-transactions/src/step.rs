@@ -8,7 +8,7 @@ use shared::{
     },
     model::{Address, Fees, MarketFees},
     store::{Attempt, Intent, LaneState, Slot, Status, Transaction},
-    telemetry,
+    telemetry::{self, Metric},
 };
 
 use crate::{SettleError, Settled, lease::Lease};
@@ -95,7 +95,9 @@ impl<'a> LaneStep<'a> {
         }
         let chain = self.engine.chain();
         tracing::error!(chain.id = chain.id.0, lane = %self.lane, nonce = state.next_nonce, "the lane's key was used elsewhere");
-        self.engine.transactions().skip_to(chain.id, self.lane, state, self.on_chain).await?;
+        if self.engine.transactions().skip_to(chain.id, self.lane, state, self.on_chain).await? {
+            telemetry::count(Metric::ForeignNonces);
+        }
         Ok(())
     }
 

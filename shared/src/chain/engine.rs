@@ -30,7 +30,7 @@ use crate::{
         AccountState, Answer, Attempt, Claim, ClaimRefusal, GasLimits, Intent, MinedIn, Slot, Status, StoreError,
         Transaction, Transactions,
     },
-    telemetry,
+    telemetry::{self, Metric},
 };
 
 /// How long whoever claimed a nonce may take to store signed bytes: longer than a function is allowed to run. After that
@@ -344,6 +344,7 @@ impl Engine {
             return Ok(None);
         }
         tracing::error!(chain.id = chain.0, %lane, nonce, "the lane's key was used elsewhere");
+        telemetry::count(Metric::ForeignNonces);
         let least = self.node.next_nonce(lane.into(), BlockNumberOrTag::Pending).await?;
         let Some(state) = self.transactions.lane(chain, lane).await? else { return Ok(None) };
         Ok(self.transactions.displace(transaction, &state, least, now).await?)

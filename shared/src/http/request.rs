@@ -41,6 +41,15 @@ impl Request {
         self.event.uri().path()
     }
 
+    /// Method and pattern of the route that was taken, such as `GET /collections/{network}/{contract}`: unlike the path,
+    /// it names nothing and nobody.
+    pub fn route(&self) -> &str {
+        match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.route_key.as_deref().unwrap_or_default(),
+            _ => "",
+        }
+    }
+
     /// A header's value, if it is there and readable text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.event.headers().get(name)?.to_str().ok()
@@ -78,6 +87,14 @@ impl Request {
     /// The query's parameters.
     pub fn query(&self) -> Fields {
         Fields::from_query(self.query_string())
+    }
+
+    /// The query string with `value` for the parameter `name`, and all others as they are.
+    pub fn query_with(&self, name: &str, value: impl ToString) -> String {
+        let sent = url::form_urlencoded::parse(self.query_string().as_bytes());
+        let others = sent.filter(|(other, _)| other != name);
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(others).append_pair(name, &value.to_string()).finish()
     }
 
     /// The network that the request came from, as the gateway saw it: the address, or for IPv6 its /64, which is what
