@@ -103,7 +103,7 @@ impl History {
                 2 => self.create_split(who).await?,
                 3 | 4 => self.create_token(who).await?,
                 5 | 6 => self.set_sale(who).await?,
-                7 | 8 | 9 => self.collect(who).await?,
+                7..=9 => self.collect(who).await?,
                 10 | 11 => self.collect_for_usdc(who).await?,
                 12 => self.mint(who).await?,
                 13 => self.give(who).await?,
