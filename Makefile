@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test tools build check-tools contract fuzz
+.PHONY: run test fuzz bench contract tools build check-tools
 
 run: tools build
 	@exec $(LOCAL) run
@@ -23,6 +23,12 @@ test: tools tests/fuzz/.venv/.installed build
 # The service against its contract, for FUZZ_SECONDS (half an hour unless given).
 fuzz: tools tests/fuzz/.venv/.installed build
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
+
+# Measured apart from the tests: the figures depend on the machine, their ratios hardly.
+BENCHES := write-bench
+bench: tools
+	@$(CARGO) build --quiet --profile measure --package benches --bins
+	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
 
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 

@@ -2,7 +2,7 @@
 #![warn(missing_docs)]
 
 pub mod api_gateway;
-mod chains;
+pub mod chains;
 pub mod cloud;
 pub mod contracts;
 pub mod database;
