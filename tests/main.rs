@@ -22,6 +22,7 @@ mod list_comments;
 mod log_in;
 mod publish_key_set;
 mod read_artist;
+mod readme;
 mod refuse_unknown_route;
 mod revoke_api_key;
 mod send_code;

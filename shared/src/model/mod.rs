@@ -26,7 +26,7 @@ mod uri;
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
-pub use caip::{CaipContract, CaipNetwork};
+pub use caip::{CaipContract, CaipNetwork, CollectionPath};
 pub use collection::{Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, Moment, MomentSale, Protocol, Royalty};
 pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;

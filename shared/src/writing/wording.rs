@@ -5,6 +5,7 @@ use std::time::Duration;
 use alloy::{primitives::B256, rpc::types::TransactionReceipt};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::{
     chain::{
@@ -35,16 +36,25 @@ pub enum Wording {
     Receipt(Findings),
 }
 
-/// What a write is answered.
-#[derive(Serialize)]
+/// What a write is answered: its transaction, and what was found in its receipt.
+#[derive(Serialize, ToSchema)]
+pub struct WriteResponse<F> {
+    #[serde(flatten)]
+    transaction: SentTransaction,
+    #[serde(flatten)]
+    findings: F,
+}
+
+/// The transaction that did what was asked for.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct WriteResponse {
-    /// Hash of the transaction.
+#[schema(as = Transaction)]
+pub struct SentTransaction {
+    /// Its hash.
+    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
     hash: B256,
     /// Its chain.
     chain_id: ChainId,
-    #[serde(flatten)]
-    findings: Map<String, Value>,
 }
 
 impl Wording {
@@ -128,7 +138,8 @@ pub(super) fn ended<T>(outcome: &str, answer: T) -> T {
 }
 
 fn accepted(status: u16, hash: B256, chain_id: ChainId, findings: Map<String, Value>) -> Answer {
-    let body = serde_json::to_string(&WriteResponse { hash, chain_id, findings }).unwrap_or_default();
+    let response = WriteResponse { transaction: SentTransaction { hash, chain_id }, findings };
+    let body = serde_json::to_string(&response).unwrap_or_default();
     Answer { status, body }
 }
 

@@ -4,6 +4,8 @@ use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use super::{Artist, Artists, profile_key, usernames::HeldName};
+use utoipa::ToSchema;
+
 use crate::{
     model::{Address, ArtistId, Bio, Email, SocialUsername, Username, Wallet},
     store::{
@@ -42,7 +44,7 @@ pub struct Profile {
 }
 
 /// What an artist wants to be shown instead of what is shown now; what is `None` stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, ToSchema)]
 pub struct ProfileChange {
     /// The name that they go by.
     pub username: Option<Username>,
