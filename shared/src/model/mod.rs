@@ -4,6 +4,7 @@
 mod address;
 mod amount;
 mod artist;
+mod caip;
 mod collection;
 mod comment;
 mod email;
@@ -24,6 +25,7 @@ mod uri;
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
+pub use caip::{CaipContract, CaipNetwork};
 pub use collection::{Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, Moment, MomentSale, Protocol, Royalty};
 pub use comment::{Comment, CommentId, CommentNonce, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;

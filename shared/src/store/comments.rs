@@ -8,6 +8,8 @@
 //! A comment's row carries its first replies, which never change once there are three: a page with its previews is
 //! one Query.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -92,6 +94,15 @@ impl Comments {
     /// When storage fails.
     pub async fn replies(&self, moment: &MomentRef, to: CommentId, offset: u64) -> Result<CommentPage, StoreError> {
         Ok(self.reply_list(moment, to).oldest_first(offset, PAGE_SIZE).await?.into())
+    }
+
+    /// How many top-level comments moments have; those without any are left out. One read for every hundred.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn counts(&self, moments: &[MomentRef]) -> Result<HashMap<MomentRef, u64>, StoreError> {
+        let lists = moments.iter().map(|moment| (top_level_partition(moment), *moment));
+        self.0.list_lengths(&lists.collect()).await
     }
 
     fn top_level_list(&self, moment: &MomentRef) -> NumberedList<'_> {

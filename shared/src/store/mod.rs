@@ -8,6 +8,7 @@ mod codes;
 mod comments;
 mod inbox;
 mod keys;
+mod listing;
 mod metadata;
 mod moments;
 mod numbered;
@@ -37,9 +38,10 @@ pub use self::{
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     inbox::{ArtistChange, ArtistChanged, Inbox},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
+    listing::{CollectionLists, CollectionPage},
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
-    payments::{PaymentFilter, PaymentNumber, holder_key},
+    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
     transactions::{

@@ -7,7 +7,7 @@
 //!
 //! Marking all is one write for each list, whatever its length, and so is a page of what is viewed or isn't.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use alloy::primitives::Bytes;
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
@@ -21,6 +21,10 @@ const CHUNK: u64 = 4_096;
 
 /// Most notifications marked in one transaction, which has a row for each chunk.
 const MAX_MARKED: usize = 50;
+
+/// How often a change is tried that somebody else's gets in the way of.
+const ATTEMPTS: u32 = 8;
+const CONTENTION: StoreError = StoreError::Contention("viewed notifications");
 
 /// What every artist has viewed.
 #[derive(Clone)]
@@ -134,7 +138,7 @@ impl Viewed {
     /// # Errors
     /// When storage fails, or others keep marking the same.
     pub async fn mark_all(&self, lists: &[(NotificationList, u64)]) -> Result<u64, StoreError> {
-        self.retry(async || {
+        for attempt in 0..ATTEMPTS {
             let states = self.states(lists.iter().map(|(list, _)| *list)).await?;
             let (mut writes, mut updated) = (Vec::new(), 0);
             for (list, length) in lists {
@@ -146,9 +150,11 @@ impl Viewed {
                     updated += unviewed;
                 }
             }
-            Ok((writes, updated))
-        })
-        .await
+            if self.write(writes, attempt).await? {
+                return Ok(updated);
+            }
+        }
+        Err(CONTENTION)
     }
 
     /// Marks some of a list. Gives how many weren't viewed before. Two reads and one transaction for every fifty.
@@ -157,51 +163,48 @@ impl Viewed {
     /// When storage fails, or others keep marking the same.
     pub async fn mark(&self, list: NotificationList, numbers: &BTreeSet<u64>) -> Result<u64, StoreError> {
         let mut updated = 0;
-        for numbers in Vec::from_iter(numbers).chunks(MAX_MARKED) {
-            updated += self
-                .retry(async || {
-                    let mut state = self.states([list]).await?.remove(&list).unwrap_or_default();
-                    let mut marks = self.marks(numbers.iter().map(|number| (list, **number / CHUNK))).await?;
-                    let mut changed = BTreeMap::new();
-                    let mut updated = 0;
-                    for &&number in numbers {
-                        let key = (list, number / CHUNK);
-                        if number >= state.all_below && marks.entry(key).or_insert_with(Marks::none).set(number) {
-                            state.count(number / CHUNK);
-                            changed.insert(key, ());
-                            updated += 1;
-                        }
-                    }
-                    let mut writes = Vec::new();
-                    for (key, ()) in changed {
-                        let item = row(&marks_key(key), &marks.get(&key))?;
-                        let put = Put::builder().table_name(&self.0.name).set_item(Some(item)).build()?;
-                        writes.push(TransactWriteItem::builder().put(put).build());
-                    }
-                    if updated > 0 {
-                        writes.push(self.replacement(list, state)?);
-                    }
-                    Ok((writes, updated))
-                })
-                .await?;
+        for numbers in Vec::from_iter(numbers.iter().copied()).chunks(MAX_MARKED) {
+            updated += self.mark_few(list, numbers).await?;
         }
         Ok(updated)
     }
 
-    /// Does the writes that `work` makes, again and again while others change the same.
-    async fn retry(
-        &self,
-        work: impl AsyncFn() -> Result<(Vec<TransactWriteItem>, u64), StoreError>,
-    ) -> Result<u64, StoreError> {
-        const ATTEMPTS: u32 = 8;
+    async fn mark_few(&self, list: NotificationList, numbers: &[u64]) -> Result<u64, StoreError> {
         for attempt in 0..ATTEMPTS {
-            let (writes, updated) = work().await?;
-            if writes.is_empty() || self.0.write_together(writes).await? {
+            let mut state = self.states([list]).await?.remove(&list).unwrap_or_default();
+            let mut marks = self.marks(numbers.iter().map(|number| (list, number / CHUNK))).await?;
+            let (mut changed, mut updated) = (BTreeSet::new(), 0);
+            for &number in numbers {
+                let chunk = (list, number / CHUNK);
+                if number >= state.all_below && marks.entry(chunk).or_insert_with(Marks::none).set(number) {
+                    state.count(number / CHUNK);
+                    changed.insert(chunk);
+                    updated += 1;
+                }
+            }
+            let mut writes = Vec::new();
+            for chunk in changed {
+                let item = row(&marks_key(chunk), &marks.get(&chunk))?;
+                let put = Put::builder().table_name(&self.0.name).set_item(Some(item)).build()?;
+                writes.push(TransactWriteItem::builder().put(put).build());
+            }
+            if updated > 0 {
+                writes.push(self.replacement(list, state)?);
+            }
+            if self.write(writes, attempt).await? {
                 return Ok(updated);
             }
+        }
+        Err(CONTENTION)
+    }
+
+    /// Writes all of it, if there is anything; waits a little when somebody else changed the same.
+    async fn write(&self, writes: Vec<TransactWriteItem>, attempt: u32) -> Result<bool, StoreError> {
+        let written = writes.is_empty() || self.0.write_together(writes).await?;
+        if !written {
             tokio::time::sleep(backoff(attempt)).await;
         }
-        Err(StoreError::Contention("viewed notifications"))
+        Ok(written)
     }
 
     async fn states(
