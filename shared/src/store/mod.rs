@@ -10,6 +10,7 @@ mod keys;
 mod metadata;
 mod moments;
 mod numbered;
+mod ranked;
 mod rate_windows;
 mod search;
 mod transactions;
@@ -32,6 +33,7 @@ pub use self::{
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::Moments,
+    ranked::{Direction, RankKey, RankedPage, RankedSet},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
     transactions::{
@@ -53,6 +55,9 @@ pub enum StoreError {
     /// A row isn't what its aggregate writes.
     #[error("row of an unknown shape")]
     Row(#[from] serde_dynamo::Error),
+    /// A row isn't there that another one points to.
+    #[error("{0} is missing")]
+    Missing(&'static str),
     /// Others kept changing the same rows; the work may be tried again.
     #[error("too much contention on {0}")]
     Contention(&'static str),
