@@ -13,6 +13,7 @@ mod metadata;
 mod moments;
 mod numbered;
 mod payments;
+mod ranked;
 mod rate_windows;
 mod search;
 mod transactions;
@@ -42,6 +43,7 @@ pub use self::{
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
     payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key},
+    ranked::{Direction, RankKey, RankedPage, RankedSet},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
     transactions::{
@@ -65,6 +67,9 @@ pub enum StoreError {
     /// A row isn't what its aggregate writes.
     #[error("row of an unknown shape")]
     Row(#[from] serde_dynamo::Error),
+    /// A row isn't there that another one points to.
+    #[error("{0} is missing")]
+    Missing(&'static str),
     /// Others kept changing the same rows; the work may be tried again.
     #[error("too much contention on {0}")]
     Contention(&'static str),
