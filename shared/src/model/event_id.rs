@@ -23,6 +23,11 @@ impl EventId {
 }
 
 impl EventId {
+    /// The id as a number.
+    pub fn as_u128(self) -> u128 {
+        self.0.as_u128()
+    }
+
     /// The id of something that comes with this, such as the notification of a payment.
     pub fn of_its(self, what: &str) -> Self {
         Self(Uuid::new_v5(&self.0, what.as_bytes()))

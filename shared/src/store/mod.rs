@@ -16,6 +16,7 @@ mod payments;
 mod ranked;
 mod rate_windows;
 mod search;
+mod timeline;
 mod transactions;
 mod unit;
 mod viewed;
@@ -46,6 +47,7 @@ pub use self::{
     ranked::{Direction, RankKey, RankedPage, RankedSet},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
+    timeline::{Listing, Scope, TimelineFilter, TimelinePage, Timelines},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
