@@ -43,7 +43,7 @@ pub use self::{
     listing::{CollectionLists, CollectionPage},
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
-    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key},
+    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key, transfers_key},
     ranked::{Direction, RankKey, RankedPage, RankedSet},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Key, NotificationList, StoreError, Table, Unit,
-    numbered::{CountedPage, NumberedList, row_key},
+    numbered::{CountedPage, NumberedList, length_key, row_key},
 };
 use crate::model::{Address, Amount, ChainId, EventId, MomentRef, Payment, Transfer};
 
@@ -41,6 +41,17 @@ pub struct PaymentFilter {
 }
 
 impl PaymentFilter {
+    /// The lists that a payment of this buyer to this creator is in, besides that of all.
+    pub fn of(creator: Address, buyer: Address) -> [Self; 3] {
+        let (artist, collector) = (Some(creator), Some(buyer));
+        [Self { artist, collector: None }, Self { artist: None, collector }, Self { artist, collector }]
+    }
+
+    /// Where the length of the list is kept.
+    pub fn key(&self, chain: ChainId) -> Key {
+        length_key(&self.partition(chain))
+    }
+
     /// The partition of the list. Without a filter its rows are [`Payment`]s, else [`PaymentNumber`]s.
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
@@ -196,13 +207,12 @@ impl Unit {
     pub async fn add_payment(&mut self, payment: &Payment) -> Result<u64, StoreError> {
         let chain = payment.chain_id;
         let number = self.append(&PaymentFilter::default().partition(chain), payment).await?;
-        let (artist, collector) = (Some(payment.creator), Some(payment.buyer));
-        let in_artists_list =
-            self.append(&artist_filter(payment.creator).partition(chain), &PaymentNumber { number }).await?;
+        let [of_artist, of_collector, of_both] = PaymentFilter::of(payment.creator, payment.buyer);
+        let in_artists_list = self.append(&of_artist.partition(chain), &PaymentNumber { number }).await?;
         let id = payment.notification_id();
         let notification = NotificationRow { chain, artist: payment.creator, number: in_artists_list, id };
         self.insert(&notification_key(id), &notification)?;
-        for filter in [PaymentFilter { artist: None, collector }, PaymentFilter { artist, collector }] {
+        for filter in [of_collector, of_both] {
             self.append(&filter.partition(chain), &PaymentNumber { number }).await?;
         }
         Ok(number)
@@ -213,7 +223,7 @@ impl Unit {
     /// # Errors
     /// When storage fails.
     pub async fn add_transfer(&mut self, moment: &MomentRef, transfer: &Transfer) -> Result<(), StoreError> {
-        self.append(&format!("TRANSFERS#{moment}"), transfer).await?;
+        self.append(&transfers_partition(moment), transfer).await?;
         let quantity = transfer.quantity.0;
         self.count_held(moment, transfer.from, |held| held.saturating_sub(quantity)).await?;
         self.count_held(moment, transfer.to, |held| held.saturating_add(quantity)).await
@@ -250,4 +260,13 @@ fn notification_key(id: EventId) -> Key {
 /// Where it is kept how many tokens of a moment an account holds.
 pub fn holder_key(moment: &MomentRef, holder: Address) -> Key {
     Key::new(format!("HOLDERS#{moment}"), holder.to_string())
+}
+
+/// Where the length of a moment's list of transfers is kept.
+pub fn transfers_key(moment: &MomentRef) -> Key {
+    length_key(&transfers_partition(moment))
+}
+
+fn transfers_partition(moment: &MomentRef) -> String {
+    format!("TRANSFERS#{moment}")
 }
