@@ -54,6 +54,27 @@ impl Unit {
     }
 }
 
+impl Unit {
+    /// Rows of a list from number `first` on, `limit` at most, and whether that is the end of it. One read for every
+    /// hundred that aren't known.
+    pub(super) async fn numbered<R: DeserializeOwned>(
+        &mut self,
+        partition: &str,
+        first: u64,
+        limit: u64,
+    ) -> Result<(Vec<R>, bool), StoreError> {
+        let length = self.get::<LengthRow>(&length_key(partition)).await?.map_or(0, |row| row.length);
+        let last = length.min(first.saturating_add(limit));
+        let keys: Vec<Key> = (first..last).map(|number| row_key(partition, number)).collect();
+        self.prefetch(keys.clone()).await?;
+        let mut rows = Vec::new();
+        for key in &keys {
+            rows.extend(self.get(key).await?);
+        }
+        Ok((rows, last == length))
+    }
+}
+
 impl NumberedList<'_> {
     /// Rows from the `offset`th oldest on. One Query.
     pub(super) async fn oldest_first<R: DeserializeOwned>(

@@ -6,6 +6,10 @@
 //! - `pk = LISTED#<moment>`, `sk = LISTED`: what the sets that a moment is in follow from. Whatever changes of it, the
 //!   moment leaves the sets of the old one and comes into those of the new one.
 //!
+//! - `pk = MOMENTS_OF#<chain>#<collection>`, `pk = MOMENTS_BY#<chain>#<creator>`, `pk = MOMENTS_WITH#<chain>#<hash of a
+//!   URI>`: numbered lists of the moments that a change of the collection's admins, of the creator's name, or of what is
+//!   known of the URI's document concerns. A moment stays in the lists of the URIs that it had.
+//!
 //! A moment is in twice as many sets for each filter that it satisfies and that doesn't follow from the scope: 2 or 4 of
 //! its chain, 1 of its collection, 2 of its creator (made) and as many again (made or admin), before its content type
 //! is known; then twice as many. One whose creator has a name is in twice as many of its chain. Another admin has as many as
@@ -16,7 +20,7 @@ use std::{collections::BTreeSet, fmt::Write};
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
-use super::{Direction, Key, RankKey, RankedSet, StoreError, Table, Unit};
+use super::{Direction, Documents, Key, RankKey, RankedSet, StoreError, Table, Unit, moment_key, numbered::length_key};
 use crate::model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId};
 
 /// Most accounts in whose timelines a moment is for being its admins; the first of them in their order.
@@ -82,7 +86,18 @@ pub struct Listing {
     pub others: BTreeSet<Address>,
 }
 
-/// A member of a set.
+/// Moments that something concerns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Concerned {
+    /// Those of a collection.
+    Of(Address),
+    /// Those that an account made.
+    By(Address),
+    /// Those whose metadata URI has, or had, this hash.
+    With(String),
+}
+
+/// A member of a set, or of a list.
 #[derive(Serialize, Deserialize)]
 struct Member {
     collection: Address,
@@ -172,6 +187,45 @@ impl Unit {
         self.get(&listing_key(moment)).await
     }
 
+    /// Puts a new moment into its timelines, and notes it wherever something may change that concerns it.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn list_new(&mut self, moment: &MomentRef, listing: &Listing) -> Result<(), StoreError> {
+        self.note(moment, &Concerned::Of(moment.collection)).await?;
+        self.note(moment, &Concerned::By(listing.creator)).await?;
+        self.note(moment, &Concerned::With(Documents::uri_hash(&listing.uri))).await?;
+        self.list(moment, listing).await
+    }
+
+    /// Notes that something concerns a moment.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn note(&mut self, moment: &MomentRef, by: &Concerned) -> Result<(), StoreError> {
+        let member = Member { collection: moment.collection, token_id: moment.token };
+        self.append(&by.partition(moment.chain), &member).await.map(drop)
+    }
+
+    /// Moments that something concerns, from number `first` on, `limit` at most, and whether that is all. Their listings
+    /// are read ahead.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn concerned(
+        &mut self,
+        chain: ChainId,
+        by: &Concerned,
+        first: u64,
+        limit: u64,
+    ) -> Result<(Vec<MomentRef>, bool), StoreError> {
+        let (members, is_all) = self.numbered::<Member>(&by.partition(chain), first, limit).await?;
+        let place = |member: Member| MomentRef { chain, collection: member.collection, token: member.token_id };
+        let moments: Vec<MomentRef> = members.into_iter().map(place).collect();
+        self.prefetch(moments.iter().flat_map(|moment| [listing_key(moment), moment_key(moment)])).await?;
+        Ok((moments, is_all))
+    }
+
     /// Puts a moment into the timelines that follow from `after`, and takes it out of the others that followed from what
     /// was known before.
     ///
@@ -194,6 +248,31 @@ impl Unit {
         }
         self.put(&listing_key(moment), after)
     }
+}
+
+impl Concerned {
+    fn partition(&self, chain: ChainId) -> String {
+        match self {
+            Self::Of(collection) => format!("MOMENTS_OF#{chain}#{collection}"),
+            Self::By(creator) => format!("MOMENTS_BY#{chain}#{creator}"),
+            Self::With(uri_hash) => format!("MOMENTS_WITH#{chain}#{uri_hash}"),
+        }
+    }
+}
+
+/// Rows that listing a new moment needs, as far as they follow from this.
+pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, uri: &str) -> Vec<Key> {
+    let chain = moment.chain;
+    let concerned =
+        [Concerned::Of(moment.collection), Concerned::By(creator), Concerned::With(Documents::uri_hash(uri))];
+    let mut keys: Vec<Key> = concerned.iter().map(|by| length_key(&by.partition(chain))).collect();
+    keys.extend([listing_key(moment), moment_key(moment)]);
+    for protocol in [None, Some(protocol)] {
+        let filter = TimelineFilter { protocol, ..TimelineFilter::default() };
+        let scopes = [Scope::Collection(moment.collection), Scope::Made(creator), Scope::Of(creator)];
+        keys.extend(scopes.map(|scope| set(chain, scope, filter).root_key()));
+    }
+    keys
 }
 
 /// Where in a timeline a moment is: later ones after earlier ones, and those of the same second by their token ids.
