@@ -105,7 +105,9 @@ impl Endpoint for ListNotifications {
         let found = self.notifications.find(chain, artist, viewed, page).await?;
         let more = found.more;
         let notifications = self.show(found).await?;
+        // Revalidated each time: whoever marks theirs wants to see that at once.
         Response::public(&ListNotificationsResponse { status: "success", notifications })?
+            .cacheable(0)
             .with_next_page(request, page, more)
     }
 }
