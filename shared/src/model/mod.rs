@@ -30,7 +30,7 @@ pub use collection::{
     Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, MAX_NAME_KEPT, MAX_URI_KEPT, Moment, MomentSale,
     Protocol, Royalty, clip_name, clip_uri,
 };
-pub use comment::{Comment, CommentId, CommentNonce, MAX_COMMENT_CHARACTERS, clip_comment};
+pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;
 pub use event_id::EventId;
 pub use fees::{Fees, MarketFees};
@@ -42,7 +42,7 @@ pub use one_time_code::OneTimeCode;
 pub use page::{Page, PageLimit, PageNumber};
 pub use payment::{Payment, Transfer, TransferKind};
 pub use profile::{Bio, SocialUsername, Username};
-pub use publication::{NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;
 
