@@ -36,7 +36,44 @@ sol! {
     /// A collection: an ERC-1155 contract whose tokens are moments.
     #[sol(rpc)]
     interface Creator1155 {
+        struct TokenData {
+            string uri;
+            uint256 maxSupply;
+            uint256 totalMinted;
+        }
+
         event SetupNewToken(uint256 indexed tokenId, address indexed sender, string newURI, uint256 maxSupply);
+        event ContractMetadataUpdated(address indexed updater, string uri, string name);
+        event URI(string value, uint256 indexed id);
+        /// Carries every permission that the account has from then on.
+        event UpdatedPermissions(uint256 indexed tokenId, address indexed user, uint256 indexed permissions);
+        event UpdatedRoyalties(
+            uint256 indexed tokenId,
+            address indexed user,
+            CreatorFactory.RoyaltyConfiguration configuration
+        );
+        event TransferSingle(
+            address indexed operator,
+            address indexed from,
+            address indexed to,
+            uint256 id,
+            uint256 value
+        );
+        event TransferBatch(
+            address indexed operator,
+            address indexed from,
+            address indexed to,
+            uint256[] ids,
+            uint256[] values
+        );
+        /// Emitted after the transfer. `value` includes the contract's own fee.
+        event Purchased(
+            address indexed sender,
+            address indexed minter,
+            uint256 indexed tokenId,
+            uint256 quantity,
+            uint256 value
+        );
 
         function assumeLastTokenIdMatches(uint256 lastTokenId) external;
         function setupNewToken(string calldata newURI, uint256 maxSupply) external returns (uint256);
@@ -63,6 +100,11 @@ sol! {
             bytes calldata minterArguments
         ) external payable;
         function mintFee() external view returns (uint256);
+        function getTokenInfo(uint256 tokenId) external view returns (TokenData memory);
+        function balanceOf(address account, uint256 tokenId) external view returns (uint256);
+        function isAdminOrRole(address user, uint256 tokenId, uint256 role) external view returns (bool);
+        function removePermission(uint256 tokenId, address user, uint256 permissionBits) external;
+        function updateContractMetadata(string memory newURI, string memory newName) external;
     }
 
     /// What every sale strategy says of a collect with a comment. `sender` is the account that the token went to.
@@ -87,8 +129,20 @@ sol! {
             address fundsRecipient;
         }
 
+        /// All zero when the sale was reset.
+        event SaleSet(address indexed mediaContract, uint256 indexed tokenId, SalesConfig salesConfig);
+
         function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
         function sale(address tokenContract, uint256 tokenId) external view returns (SalesConfig memory);
+    }
+
+    /// How many tokens of a limited sale an account has had. Sales for the chain's own and for an ERC-20 currency count.
+    #[sol(rpc)]
+    interface LimitedMinter {
+        function getMintedPerWallet(address tokenContract, uint256 tokenId, address wallet)
+            external
+            view
+            returns (uint256);
     }
 
     /// Sells for an ERC-20 currency.
@@ -102,6 +156,23 @@ sol! {
             address fundsRecipient;
             address currency;
         }
+
+        /// All zero when the sale was reset.
+        event SaleSet(address indexed mediaContract, uint256 indexed tokenId, SalesConfig salesConfig);
+        /// Emitted with every collect, after the transfer of the token.
+        event ERC20RewardsDeposit(
+            address indexed createReferral,
+            address indexed mintReferral,
+            address indexed firstMinter,
+            address zora,
+            address collection,
+            address currency,
+            uint256 tokenId,
+            uint256 createReferralReward,
+            uint256 mintReferralReward,
+            uint256 firstMinterReward,
+            uint256 zoraReward
+        );
 
         function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
         function sale(address tokenContract, uint256 tokenId) external view returns (SalesConfig memory);
@@ -128,8 +199,54 @@ sol! {
             string name;
             string symbol;
         }
+        struct SalesConfig {
+            uint64 saleStart;
+            uint64 saleEnd;
+            string name;
+            string symbol;
+        }
+        struct SaleData {
+            uint64 saleStart;
+            uint64 marketCountdown;
+            uint64 saleEnd;
+            bool secondaryActivated;
+            uint256 minimumMarketEth;
+            address poolAddress;
+            address erc20zAddress;
+            string name;
+            string symbol;
+        }
+
+        /// Of the strategy's first version.
+        event SaleSet(
+            address indexed collection,
+            uint256 indexed tokenId,
+            SalesConfig salesConfig,
+            address erc20zAddress,
+            address poolAddress,
+            uint256 mintFee
+        );
+        /// Emitted again when enough were collected for the sale to end.
+        event SaleSetV2(address indexed collection, uint256 indexed tokenId, SaleData saleData, uint256 mintFee);
 
         function setSaleV2(uint256 tokenId, SalesConfigV2 calldata salesConfig) external;
+        function saleV2(address collection, uint256 tokenId) external view returns (SaleData memory);
+        function mint(
+            address mintTo,
+            uint256 quantity,
+            address collection,
+            uint256 tokenId,
+            address mintReferral,
+            string calldata comment
+        ) external payable;
+    }
+
+    /// A currency: <https://eips.ethereum.org/EIPS/eip-20>
+    #[sol(rpc)]
+    interface Erc20 {
+        function approve(address spender, uint256 amount) external returns (bool);
+        function transfer(address to, uint256 amount) external returns (bool);
+        function balanceOf(address account) external view returns (uint256);
     }
 
     /// Makes revenue splits (0xSplits v2).
@@ -141,6 +258,9 @@ sol! {
             uint256 totalAllocation;
             uint16 distributionIncentive;
         }
+
+        event SplitCreated(address indexed split, SplitParams splitParams, address owner, address creator, bytes32 salt);
+        event SplitCreated(address indexed split, SplitParams splitParams, address owner, address creator, uint256 nonce);
 
         function createSplitDeterministic(SplitParams calldata split, address owner, address creator, bytes32 salt)
             external
@@ -272,6 +392,8 @@ sol! {
         error Mint_ValueTransferFail();
         error Burn_NotOwnerOrApproved(address operator, address user);
         error NewOwnerNeedsToBeAdmin();
+        error ERC1155_TRANSFER_TO_NON_ERC1155RECEIVER_IMPLEMENTER();
+        error ERC1155_ERC1155RECEIVER_REJECTED_TOKENS();
         // Sale strategies.
         error WrongValueSent();
         error SaleEnded();
@@ -284,6 +406,8 @@ sol! {
         error InvalidCurrency();
         error RequestMintInvalidUseMint();
         error SaleAlreadySet();
+        error SaleNotSet();
+        error SaleV2Ended();
         // The comments protocol.
         error NotTokenHolderOrAdmin();
         error EmptyComment();
@@ -291,5 +415,41 @@ sol! {
         error CommenterMismatch(address expected, address actual);
         error IncorrectETHAmountForSparks(uint256 actual, uint256 expected);
         error CannotSparkOwnComment();
+        error MustSendAtLeastOneSpark();
+        error CommentAddressOrTokenIdsDoNotMatch(
+            address commentAddress,
+            uint256 commentTokenId,
+            address replyAddress,
+            uint256 replyTokenId
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::{primitives::hex, sol_types::SolEvent};
+
+    use super::*;
+
+    #[test]
+    fn events_have_the_topics_of_the_deployed_contracts() {
+        for (topic, first_bytes) in [
+            (Creator1155::UpdatedPermissions::SIGNATURE_HASH, hex!("35fb03d0")),
+            (Creator1155::ContractMetadataUpdated::SIGNATURE_HASH, hex!("74b7c2af")),
+            (Creator1155::URI::SIGNATURE_HASH, hex!("6bb7ff70")),
+            (Creator1155::UpdatedRoyalties::SIGNATURE_HASH, hex!("5837d558")),
+            (Creator1155::TransferSingle::SIGNATURE_HASH, hex!("c3d58168")),
+            (Creator1155::TransferBatch::SIGNATURE_HASH, hex!("4a39dc06")),
+            (Creator1155::Purchased::SIGNATURE_HASH, hex!("b362243a")),
+            (FixedPriceMinter::SaleSet::SIGNATURE_HASH, hex!("5e4ad74f")),
+            (Erc20Minter::SaleSet::SIGNATURE_HASH, hex!("5a10ca3d")),
+            (Erc20Minter::ERC20RewardsDeposit::SIGNATURE_HASH, hex!("6d43fd9d")),
+            (TimedMinter::SaleSet::SIGNATURE_HASH, hex!("0eb75bae")),
+            (TimedMinter::SaleSetV2::SIGNATURE_HASH, hex!("15f22ac7")),
+            (SplitFactory::SplitCreated_0::SIGNATURE_HASH, hex!("c4cec5a1")),
+            (SplitFactory::SplitCreated_1::SIGNATURE_HASH, hex!("f36c74b4")),
+        ] {
+            assert_eq!(topic[..4], first_bytes, "{topic}");
+        }
     }
 }

@@ -4,6 +4,8 @@
 mod address;
 mod amount;
 mod artist;
+mod caip;
+mod collection;
 mod comment;
 mod email;
 mod event_id;
@@ -14,6 +16,7 @@ mod metadata;
 mod moment;
 mod one_time_code;
 mod page;
+mod payment;
 mod profile;
 mod publication;
 mod sale;
@@ -22,18 +25,24 @@ mod uri;
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
-pub use comment::{Comment, CommentId, CommentNonce, MAX_COMMENT_CHARACTERS, clip_comment};
+pub use caip::{CaipContract, CaipNetwork};
+pub use collection::{
+    Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, MAX_NAME_KEPT, MAX_URI_KEPT, Moment, MomentSale,
+    Protocol, Royalty, clip_name, clip_uri,
+};
+pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;
 pub use event_id::EventId;
 pub use fees::{Fees, MarketFees};
 pub use folded_name::FoldedName;
 pub use key::{KeyId, KeyName};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
-pub use moment::{ChainId, Collection, Moment, MomentRef, TokenId};
+pub use moment::{ChainId, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
 pub use page::{Page, PageLimit, PageNumber};
+pub use payment::{Payment, Transfer, TransferKind};
 pub use profile::{Bio, SocialUsername, Username};
-pub use publication::{NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;
 
