@@ -40,7 +40,7 @@ pub use key::{KeyId, KeyName};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
-pub use page::{Page, PageLimit, PageNumber};
+pub use page::{Page, PageLimit, PageNumber, PageParameters};
 pub use payment::{Payment, Transfer, TransferKind};
 pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};

@@ -4,10 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
-
-use super::{Artist, Artists, profile_key, usernames::HeldName, wallet_key};
 use utoipa::ToSchema;
 
+use super::{Artist, Artists, profile_key, usernames::HeldName, wallet_key};
 use crate::{
     model::{Address, ArtistId, Bio, Email, SocialUsername, Username, Wallet},
     store::{
