@@ -3,17 +3,18 @@
 //! ([`Table::secrets`]). One file per aggregate; each says which keys its rows have.
 
 mod artists;
-mod checkpoints;
 mod codes;
 mod comments;
 mod keys;
 mod metadata;
 mod moments;
 mod numbered;
+mod payments;
 mod ranked;
 mod rate_windows;
 mod search;
 mod transactions;
+mod unit;
 
 use std::{collections::HashMap, time::Duration};
 
@@ -27,12 +28,12 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::{
     artists::{Artist, Artists},
-    checkpoints::Checkpoints,
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
-    moments::Moments,
+    moments::{EarlySettings, Moments, collection_key, moment_key},
+    payments::{PaymentFilter, PaymentNumber, holder_key},
     ranked::{Direction, RankKey, RankedPage, RankedSet},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
@@ -40,6 +41,7 @@ pub use self::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
     },
+    unit::{BlockId, CommitError, Journal, Progress, Unit, Usage},
 };
 use crate::config::{self, ConfigError};
 
@@ -222,7 +224,7 @@ fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
 
 /// The primary key of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-struct Key {
+pub struct Key {
     pk: String,
     sk: String,
 }

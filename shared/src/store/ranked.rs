@@ -17,7 +17,6 @@ mod tree;
 
 use super::Key;
 pub use read::{Direction, RankedPage};
-pub(super) use tree::Rows;
 
 /// A member's place: by score, then by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -10,10 +10,10 @@ use super::{
     RankKey, RankedSet,
     node::{Child, Entry, Node},
 };
-use crate::store::{Key, StoreError};
+use crate::store::{Key, StoreError, Unit};
 
 /// Rows that can be read one by one.
-pub(in crate::store) trait ReadRows: Send {
+pub(super) trait ReadRows: Send {
     fn get<R: DeserializeOwned + Send>(
         &mut self,
         key: &Key,
@@ -21,10 +21,26 @@ pub(in crate::store) trait ReadRows: Send {
 }
 
 /// Rows that one writer reads and changes; whoever owns them writes the changes together.
-pub(in crate::store) trait Rows: ReadRows {
+pub(super) trait Rows: ReadRows {
     fn put(&mut self, key: &Key, fields: &(impl Serialize + Sync)) -> Result<(), StoreError>;
 
     fn delete(&mut self, key: &Key);
+}
+
+impl ReadRows for Unit {
+    async fn get<R: DeserializeOwned + Send>(&mut self, key: &Key) -> Result<Option<R>, StoreError> {
+        Self::get(self, key).await
+    }
+}
+
+impl Rows for Unit {
+    fn put(&mut self, key: &Key, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
+        Self::put(self, key, fields)
+    }
+
+    fn delete(&mut self, key: &Key) {
+        Self::delete(self, key);
+    }
 }
 
 /// A node as it is stored.
@@ -60,7 +76,24 @@ impl RankedSet {
     ///
     /// # Errors
     /// When storage fails.
-    pub(in crate::store) async fn insert(
+    pub async fn insert(
+        &self,
+        unit: &mut Unit,
+        key: RankKey,
+        value: &(impl Serialize + Sync),
+    ) -> Result<(), StoreError> {
+        self.put_member(unit, key, value).await
+    }
+
+    /// Removes the member at `key`, if there is one. Three reads, or five where nodes are joined.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn remove(&self, unit: &mut Unit, key: RankKey) -> Result<(), StoreError> {
+        self.delete_member(unit, key).await
+    }
+
+    async fn put_member(
         &self,
         rows: &mut impl Rows,
         key: RankKey,
@@ -77,11 +110,8 @@ impl RankedSet {
         self.edit(rows, Cause { key, removed: false }, insert).await
     }
 
-    /// Removes the member at `key`, if there is one. Three reads, or five where nodes are joined.
-    ///
-    /// # Errors
-    /// When storage fails.
-    pub(in crate::store) async fn remove(&self, rows: &mut impl Rows, key: RankKey) -> Result<(), StoreError> {
+    async fn delete_member(&self, rows: &mut impl Rows, key: RankKey) -> Result<(), StoreError> {
+        rows.delete(&self.member_key(key));
         let remove = |leaf: &mut Node<RankKey>| match leaf.entries.binary_search(&key) {
             Ok(place) => {
                 leaf.entries.remove(place);
@@ -89,7 +119,6 @@ impl RankedSet {
             }
             Err(_) => false,
         };
-        rows.delete(&self.member_key(key));
         self.edit(rows, Cause { key, removed: true }, remove).await
     }
 
@@ -149,15 +178,15 @@ impl RankedSet {
             parent.entries.drain(replaced);
             return Ok(());
         }
-        if cause.removed && node.is_sparse(self.max_bytes) {
-            if let Some((pair, kept, dropped)) = neighbours(parent, at) {
-                let next: Node<E> = self.node(rows, if kept == id { dropped } else { kept }).await?;
-                let joined =
-                    if kept == id { node.joined(&next, self.max_bytes) } else { next.joined(&node, self.max_bytes) };
-                if let Some(joined) = joined {
-                    rows.delete(&self.node_key(dropped));
-                    (node, id, replaced) = (joined, kept, pair);
-                }
+        if cause.removed
+            && node.is_sparse(self.max_bytes)
+            && let Some((pair, kept, dropped)) = neighbours(parent, at)
+        {
+            let other: Node<E> = self.node(rows, if kept == id { dropped } else { kept }).await?;
+            let (first, second) = if kept == id { (&node, &other) } else { (&other, &node) };
+            if let Some(joined) = first.joined(second, self.max_bytes) {
+                rows.delete(&self.node_key(dropped));
+                (node, id, replaced) = (joined, kept, pair);
             }
         }
         let is_last = replaced.end == parent.entries.len();
@@ -229,10 +258,10 @@ mod tests {
         for &(added, key) in changes {
             if added {
                 expected.insert(key);
-                set.insert(rows, key, &Value {}).await.unwrap();
+                set.put_member(rows, key, &Value {}).await.unwrap();
             } else {
                 expected.remove(&key);
-                set.remove(rows, key).await.unwrap();
+                set.delete_member(rows, key).await.unwrap();
             }
         }
         expected
