@@ -33,7 +33,7 @@ pub use self::{
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
-    payments::{PaymentFilter, PaymentNumber, holder_key},
+    payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
     ranked::{Direction, RankKey, RankedPage, RankedSet},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},

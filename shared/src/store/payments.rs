@@ -10,7 +10,7 @@
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
-use super::{Key, StoreError, Unit};
+use super::{Key, StoreError, Unit, numbered::length_key};
 use crate::model::{Address, Amount, ChainId, MomentRef, Payment, Transfer};
 
 /// The place of a payment in its chain's list.
@@ -35,6 +35,17 @@ pub struct PaymentFilter {
 }
 
 impl PaymentFilter {
+    /// The lists that a payment of this buyer to this creator is in, besides that of all.
+    pub fn of(creator: Address, buyer: Address) -> [Self; 3] {
+        let (artist, collector) = (Some(creator), Some(buyer));
+        [Self { artist, collector: None }, Self { artist: None, collector }, Self { artist, collector }]
+    }
+
+    /// Where the length of the list is kept.
+    pub fn key(&self, chain: ChainId) -> Key {
+        length_key(&self.partition(chain))
+    }
+
     /// The partition of the list. Without a filter its rows are [`Payment`]s, else [`PaymentNumber`]s.
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
@@ -50,12 +61,7 @@ impl Unit {
     pub async fn add_payment(&mut self, payment: &Payment) -> Result<u64, StoreError> {
         let chain = payment.chain_id;
         let number = self.append(&PaymentFilter::default().partition(chain), payment).await?;
-        let (artist, collector) = (Some(payment.creator), Some(payment.buyer));
-        for filter in [
-            PaymentFilter { artist, collector: None },
-            PaymentFilter { artist: None, collector },
-            PaymentFilter { artist, collector },
-        ] {
+        for filter in PaymentFilter::of(payment.creator, payment.buyer) {
             self.append(&filter.partition(chain), &PaymentNumber { number }).await?;
         }
         Ok(number)
@@ -66,7 +72,7 @@ impl Unit {
     /// # Errors
     /// When storage fails.
     pub async fn add_transfer(&mut self, moment: &MomentRef, transfer: &Transfer) -> Result<(), StoreError> {
-        self.append(&format!("TRANSFERS#{moment}"), transfer).await?;
+        self.append(&transfers_partition(moment), transfer).await?;
         let quantity = transfer.quantity.0;
         self.count_held(moment, transfer.from, |held| held.saturating_sub(quantity)).await?;
         self.count_held(moment, transfer.to, |held| held.saturating_add(quantity)).await
@@ -95,4 +101,13 @@ impl Unit {
 /// Where it is kept how many tokens of a moment an account holds.
 pub fn holder_key(moment: &MomentRef, holder: Address) -> Key {
     Key::new(format!("HOLDERS#{moment}"), holder.to_string())
+}
+
+/// Where the length of a moment's list of transfers is kept.
+pub fn transfers_key(moment: &MomentRef) -> Key {
+    length_key(&transfers_partition(moment))
+}
+
+fn transfers_partition(moment: &MomentRef) -> String {
+    format!("TRANSFERS#{moment}")
 }

@@ -77,6 +77,11 @@ impl Progress {
         self.batches.first().map(|batch| batch.first)
     }
 
+    /// Whether there are blocks that can't be undone any more.
+    pub fn is_anchored(&self) -> bool {
+        self.anchor.is_some()
+    }
+
     /// The write that puts this in place of the version before it.
     pub(super) fn replacement(&self, table: &Table, chain: ChainId) -> Result<TransactWriteItem, StoreError> {
         let put = Put::builder().table_name(&table.name).set_item(Some(row(&Self::key(chain), self)?));
