@@ -41,6 +41,15 @@ impl Request {
         self.event.uri().path()
     }
 
+    /// Method and pattern of the route that was taken, such as `GET /collections/{network}/{contract}`: unlike the path,
+    /// it names nothing and nobody.
+    pub fn route(&self) -> &str {
+        match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.route_key.as_deref().unwrap_or_default(),
+            _ => "",
+        }
+    }
+
     /// A header's value, if it is there and readable text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.event.headers().get(name)?.to_str().ok()
