@@ -17,6 +17,7 @@ mod one_time_code;
 mod page;
 mod payment;
 mod publication;
+mod ranking;
 mod sale;
 mod uri;
 
@@ -36,6 +37,7 @@ pub use one_time_code::OneTimeCode;
 pub use page::{Page, PageLimit, PageNumber};
 pub use payment::{Payment, Transfer, TransferKind};
 pub use publication::{NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;
 
