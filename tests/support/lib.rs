@@ -6,6 +6,7 @@ mod recorder;
 mod sandbox;
 mod stack;
 mod veil;
+mod wallet;
 mod write;
 
 pub use answer::Answer;
@@ -14,4 +15,5 @@ pub use recorder::Recorder;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
 pub use veil::Veil;
+pub use wallet::{personal_sign, safe_of, sign_as_safe};
 pub use write::Writer;
