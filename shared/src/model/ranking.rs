@@ -3,7 +3,7 @@ use std::{fmt, str::FromStr};
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
-use super::{Amount, Invalid};
+use super::{Amount, Invalid, serde_as_text};
 
 /// How far back a ranking looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -142,6 +142,7 @@ macro_rules! words {
 }
 
 words!(Period, "must be day, week, month or all", Day = "day", Week = "week", Month = "month", All = "all");
+serde_as_text!(Period);
 words!(
     RankedBy,
     "must be collected_count, eth_spent or usdc_spent",

@@ -13,6 +13,7 @@ mod moments;
 mod numbered;
 mod payments;
 mod ranked;
+mod rankings;
 mod rate_windows;
 mod search;
 mod transactions;
@@ -30,7 +31,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::{
     artists::{
-        Artist, Artists, HELD_NAMES, MAX_WALLETS, NAME_HELD_FOR, Profile, ProfileChange, ProfileRefusal, WalletRefusal,
+        Artist, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Profile, ProfileChange, ProfileRefusal,
+        WalletRefusal,
     },
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
     codes::{Codes, StoredCode},
@@ -41,6 +43,7 @@ pub use self::{
     moments::{EarlySettings, Moments, collection_key, moment_key},
     payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
     ranked::{Direction, RankKey, RankedPage, RankedSet},
+    rankings::{PaymentCursor, RankedCollector, Ranking, RankingScope, Rankings, SpendingChange},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
     transactions::{

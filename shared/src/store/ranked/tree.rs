@@ -33,6 +33,29 @@ impl ReadRows for Unit {
     }
 }
 
+impl Unit {
+    /// Reads what changing these places will ask for: a floor of all the trees at a time, one read for every hundred
+    /// nodes.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn prefetch_places(&mut self, places: &[(&RankedSet, RankKey)]) -> Result<(), StoreError> {
+        self.prefetch(places.iter().map(|(set, _)| set.root_key())).await?;
+        let mut inner = Vec::new();
+        for &(set, key) in places {
+            let root: Option<Root> = self.get(&set.root_key()).await?;
+            inner.extend(root.and_then(|root| root.node.child_of(key)).map(|id| (set, key, set.node_key(id))));
+        }
+        self.prefetch(inner.iter().map(|(_, _, node)| node.clone())).await?;
+        let mut leaves = Vec::new();
+        for (set, key, node) in inner {
+            let node: Option<NodeRow<Child>> = self.get(&node).await?;
+            leaves.extend(node.and_then(|row| row.node.child_of(key)).map(|id| set.node_key(id)));
+        }
+        self.prefetch(leaves).await
+    }
+}
+
 impl Rows for Unit {
     fn put(&mut self, key: &Key, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
         Self::put(self, key, fields)
@@ -91,6 +114,14 @@ impl RankedSet {
     /// When storage fails.
     pub async fn remove(&self, unit: &mut Unit, key: RankKey) -> Result<(), StoreError> {
         self.delete_member(unit, key).await
+    }
+
+    /// Gives the member at `key`, which must be there, another value. No read.
+    ///
+    /// # Errors
+    /// When the row can't be written down, which is a fault of ours.
+    pub fn replace(&self, unit: &mut Unit, key: RankKey, value: &impl Serialize) -> Result<(), StoreError> {
+        unit.put(&self.member_key(key), value)
     }
 
     async fn put_member(
