@@ -26,10 +26,8 @@ async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let ranker = Mutex::new(ranker().await?);
     let ranker = &ranker;
-    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| async move {
-        rank(&mut *ranker.lock().await).await
-    }))
-    .await
+    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| async move { rank(&mut *ranker.lock().await).await }))
+        .await
 }
 
 async fn ranker() -> Result<Ranker, StartError> {

@@ -42,7 +42,7 @@ pub use self::{
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
     payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
-    ranked::{Direction, RankKey, RankedPage, RankedSet},
+    ranked::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
     rankings::{PaymentCursor, RankedCollector, Ranking, RankingScope, Rankings, SpendingChange},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
@@ -83,7 +83,8 @@ where
     }
 }
 
-type Item = HashMap<String, AttributeValue>;
+/// A row, as the SDK has it.
+pub type Item = HashMap<String, AttributeValue>;
 
 /// One table.
 #[derive(Clone)]

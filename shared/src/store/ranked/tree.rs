@@ -78,7 +78,12 @@ pub(super) struct NodeRow<E> {
 pub(super) struct Root {
     pub(super) node: Node<Child>,
     /// The number of the next new node.
-    next_id: u32,
+    pub(super) next_id: u32,
+}
+
+impl Root {
+    /// The number of a set's first node.
+    pub(super) const FIRST_ID: u32 = 1;
 }
 
 /// Where a node is: at which entry of its parent, and its number.
@@ -160,7 +165,7 @@ impl RankedSet {
         cause: Cause,
         change: impl FnOnce(&mut Node<RankKey>) -> bool + Send,
     ) -> Result<(), StoreError> {
-        let root = rows.get(&self.root_key()).await?.unwrap_or(Root { node: Node::EMPTY, next_id: 1 });
+        let root = rows.get(&self.root_key()).await?.unwrap_or(Root { node: Node::EMPTY, next_id: Root::FIRST_ID });
         let Root { node: mut root, mut next_id } = root;
         let (inner_place, mut inner) = self.below(rows, &root, cause.key, &mut next_id).await?;
         let (leaf_place, mut leaf) = self.below(rows, &inner, cause.key, &mut next_id).await?;
@@ -332,6 +337,31 @@ mod tests {
     fn key() -> impl Strategy<Value = RankKey> {
         let score = prop_oneof![0..4_u128, 0..1_000_u128, Just(u128::MAX), any::<u128>()];
         (score, prop_oneof![0..50_u128, any::<u128>()]).prop_map(|(score, id)| RankKey { score, id })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn a_set_can_be_loaded_at_once_and_changed_then(
+            keys in prop::collection::btree_set(key(), 0..600),
+            max_bytes in 110..900_usize,
+        ) {
+            let set = RankedSet { partition: "SET".to_owned(), max_bytes };
+            run(async {
+                let mut loader = set.loader();
+                let mut items: Vec<_> = keys.iter().rev().map(|key| loader.member(*key, &Value {}).unwrap()).collect();
+                items.extend(loader.finish().unwrap());
+                let keyed = |item: Item| (serde_dynamo::from_item::<_, Key>(item.clone()).unwrap(), item);
+                let mut rows = Memory(items.into_iter().map(keyed).collect());
+                check(&set, &mut rows, &keys).await;
+                let mut left = keys.clone();
+                for key in keys.iter().step_by(3) {
+                    set.delete_member(&mut rows, *key).await.unwrap();
+                    left.remove(key);
+                }
+                check(&set, &mut rows, &left).await;
+            });
+        }
     }
 
     fn run(test: impl Future<Output = ()>) {
