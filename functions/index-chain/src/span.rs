@@ -6,11 +6,13 @@ const MOST: u64 = 10_000;
 /// After how many ranges in a row that were given a refused length is tried again.
 const PATIENCE: u32 = 20;
 
-/// How many blocks to ask for: doubled as long as nodes give them, halved when they don't, and then brought near what
-/// they refused without asking for as much again at every turn.
+/// How many blocks to ask for: doubled as long as nodes give them, then brought near what they refused, which is tried
+/// again only now and then.
 #[derive(Debug)]
 pub struct Span {
     blocks: u64,
+    /// The most that was given lately.
+    given: u64,
     /// The least that was refused lately.
     refused: Option<u64>,
     given_since: u32,
@@ -18,7 +20,7 @@ pub struct Span {
 
 impl Default for Span {
     fn default() -> Self {
-        Self { blocks: 1_000, refused: None, given_since: 0 }
+        Self { blocks: 1_000, given: 0, refused: None, given_since: 0 }
     }
 }
 
@@ -34,19 +36,26 @@ impl Span {
         if blocks < self.blocks {
             return;
         }
+        self.given = blocks;
         self.given_since += 1;
-        if self.given_since >= PATIENCE {
-            (self.refused, self.given_since) = (None, 0);
-        }
-        let room = self.refused.map_or(MOST, |refused| self.blocks.midpoint(refused)).max(self.blocks);
-        self.blocks = self.blocks.saturating_mul(2).min(room).min(MOST);
+        self.refused = self.refused.filter(|&refused| refused > blocks);
+        self.blocks = match self.refused {
+            None => blocks.saturating_mul(2).min(MOST),
+            Some(refused) if self.given_since >= PATIENCE => refused,
+            // Within a tenth it isn't worth another refusal.
+            Some(refused) if refused - blocks > blocks / 10 + 1 => blocks.midpoint(refused),
+            Some(_) => blocks,
+        };
     }
 
     /// So many blocks were refused.
     pub fn failed(&mut self, blocks: u64) {
+        if self.given >= blocks {
+            self.given = 0;
+        }
         self.refused = Some(blocks);
         self.given_since = 0;
-        self.blocks = (blocks / 2).max(1);
+        self.blocks = if self.given > 0 { self.given } else { (blocks / 2).max(1) };
     }
 }
 

@@ -94,6 +94,16 @@ impl Comments {
         Ok(self.reply_list(moment, to).oldest_first(offset, PAGE_SIZE).await?.into())
     }
 
+    /// A comment of the comments protocol. Two reads.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn find(&self, chain: ChainId, comment: CommentId) -> Result<Option<Comment>, StoreError> {
+        let Some(PlaceRow { place }) = self.0.get(&place_key(chain, comment)).await? else { return Ok(None) };
+        let listed: Option<ListedComment> = self.0.get(&place).await?;
+        Ok(listed.map(|listed| listed.comment))
+    }
+
     fn top_level_list(&self, moment: &MomentRef) -> NumberedList<'_> {
         NumberedList { table: &self.0, partition: top_level_partition(moment) }
     }
