@@ -11,8 +11,8 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
-pub use recorder::Recorder;
-pub use sandbox::Sandbox;
+pub use recorder::{Call, Recorder};
+pub use sandbox::{Sandbox, empty_tables};
 pub use stack::Stack;
 pub use veil::Veil;
 pub use wallet::{personal_sign, safe_of, sign_as_safe};

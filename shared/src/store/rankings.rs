@@ -1,0 +1,133 @@
+//! Who collected how much, in the table of what the chain can rebuild.
+//!
+//! - `pk = RANKING#<scope>#<period>#<field>#<order>`: collectors in one order, a ranked set that is read from its
+//!   beginning; the scope is `ALL` or the address of the creator whose moments were collected;
+//! - `pk = COLLECTOR#<artist id>`, `sk = <scope>`: what a collector has spent there, in each period;
+//! - `pk = SPENDING#<wallet>`, `sk = <scope>`: the same of one wallet, and for which collector it counts;
+//! - `pk = RANKINGS#<chain>`, `sk = CURSOR`: which of the chain's payments are counted.
+//!
+//! The rows have one writer of their own, apart from the indexer: it counts payments in final blocks alone, so that
+//! nothing needs to be undone.
+
+mod count;
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::count::{PaymentCursor, SpendingChange};
+use super::{
+    Direction, Key, RankKey, RankedPage, RankedSet, StoreError, Table, numbered::NumberedList, payments::PaymentFilter,
+};
+use crate::model::{Address, ArtistId, ChainId, Page, Payment, Period, RankedBy, SortOrder, Spending};
+
+/// Whose moments were collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RankingScope {
+    /// Everybody's.
+    All,
+    /// Those in collections that this account created.
+    CreatedBy(Address),
+}
+
+/// One list of collectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranking {
+    /// Whose moments were collected.
+    pub scope: RankingScope,
+    /// How far back it looks.
+    pub period: Period,
+    /// What it is ordered by.
+    pub by: RankedBy,
+    /// What comes first.
+    pub order: SortOrder,
+}
+
+/// A collector in a ranking.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankedCollector {
+    /// Who it is; made from the wallet for one that is no artist's.
+    pub artist_id: ArtistId,
+    /// A wallet of theirs, and the only one where there is no artist.
+    pub wallet: Address,
+    /// What they collected in the ranking's scope and period.
+    #[serde(flatten)]
+    pub spending: Spending,
+}
+
+/// All rankings.
+#[derive(Clone)]
+pub struct Rankings(Table);
+
+/// What was spent in each period; nothing where there is no entry.
+type Tally = BTreeMap<Period, Spending>;
+
+impl Rankings {
+    /// The rankings in the chain's table.
+    pub fn new(chain: Table) -> Self {
+        Self(chain)
+    }
+
+    /// A page of a ranking. Two reads for the first page, four for any other.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn page(&self, ranking: Ranking, page: Page) -> Result<RankedPage<RankedCollector>, StoreError> {
+        let (set, limit) = (ranking.set(), page.limit.get());
+        set.page(&self.0, RankKey::MIN, Direction::Ascending, page.offset(), limit).await
+    }
+
+    /// A chain's payments from number `first` on, `limit` at most, in the order of the chain. One Query.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn payments(&self, chain: ChainId, first: u64, limit: usize) -> Result<Vec<Payment>, StoreError> {
+        let list = NumberedList { table: &self.0, partition: PaymentFilter::default().partition(chain) };
+        Ok(list.oldest_first(first, limit).await?.rows)
+    }
+}
+
+impl Ranking {
+    /// Every list of one scope and period.
+    fn every(scope: RankingScope, period: Period) -> impl Iterator<Item = Self> {
+        let orders = move |by| SortOrder::BOTH.map(|order| Self { scope, period, by, order });
+        RankedBy::EVERY.into_iter().flat_map(orders)
+    }
+
+    /// The set that holds it.
+    pub fn set(self) -> RankedSet {
+        let Self { scope, period, by, order } = self;
+        RankedSet::new(format!("RANKING#{scope}#{period}#{by}#{order}"))
+    }
+
+    /// Where a collector stands who has spent this much: equals in the order of their ids, whichever order it is.
+    pub fn place(self, collector: ArtistId, spending: Spending) -> RankKey {
+        let score = spending.score(self.by);
+        let score = match self.order {
+            SortOrder::Ascending => score,
+            SortOrder::Descending => u128::MAX - score,
+        };
+        RankKey { score, id: collector.as_u128() }
+    }
+}
+
+impl fmt::Display for RankingScope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => formatter.write_str("ALL"),
+            Self::CreatedBy(creator) => creator.fmt(formatter),
+        }
+    }
+}
+
+fn collector_key(collector: ArtistId, scope: RankingScope) -> Key {
+    Key::new(format!("COLLECTOR#{collector}"), scope.to_string())
+}
+
+fn spending_key(wallet: Address, scope: RankingScope) -> Key {
+    Key::new(format!("SPENDING#{wallet}"), scope.to_string())
+}
+
+fn cursor_key(chain: ChainId) -> Key {
+    Key::new(format!("RANKINGS#{chain}"), "CURSOR")
+}
