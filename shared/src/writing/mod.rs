@@ -131,6 +131,11 @@ impl Writers {
         known.map_err(|error| fields.refuse("chainId", error)).ok().map(|_| id)
     }
 
+    /// The chain with this id, if it is written to.
+    pub fn chain_of(&self, id: ChainId) -> Option<&Chain> {
+        self.engine(id).ok().map(Engine::chain)
+    }
+
     /// Looks whether the request was made before. One AWS call, two when it was.
     ///
     /// # Errors
