@@ -2,6 +2,7 @@ use std::{error::Error, fmt, time::Duration};
 
 use lambda_http::http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// Every way in which a request can fail: what the client is told and, apart from it, the cause that only the log sees.
 ///
@@ -12,6 +13,8 @@ pub struct ApiError {
     message: String,
     errors: Vec<FieldError>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// What the body says besides.
+    details: Map<String, Value>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -31,11 +34,20 @@ struct ErrorBody<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     errors: &'a [FieldError],
+    #[serde(flatten)]
+    details: &'a Map<String, Value>,
 }
 
 impl ApiError {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), errors: Vec::new(), headers: Vec::new(), cause: None }
+        Self {
+            status,
+            message: message.into(),
+            errors: Vec::new(),
+            headers: Vec::new(),
+            details: Map::new(),
+            cause: None,
+        }
     }
 
     /// 400: the request as a whole can't be read.
@@ -143,6 +155,14 @@ impl ApiError {
             .retry_after(retry_after)
     }
 
+    /// The same for a request of which a part was done: `advice` is what to do now, and the body says what was done under
+    /// `name`.
+    pub fn in_part(mut self, advice: &str, name: &'static str, done: Value) -> Self {
+        self.message = format!("{}. {advice}", self.message);
+        self.details.insert(name.to_owned(), done);
+        self
+    }
+
     /// The status that the client gets.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -160,7 +180,7 @@ impl ApiError {
 
     /// The JSON body.
     pub fn body(&self) -> String {
-        let body = ErrorBody { status: "error", message: &self.message, errors: &self.errors };
+        let body = ErrorBody { status: "error", message: &self.message, errors: &self.errors, details: &self.details };
         serde_json::to_string(&body).unwrap_or_default()
     }
 
