@@ -13,6 +13,8 @@ pub mod mail;
 mod node;
 pub mod paths;
 pub mod process;
+pub mod recorder;
+pub mod roles;
 pub mod stack;
 pub mod workshop;
 

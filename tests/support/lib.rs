@@ -2,7 +2,6 @@
 
 mod answer;
 mod artist;
-mod recorder;
 mod sandbox;
 mod stack;
 mod veil;
@@ -10,7 +9,7 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
-pub use recorder::Recorder;
+pub use local::recorder::Recorder;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
 pub use veil::Veil;
