@@ -1,10 +1,13 @@
 //! End-to-end tests over HTTP, one file for each endpoint or trigger. They share one stack, run at once, and leave what
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
+mod challenge_wallet;
+mod connect_wallet;
 mod create_api_key;
 mod create_collection;
 mod create_moment;
 mod create_moments;
+mod disconnect_wallet;
 mod events;
 mod fetch_metadata;
 mod index_chain;
@@ -12,9 +15,11 @@ mod list_api_keys;
 mod list_comments;
 mod log_in;
 mod publish_key_set;
+mod read_artist;
 mod refuse_unknown_route;
 mod revoke_api_key;
 mod send_code;
 mod simulate_moment;
+mod update_artist;
 mod update_moment_uri;
 mod update_sale;

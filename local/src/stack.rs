@@ -195,7 +195,7 @@ fn overrides(
         ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in ["CodesPerClientHourly", "CodesTotalHourly"] {
+    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly"] {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
         overrides.insert(limit, (default * GENEROSITY).to_string());

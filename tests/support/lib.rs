@@ -5,6 +5,7 @@ mod artist;
 mod sandbox;
 mod stack;
 mod veil;
+mod wallet;
 mod write;
 
 pub use answer::Answer;
@@ -13,4 +14,5 @@ pub use local::recorder::Recorder;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
 pub use veil::Veil;
+pub use wallet::{personal_sign, safe_of, sign_as_safe};
 pub use write::Writer;

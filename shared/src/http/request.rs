@@ -5,6 +5,7 @@ use lambda_http::{
     http::{Method, header},
     request::RequestContext,
 };
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -87,6 +88,13 @@ impl Request {
     /// The query's parameters.
     pub fn query(&self) -> Fields {
         Fields::from_query(self.query_string())
+    }
+
+    /// The path's parameters, such as `address` of `/artists/{address}`, with percent-encoding undone.
+    pub fn path_parameters(&self) -> Fields {
+        let parameters = self.event.path_parameters();
+        let decode = |value: &str| Value::String(percent_decode_str(value).decode_utf8_lossy().into_owned());
+        Fields::from_object(parameters.iter().map(|(name, value)| (name.to_owned(), decode(value))).collect())
     }
 
     /// The query string with `value` for the parameter `name`, and all others as they are.
