@@ -19,7 +19,7 @@ use crate::{
     },
     http::{ApiError, Fields, Request},
     model::{self, ChainId, CheckedAddress, MetadataUri, NewMoment, Split, TargetCollection},
-    writing::{Writers, Writing, answer_node_error},
+    writing::{Writers, Writing, answer_node_error, no_collection},
 };
 
 /// Most moments that one request can make.
@@ -151,10 +151,6 @@ impl Existing {
             tokio::try_join!(node.read(collection, &count), node.read(collection, &name)).map_err(answer_node_error)?;
         Ok(next.zip(name).map(|(next, name)| Self { next, name }))
     }
-}
-
-fn no_collection(address: model::Address) -> ApiError {
-    ApiError::not_found(format!("There is no collection at {address}"))
 }
 
 /// What `POST /collections` answers besides hash and chain: `contractAddress`.

@@ -355,7 +355,7 @@ impl Engine {
             return End::Mined(Box::new(receipt));
         }
         let reason = match self.simulate(wallet, calls).await {
-            Err(WriteError::Reverts(reason)) => reason,
+            Err(WriteError::Reverts(reason) | WriteError::Forbidden(reason)) => reason,
             _ => "The transaction failed on the chain".to_owned(),
         };
         End::Reverted(reason, mined_in(&receipt))

@@ -4,6 +4,7 @@
 pub mod account;
 pub mod contract_signature;
 pub mod contracts;
+pub mod currency;
 pub mod engine;
 pub mod node;
 pub mod node_error;
@@ -13,7 +14,9 @@ mod prepare;
 pub mod publishing;
 mod registry;
 pub mod revert;
+pub mod sale;
 pub mod signer;
+mod simulate;
 mod write;
 
 pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};

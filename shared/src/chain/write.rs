@@ -19,6 +19,9 @@ pub enum WriteError {
     /// A contract refuses it: this is why, in words.
     #[error("{0}")]
     Reverts(String),
+    /// A contract refuses it to this account: this is why, in words.
+    #[error("{0}")]
+    Forbidden(String),
     /// The policy doesn't allow it.
     #[error(transparent)]
     Policy(#[from] PolicyError),
