@@ -3,24 +3,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-use template::{Function, Statement, Template, resolve_all};
+use template::{Statement, Template, resolve_all};
 
 use crate::{Error, recorder::Need};
 
 type Names = BTreeMap<String, String>;
 
 /// A statement with its references resolved.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug)]
 struct Allowance {
     actions: Vec<String>,
     resources: Vec<String>,
-    /// Operator, key and values.
-    conditions: Vec<(String, String, Vec<String>)>,
+    conditions: Vec<(Operator, String, Vec<String>)>,
+}
+
+/// How a condition compares what a key has with the values that it allows.
+#[derive(Clone, Copy, Debug)]
+enum Operator {
+    /// It has one of them.
+    Equals,
+    /// Each that it has fits one of them, which are patterns. True as well when it has none.
+    AllLike,
 }
 
 /// What is wrong with the roles, a line each: needs that a role doesn't allow, and actions that it allows and nobody needs.
-/// Functions with the same policies count as one where it comes to the latter.
+/// Functions that share a policy count as one where it comes to the latter.
 ///
 /// # Errors
 /// When a policy can't be read, or has a condition whose meaning isn't known here.
@@ -28,32 +35,22 @@ pub fn findings(template: &Template, names: &Names, needs: &BTreeSet<Need>) -> R
     let functions = template.functions()?;
     let mut findings = BTreeSet::new();
     for function in &functions {
-        let allowances = allowances(function, names)?;
+        let allowances = allowances(function.policies.iter().flatten(), names)?;
         for need in needs.iter().filter(|need| need.caller == function.binary) {
-            let mut is_allowed = false;
-            for allowance in &allowances {
-                is_allowed |= allowance.allows(need)?;
-            }
-            if !is_allowed {
+            if !allowances.iter().any(|allowance| allowance.allows(need)) {
                 let Need { action, resource, context, .. } = need;
                 findings.insert(format!("{} may not {action} on {resource} ({context:?})", function.binary));
             }
         }
-        let alike: BTreeSet<&str> = functions
-            .iter()
-            .filter(|other| other.policies == function.policies)
-            .map(|other| other.binary.as_str())
-            .collect();
-        for allowance in &allowances {
-            for action in &allowance.actions {
-                let only = Allowance { actions: vec![action.clone()], ..allowance.clone() };
-                let mut is_used = false;
-                for need in needs.iter().filter(|need| alike.contains(need.caller.as_str())) {
-                    is_used |= only.allows(need)?;
-                }
-                if !is_used {
-                    let who = alike.iter().copied().collect::<Vec<_>>().join(", ");
-                    findings.insert(format!("{who} may {action} on {} and never does", allowance.resources.join(", ")));
+        for policy in &function.policies {
+            let sharers = functions.iter().filter(|other| other.policies.contains(policy));
+            let sharers: BTreeSet<_> = sharers.map(|other| other.binary.as_str()).collect();
+            let needs: Vec<_> = needs.iter().filter(|need| sharers.contains(need.caller.as_str())).collect();
+            for allowance in allowances_of_single_actions(policy, names)? {
+                if !needs.iter().any(|need| allowance.allows(need)) {
+                    let who = sharers.iter().copied().collect::<Vec<_>>().join(", ");
+                    let (actions, resources) = (allowance.actions.join(", "), allowance.resources.join(", "));
+                    findings.insert(format!("{who} may {actions} on {resources} and never does"));
                 }
             }
         }
@@ -61,41 +58,52 @@ pub fn findings(template: &Template, names: &Names, needs: &BTreeSet<Need>) -> R
     Ok(findings.into_iter().collect())
 }
 
-fn allowances(function: &Function, names: &Names) -> Result<Vec<Allowance>, Error> {
+fn allowances<'a>(statements: impl IntoIterator<Item = &'a Statement>, names: &Names) -> Result<Vec<Allowance>, Error> {
     let allowance = |statement: &Statement| {
         let mut conditions = Vec::new();
         for (operator, keys) in &statement.conditions {
+            let operator = Operator::named(operator)?;
             for (key, values) in keys {
-                conditions.push((operator.clone(), key.clone(), resolve_all(values, names)?));
+                conditions.push((operator, key.clone(), resolve_all(values, names)?));
             }
         }
         let resources = resolve_all(&statement.resources, names)?;
         Ok(Allowance { actions: statement.actions.clone(), resources, conditions })
     };
-    function.policies.iter().map(allowance).collect()
+    statements.into_iter().map(allowance).collect()
+}
+
+fn allowances_of_single_actions(statements: &[Statement], names: &Names) -> Result<Vec<Allowance>, Error> {
+    let single = |allowance: Allowance| {
+        let actions = allowance.actions.clone().into_iter();
+        actions.map(move |action| Allowance { actions: vec![action], ..allowance.clone() })
+    };
+    Ok(allowances(statements, names)?.into_iter().flat_map(single).collect())
+}
+
+impl Operator {
+    fn named(name: &str) -> Result<Self, Error> {
+        match name {
+            "StringEquals" => Ok(Self::Equals),
+            "ForAllValues:StringLike" => Ok(Self::AllLike),
+            _ => Err(format!("template.yaml: the roles' check knows no condition {name}").into()),
+        }
+    }
+
+    fn holds(self, values: Option<&BTreeSet<String>>, allowed: &[String]) -> bool {
+        let mut all = values.into_iter().flatten();
+        match self {
+            Self::Equals => values.is_some() && all.all(|value| allowed.contains(value)),
+            Self::AllLike => all.all(|value| allowed.iter().any(|pattern| matches(pattern, value))),
+        }
+    }
 }
 
 impl Allowance {
-    fn allows(&self, need: &Need) -> Result<bool, Error> {
-        let applies = self.actions.contains(&need.action)
-            && self.resources.iter().any(|resource| matches(resource, &need.resource));
-        if !applies {
-            return Ok(false);
-        }
-        for (operator, key, allowed) in &self.conditions {
-            let values = need.context.get(key);
-            let fits = match operator.as_str() {
-                "StringEquals" => values.is_some_and(|values| values.iter().all(|value| allowed.contains(value))),
-                "ForAllValues:StringLike" => {
-                    values.into_iter().flatten().all(|value| allowed.iter().any(|pattern| matches(pattern, value)))
-                }
-                _ => return Err(format!("template.yaml: the roles' test knows no condition {operator}").into()),
-            };
-            if !fits {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    fn allows(&self, need: &Need) -> bool {
+        self.actions.contains(&need.action)
+            && self.resources.iter().any(|resource| matches(resource, &need.resource))
+            && self.conditions.iter().all(|(operator, key, allowed)| operator.holds(need.context.get(key), allowed))
     }
 }
 

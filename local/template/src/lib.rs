@@ -57,8 +57,8 @@ pub struct Function {
     pub is_default_route: bool,
     /// Whether it runs on a schedule.
     pub is_scheduled: bool,
-    /// What its role allows.
-    pub policies: Vec<Statement>,
+    /// What its role allows, policy by policy.
+    pub policies: Vec<Vec<Statement>>,
 }
 
 /// A resource of some type.
@@ -139,7 +139,7 @@ impl Template {
                 variables.filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone()))).collect();
             let is_default_route = events(resource, "HttpApi").any(|event| event.get("Path").is_none());
             let is_scheduled = events(resource, "ScheduleV2").next().is_some();
-            let policies = policy::statements(resource.properties.get("Policies"))
+            let policies = policy::policies(resource.properties.get("Policies"))
                 .ok_or_else(|| missing(&logical_id, "a readable policy"))?;
             Ok(Function { logical_id, binary, environment, is_default_route, is_scheduled, policies })
         };
@@ -308,8 +308,8 @@ Resources:
             assert_eq!(template.resources("Key").filter(is_made).map(|key| key.logical_id).collect::<Vec<_>>(), made);
             let function = &template.functions().unwrap()[0];
             assert_eq!(resolve(&function.environment["KEYS"], &names).unwrap(), keys);
-            assert_eq!(function.policies[0].actions, ["kms:Sign"]);
-            assert_eq!(resolve_all(&function.policies[0].resources, &names).unwrap(), resources);
+            assert_eq!(function.policies[0][0].actions, ["kms:Sign"]);
+            assert_eq!(resolve_all(&function.policies[0][0].resources, &names).unwrap(), resources);
         }
     }
 }

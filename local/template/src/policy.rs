@@ -13,11 +13,11 @@ pub struct Statement {
     pub conditions: BTreeMap<String, BTreeMap<String, Value>>,
 }
 
-/// The statements of a function's policies; `None` when one can't be read. Only inline ones that allow are understood.
-pub(crate) fn statements(policies: Option<&Value>) -> Option<Vec<Statement>> {
+/// The statements of each of a function's policies; `None` when one can't be read. Only inline ones that allow are
+/// understood.
+pub(crate) fn policies(policies: Option<&Value>) -> Option<Vec<Vec<Statement>>> {
     let policies = policies.and_then(Value::as_sequence).into_iter().flatten();
-    let lists = policies.map(|policy| policy.get("Statement")?.as_sequence()?.iter().map(statement).collect());
-    Some(lists.collect::<Option<Vec<Vec<_>>>>()?.concat())
+    policies.map(|policy| policy.get("Statement")?.as_sequence()?.iter().map(statement).collect()).collect()
 }
 
 fn statement(value: &Value) -> Option<Statement> {
