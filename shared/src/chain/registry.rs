@@ -38,11 +38,17 @@ pub struct Chain {
     pub first_block: u64,
     /// Blocks that must stand on top of one before it is read.
     pub confirmations: u64,
+    /// Blocks that must stand on top of one before it is taken for final: what was read of later ones can be undone.
+    pub reorg_depth: u64,
     /// The contracts.
     pub addresses: ChainAddresses,
 }
 
 impl Chain {
+    /// How deep a reorganisation may be unless the configuration says otherwise: far deeper than the known chains' ever
+    /// were.
+    const REORG_DEPTH: u64 = 128;
+
     /// What is publicly deployed on a known chain. The addresses are those of the public service and, where it has none,
     /// of the protocol that its contracts come from.
     fn public(id: ChainId) -> Option<Self> {
@@ -103,7 +109,7 @@ impl Chain {
             ),
             _ => return None,
         };
-        Some(Self { id, first_block, confirmations, addresses })
+        Some(Self { id, first_block, confirmations, reorg_depth: Self::REORG_DEPTH, addresses })
     }
 }
 
@@ -132,11 +138,13 @@ struct ChainSettings {
     id: ChainId,
     first_block: Option<u64>,
     confirmations: Option<u64>,
+    reorg_depth: Option<u64>,
     contracts: Option<ChainAddresses>,
 }
 
 impl Chains {
-    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, contracts?}`. Unset means chain 8453 alone.
+    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, reorgDepth?,
+    /// contracts?}`. Unset means chain 8453 alone.
     ///
     /// # Errors
     /// When the variable's value is no such array.
@@ -175,7 +183,8 @@ impl std::str::FromStr for Chains {
                     return Err(InvalidChains::Unknown(chain.id));
                 };
                 let confirmations = chain.confirmations.or(from_public(|known| known.confirmations)).unwrap_or(0);
-                Ok(Chain { id: chain.id, first_block, confirmations, addresses })
+                let reorg_depth = chain.reorg_depth.unwrap_or(Chain::REORG_DEPTH);
+                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, addresses })
             })
             .collect::<Result<Vec<_>, _>>()?;
         let repeated =
