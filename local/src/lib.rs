@@ -3,6 +3,7 @@
 
 pub mod chains;
 pub mod cloud;
+pub mod containers;
 pub mod contracts;
 pub mod database;
 pub mod demo;

@@ -1,11 +1,17 @@
 //! `local run` starts the stack and keeps it until Ctrl-C. `local test <command…>` starts another one on free ports, runs
 //! the command against it and stops it; what its functions asked of AWS is written down. `local roles` holds the template's
-//! roles against that: after the whole suite, every role must allow what was asked for, and nothing else.
+//! roles against that: after the whole suite, every role must allow what was asked for, and nothing else. `local containers
+//! <address> <command…>` starts a stack that containers reach at an address of this machine, for `sam local`.
 
-use std::{env, fs, future::pending, process::ExitCode, time::Duration};
+use std::{
+    env, fs,
+    future::pending,
+    process::{ExitCode, ExitStatus},
+    time::Duration,
+};
 
 use local::{
-    Error,
+    Error, containers,
     paths::Paths,
     roles,
     stack::{Options, Stack, StackMap},
@@ -55,7 +61,18 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             tests.args(arguments).env("MOMENTS_STACK", folder.join("stack.json")).kill_on_drop(true);
             let status = tests.status().await.map_err(|error| format!("{program} can't be started: {error}"))?;
             fs::write(folder.join(NEEDS), serde_json::to_string_pretty(&stack.needs())?)?;
-            Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+            exit_code(status)
+        }
+        [command, host, program, arguments @ ..] if command == "containers" => {
+            let folder = paths.local("sam");
+            let stack =
+                Stack::start(&paths, &Options { folder: folder.clone(), port: None, is_recorded: false }).await?;
+            let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+            let host = host.parse().map_err(|_| format!("{host} is no IPv4 address"))?;
+            let environments = containers::open(&stack.map, &template, host).await?;
+            fs::write(folder.join("environments.json"), serde_json::to_string_pretty(&environments)?)?;
+            let status = Command::new(program).args(arguments).kill_on_drop(true).status().await;
+            exit_code(status.map_err(|error| format!("{program} can't be started: {error}"))?)
         }
         [command] if command == "roles" => {
             let folder = paths.local("test");
@@ -66,8 +83,16 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             findings.iter().for_each(|finding| println!("template.yaml: {finding}"));
             Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
-        _ => Err("usage: local run | local test <command> [argument…] | local roles".into()),
+        _ => Err(
+            "usage: local run | local test <command> [argument…] | local roles | local containers <address> <command> \
+                  [argument…]"
+                .into(),
+        ),
     }
+}
+
+fn exit_code(status: ExitStatus) -> Result<ExitCode, Error> {
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
 /// Waits for Ctrl-C, or for being asked to end in any other way.
