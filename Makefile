@@ -19,6 +19,7 @@ test: tools build
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test $(CARGO) test --workspace
+	@$(LOCAL) roles
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench

@@ -3,6 +3,7 @@
 
 pub mod chains;
 pub mod cloud;
+pub mod containers;
 pub mod contracts;
 pub mod database;
 pub mod demo;
@@ -13,6 +14,8 @@ pub mod mail;
 mod node;
 pub mod paths;
 pub mod process;
+pub mod recorder;
+pub mod roles;
 pub mod stack;
 pub mod workshop;
 

@@ -1,6 +1,12 @@
 //! Starts everything, in the order in which it depends on each other, and says where it is.
 
-use std::{collections::BTreeMap, fs, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::SocketAddr,
+    path::PathBuf,
+    time::Duration,
+};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
@@ -23,6 +29,7 @@ use crate::{
     gateway, governor, mail,
     paths::Paths,
     process::{Process, free_port, wanted_port},
+    recorder::{Need, Recorder},
 };
 
 /// The chains that are started; collections are published on the first.
@@ -62,6 +69,7 @@ pub struct Stack {
     _aws: Process,
     _chains: Vec<LocalChain>,
     _functions: Emulator,
+    recorders: Vec<Recorder>,
 }
 
 /// What to start.
@@ -70,6 +78,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// Port of the API; any free one unless given.
     pub port: Option<u16>,
+    /// Whether to write down what the functions ask of AWS.
+    pub is_recorded: bool,
 }
 
 /// Prints a line for each step, with its time.
@@ -103,7 +113,17 @@ impl Stack {
         let dynamodb = database::start().await?;
         steps.done(&format!("DynamoDB at {dynamodb}"));
         let (aws, aws_process) = cloud::start(paths, &logs).await?;
+        let mail = format!("{aws}/_ministack/ses/messages");
         steps.done(&format!("KMS and SES at {aws}"));
+        let mut endpoints = Endpoints { aws, dynamodb };
+        let mut recorders = Vec::new();
+        if options.is_recorded {
+            for url in [&mut endpoints.aws, &mut endpoints.dynamodb] {
+                let recorder = Recorder::in_front_of(url).await?;
+                url.clone_from(&recorder.url);
+                recorders.push(recorder);
+            }
+        }
 
         let (chains_json, chains) = cloud::local_chains(&CHAINS)?;
         let mut nodes = Vec::new();
@@ -116,7 +136,6 @@ impl Stack {
         steps.done("contracts");
 
         let gateway = gateway::start().await?;
-        let endpoints = Endpoints { aws: aws.clone(), dynamodb: dynamodb.clone() };
         let overrides = overrides(&template, &api, chains_json, &rpc, gateway)?;
         let names = endpoints.provision(&template, overrides).await?;
         let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
@@ -132,7 +151,6 @@ impl Stack {
         }
         steps.done("functions");
 
-        let mail = format!("{aws}/_ministack/ses/messages");
         let artists = [
             sign_in(&api, &mail, &lanes, "ada@example.com").await?,
             sign_in(&api, &mail, &lanes, "grace@example.com").await?,
@@ -147,9 +165,15 @@ impl Stack {
         wait_for_index(&api, &demo).await?;
         steps.done("demo content indexed");
 
+        let Endpoints { aws, dynamodb } = endpoints;
         let map = StackMap { api, dynamodb, aws, mail, rpc, contracts, demo: serde_json::to_value(demo)?, names };
         fs::write(options.folder.join("stack.json"), serde_json::to_string_pretty(&map)?)?;
-        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions })
+        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions, recorders })
+    }
+
+    /// What the functions were seen to need, if that was recorded.
+    pub fn needs(&self) -> BTreeSet<Need> {
+        self.recorders.iter().flat_map(Recorder::needs).collect()
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod answer;
 mod artist;
-mod recorder;
 mod sandbox;
 mod stack;
 mod veil;
@@ -11,7 +10,7 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
-pub use recorder::{Call, Recorder};
+pub use local::recorder::{Call, Recorder};
 pub use sandbox::{Sandbox, empty_tables};
 pub use stack::Stack;
 pub use veil::Veil;
