@@ -10,16 +10,20 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test bench tools build check-tools
+.PHONY: run test fuzz bench contract tools build check-tools
 
 run: tools build
 	@exec $(LOCAL) run
 
-test: tools build
+test: tools tests/fuzz/.venv/.installed build
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test $(CARGO) test --workspace
 	@$(LOCAL) roles
+
+# The service against its contract, for FUZZ_SECONDS (half an hour unless given).
+fuzz: tools tests/fuzz/.venv/.installed build
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench
@@ -46,7 +50,14 @@ local/node_modules/.installed: local/package.json local/package-lock.json local/
 	@touch $@
 
 local/.venv/.installed: local/requirements.txt
-	@mkdir -p .local && { $(PYTHON) -m venv --clear local/.venv && \
-	local/.venv/bin/python -m pip install --no-deps -r local/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
-	|| { echo "error: pip can't install local/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
+tests/fuzz/.venv/.installed: tests/fuzz/requirements.txt
+%/.venv/.installed:
+	@mkdir -p .local && { $(PYTHON) -m venv --clear $*/.venv && \
+	$*/.venv/bin/python -m pip install --no-deps -r $*/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
+	|| { echo "error: pip can't install $*/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
 	@touch $@
+
+# Writes openapi.json from the endpoints' own types and descriptions.
+contract:
+	@CONTRACT=write $(CARGO) test --package contract --quiet the_frame_is_as_published >/dev/null
+	@CONTRACT=write $(CARGO) test --workspace --bins --quiet is_as_published >/dev/null

@@ -2,9 +2,11 @@
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
 mod airdrop_moment;
+mod api_gateway;
 mod challenge_wallet;
 mod collect_moment;
 mod connect_wallet;
+mod contract;
 mod create_api_key;
 mod create_collection;
 mod create_comment;

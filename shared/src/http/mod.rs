@@ -5,14 +5,17 @@ mod error;
 mod fields;
 mod idempotency;
 mod publication;
+pub mod publication_form;
+mod rate_limit;
 mod request;
 mod response;
 mod serve;
 
-pub use error::{ApiError, FieldError};
+pub use error::{ApiError, ErrorBody, FieldError};
 pub use fields::Fields;
 pub use idempotency::IdempotencyKey;
 pub use lambda_http::http::StatusCode;
+pub use rate_limit::RateLimit;
 pub use request::Request;
 pub use response::Response;
 pub use serve::{Endpoint, StartError, serve};
