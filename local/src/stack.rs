@@ -162,12 +162,13 @@ fn overrides(
     let rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain, [url])).collect();
     let mut overrides = BTreeMap::from([
         ("Chains", chains),
+        ("GovernanceChains", json!([{"id": governor::CHAIN}]).to_string()),
         ("RpcUrls", serde_json::to_string(&rpc_urls)?),
         ("MailSender", "moments@example.com".to_owned()),
         ("TokenIssuer", api.to_owned()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in ["CodesPerClientHourly", "CodesTotalHourly"] {
+    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ProposalsPerClientHourly"] {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
         overrides.insert(limit, (default * GENEROSITY).to_string());

@@ -418,7 +418,7 @@ fn answer_error(error: WriteError, policy: &Policy, now: u64) -> ApiError {
 }
 
 /// What a node that fails means for the client.
-pub(crate) fn answer_node_error(error: NodeError) -> ApiError {
+pub fn answer_node_error(error: NodeError) -> ApiError {
     match error.fault() {
         NodeFault::Busy => ApiError::unavailable("The chain's nodes are busy: try again in a moment", 2, error),
         _ => ApiError::bad_gateway("The chain's nodes don't answer: try again in a moment", error),

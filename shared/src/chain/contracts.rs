@@ -31,6 +31,14 @@ sol! {
             address defaultAdmin,
             bytes[] calldata setupActions
         ) external returns (address);
+        /// The same, at an address that follows from the caller, the collection and its set-up.
+        function createContractDeterministic(
+            string calldata newContractURI,
+            string calldata name,
+            RoyaltyConfiguration calldata defaultRoyaltyConfiguration,
+            address defaultAdmin,
+            bytes[] calldata setupActions
+        ) external returns (address);
     }
 
     /// A collection: an ERC-1155 contract whose tokens are moments.
@@ -129,7 +137,20 @@ sol! {
             string symbol;
         }
 
+        struct SaleData {
+            uint64 saleStart;
+            uint64 marketCountdown;
+            uint64 saleEnd;
+            bool secondaryActivated;
+            uint256 minimumMarketEth;
+            address poolAddress;
+            address erc20zAddress;
+            string name;
+            string symbol;
+        }
+
         function setSaleV2(uint256 tokenId, SalesConfigV2 calldata salesConfig) external;
+        function saleV2(address collection, uint256 tokenId) external view returns (SaleData memory);
     }
 
     /// Makes revenue splits (0xSplits v2).
@@ -149,6 +170,19 @@ sol! {
             external
             view
             returns (address, bool);
+    }
+
+    /// Decides on proposals: the interface of Governor Bravo, which other kinds of governors have too.
+    #[sol(rpc)]
+    interface Governor {
+        function propose(
+            address[] targets,
+            uint256[] values,
+            string[] signatures,
+            bytes[] calldatas,
+            string description
+        ) external returns (uint256 id);
+        function timelock() external view returns (address);
     }
 
     /// The comments protocol.

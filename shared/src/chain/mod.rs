@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod contracts;
+pub mod destination;
 pub mod engine;
 pub mod node;
 pub mod node_error;
@@ -13,6 +14,8 @@ pub mod publishing;
 mod registry;
 pub mod revert;
 pub mod signer;
+pub mod simulation;
+pub mod splits;
 mod write;
 
 pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};

@@ -3,22 +3,14 @@
 
 use std::time::Duration;
 
-use alloy::{
-    hex,
-    primitives::{self, Bytes, U256},
-    rpc::types::{
-        TransactionRequest,
-        state::{AccountOverride, StateOverride},
-    },
-};
+use alloy::{primitives::U256, rpc::types::TransactionRequest};
 
 use super::{
-    account::{self, Call, EmbeddedWallet},
+    account::{Call, EmbeddedWallet},
     engine::{Engine, Write, WriteError},
     node::NodeError,
-    node_error::NodeFault,
     policy::PolicyError,
-    revert,
+    simulation,
 };
 use crate::{
     model::Fees,
@@ -58,7 +50,7 @@ impl Engine {
         }
         self.policy.admit_calls(&self.chain, wallet.address(), &write.calls)?;
         let (simulated, market, balance, deployed) = tokio::join!(
-            self.simulate(&wallet, &write.calls),
+            simulation::simulate(&self.node, wallet.address(), &write.calls),
             self.node.market_fees(),
             self.node.balance(wallet.owner),
             self.is_deployed(&wallet, write)
@@ -87,55 +79,6 @@ impl Engine {
         let intent = Intent { to: transaction.target, data: transaction.data, gas_limit };
         let new = NewTransaction { artist_id: artist.artist_id, intent, deploys_account, replay: write.replay.clone() };
         Ok(Prepared { wallet, calls: write.calls.clone(), new, fees, lane: write.caller.lane.clone() })
-    }
-
-    /// Does `calls` in the account's name without doing it. The account needn't be deployed. What a contract reverts
-    /// with is its own error, since no Safe stands in between.
-    ///
-    /// # Errors
-    /// When it reverts, the account can't pay, or no node answers.
-    pub async fn simulate(&self, wallet: &EmbeddedWallet, calls: &[Call]) -> Result<(), WriteError> {
-        let [call] = calls else { return self.simulate_batch(wallet.address(), calls).await };
-        self.try_call(wallet.address(), call, &StateOverride::default()).await
-    }
-
-    /// Each call sees what those before it did: the account, with the code of a proxy of `MultiSendCallOnly` put in its
-    /// place, calls them all.
-    async fn simulate_batch(&self, account: primitives::Address, calls: &[Call]) -> Result<(), WriteError> {
-        let code = Bytes::from(
-            [
-                hex!("363d3d373d3d3d363d73").as_slice(),
-                account::MULTI_SEND_CALL_ONLY.as_slice(),
-                &hex!("5af43d82803e903d91602b57fd5bf3"),
-            ]
-            .concat(),
-        );
-        let overrides =
-            StateOverride::from_iter([(account, AccountOverride { code: Some(code), ..Default::default() })]);
-        let batch = Call { target: account, ..account::batch(calls) };
-        let Err(failure) = self.try_call(account, &batch, &overrides).await else { return Ok(()) };
-        // The batch hides which call failed and why; most say it on their own too.
-        for call in calls {
-            self.try_call(account, call, &StateOverride::default()).await?;
-        }
-        Err(failure)
-    }
-
-    async fn try_call(
-        &self,
-        account: primitives::Address,
-        call: &Call,
-        overrides: &StateOverride,
-    ) -> Result<(), WriteError> {
-        let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
-        match self.node.call(&request.input(call.data.clone().into()), overrides).await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(match (error.revert_data(), error.fault()) {
-                (Some(data), _) => WriteError::Reverts(revert::explain(&data)),
-                (None, NodeFault::InsufficientFunds) => WriteError::AccountCannotPay,
-                _ => error.into(),
-            }),
-        }
     }
 
     /// The transaction that deploys the account on the way, and its gas; `None` when another one has deployed it since.

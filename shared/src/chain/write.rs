@@ -7,6 +7,7 @@ use super::{
     node::{NodeError, SendError},
     policy::PolicyError,
     signer::SignerError,
+    simulation::SimulationError,
 };
 use crate::{
     model::Address,
@@ -52,6 +53,16 @@ pub enum WriteError {
     /// The lane didn't sign.
     #[error(transparent)]
     Signature(#[from] signers::Error),
+}
+
+impl From<SimulationError> for WriteError {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Reverts(reason) => Self::Reverts(reason),
+            SimulationError::CannotPay => Self::AccountCannotPay,
+            SimulationError::Node(error) => Self::Node(error),
+        }
+    }
 }
 
 /// What an artist wants done.

@@ -13,6 +13,7 @@ pub use error::{ApiError, FieldError};
 pub use fields::Fields;
 pub use idempotency::IdempotencyKey;
 pub use lambda_http::http::StatusCode;
+pub use publication::MAX_MOMENTS_BYTES;
 pub use request::Request;
 pub use response::Response;
 pub use serve::{Endpoint, StartError, serve};
