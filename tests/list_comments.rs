@@ -108,6 +108,16 @@ async fn what_nobody_said_is_an_empty_list() {
 }
 
 #[tokio::test]
+async fn a_page_may_be_kept_and_is_not_sent_twice() {
+    let stack = Stack::connect();
+    let path = format!("/comments?{}&tokenId=1", collection_parameter(&stack, 0));
+    let first = Answer::of(stack.get(&path)).await.expect_success();
+    assert_eq!(first.header("cache-control"), "public, max-age=5");
+    let again = Answer::of(stack.get(&path).header("if-none-match", first.header("etag"))).await;
+    assert_eq!((again.status, again.body), (304, Value::String(String::new())));
+}
+
+#[tokio::test]
 async fn any_letter_case_is_read_and_parameters_can_be_spelled_out() {
     let stack = Stack::connect();
     let address = stack.demo_collection(0);

@@ -1,11 +1,13 @@
 //! End-to-end tests over HTTP, one file for each endpoint or trigger. They share one stack, run at once, and leave what
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
+mod build_proposal;
 mod create_api_key;
 mod create_collection;
 mod create_moment;
 mod create_moments;
 mod events;
+mod fetch_metadata;
 mod index_chain;
 mod list_api_keys;
 mod list_comments;

@@ -7,6 +7,7 @@ pub mod contracts;
 pub mod database;
 pub mod demo;
 pub mod functions;
+mod gateway;
 pub mod governor;
 pub mod mail;
 mod node;

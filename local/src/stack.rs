@@ -1,6 +1,6 @@
 //! Starts everything, in the order in which it depends on each other, and says where it is.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, fs, net::SocketAddr, path::PathBuf, time::Duration};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use crate::{
     database,
     demo::{self, Demo},
     functions::{Emulator, environment},
-    governor, mail,
+    gateway, governor, mail,
     paths::Paths,
     process::{Process, free_port, wanted_port},
 };
@@ -115,8 +115,9 @@ impl Stack {
         let contracts = deploy_contracts(paths, &nodes, &chains).await?;
         steps.done("contracts");
 
+        let gateway = gateway::start().await?;
         let endpoints = Endpoints { aws: aws.clone(), dynamodb: dynamodb.clone() };
-        let overrides = overrides(&template, &api, chains_json, &rpc)?;
+        let overrides = overrides(&template, &api, chains_json, &rpc, gateway)?;
         let names = endpoints.provision(&template, overrides).await?;
         let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
         for node in &nodes {
@@ -158,6 +159,7 @@ fn overrides(
     api: &str,
     chains: String,
     rpc: &BTreeMap<String, String>,
+    gateway: SocketAddr,
 ) -> Result<BTreeMap<&'static str, String>, Error> {
     let rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain, [url])).collect();
     let mut overrides = BTreeMap::from([
@@ -166,6 +168,8 @@ fn overrides(
         ("RpcUrls", serde_json::to_string(&rpc_urls)?),
         ("MailSender", "moments@example.com".to_owned()),
         ("TokenIssuer", api.to_owned()),
+        ("IpfsGateways", format!("http://{gateway}/ipfs/")),
+        ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
     for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ProposalsPerClientHourly"] {

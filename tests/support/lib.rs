@@ -3,6 +3,7 @@
 mod answer;
 mod artist;
 mod recorder;
+mod relay;
 mod sandbox;
 mod stack;
 mod veil;
@@ -11,6 +12,7 @@ mod write;
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
 pub use recorder::Recorder;
+pub use relay::Relay;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
 pub use veil::Veil;

@@ -65,8 +65,9 @@ impl Endpoint for ListComments {
         };
         let show = if query.reply_to.is_some() { MomentComment::reply } else { MomentComment::top_level };
         let response =
-            Response::json(&ListCommentsResponse { comments: page.comments.into_iter().map(show).collect() })?;
-        if page.more { response.next_page(&query.next_page()) } else { Ok(response) }
+            Response::public(&ListCommentsResponse { comments: page.comments.into_iter().map(show).collect() })?;
+        let next = query.offset.saturating_add(PAGE_SIZE as u64);
+        if page.more { response.with_next(request, "offset", next) } else { Ok(response) }
     }
 }
 
@@ -85,14 +86,6 @@ impl ListCommentsQuery {
             let moment = MomentRef { chain: chain?, collection: collection?, token: token? };
             Some(Self { moment, offset: offset?.0, reply_to })
         })
-    }
-
-    /// The query that asks for what follows.
-    fn next_page(&self) -> String {
-        let MomentRef { chain, collection, token } = self.moment;
-        let offset = self.offset.saturating_add(PAGE_SIZE as u64);
-        let reply_to = self.reply_to.map(|id| format!("&replyToId={id}")).unwrap_or_default();
-        format!("collectionAddress={collection}&tokenId={token}&chainId={chain}&offset={offset}{reply_to}")
     }
 }
 

@@ -32,8 +32,6 @@ impl Deployment<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::error::Error;
-
     use alloy::{
         primitives::{Address, U256, uint},
         providers::{Provider, RootProvider},
@@ -48,7 +46,10 @@ mod tests {
     };
 
     use super::*;
-    use crate::node::{testing::Anvil, transact};
+    use crate::{
+        Error,
+        node::{testing::Anvil, transact},
+    };
 
     sol! {
         #[sol(rpc)]
@@ -99,7 +100,7 @@ mod tests {
     const COLLECTOR: Address = Address::repeat_byte(0xc0);
 
     #[tokio::test]
-    async fn a_timed_sale_is_set_with_its_collection_and_collected_from_with_a_comment() -> Result<(), Box<dyn Error>> {
+    async fn a_timed_sale_is_set_with_its_collection_and_collected_from_with_a_comment() -> Result<(), Error> {
         let chains: Chains = r#"[{"id": 1}]"#.parse()?;
         let chain = chains.get(ChainId(1))?;
         let anvil = Anvil::with_contracts(chain).await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{
     http::ApiError,
-    store::{RateWindow, RateWindows, StoreError},
+    store::{RateWindow, RateWindows, StoreError, backoff},
 };
 
 /// At most `max` hits of `subject` within any `window`.
@@ -27,7 +27,7 @@ const SLICES: u64 = 60;
 /// Counts one hit against all limits, or none when one is used up. One read and one transaction.
 ///
 /// # Errors
-/// 429 when a limit is used up; 500 when storage fails.
+/// 429 when a limit is used up; 503 when others keep counting the same; 500 when storage fails.
 pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Result<(), ApiError> {
     const ATTEMPTS: u32 = 8;
     let subjects: Vec<&str> = limits.iter().map(|limit| limit.subject.as_str()).collect();
@@ -45,9 +45,10 @@ pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Re
         if windows.save(subjects.iter().copied().zip(loaded).collect()).await? {
             return Ok(());
         }
-        tokio::time::sleep(Duration::from_millis(5 << attempt)).await;
+        tokio::time::sleep(backoff(attempt)).await;
     }
-    Err(StoreError::Contention("rate windows").into())
+    let contention = StoreError::Contention("rate windows");
+    Err(ApiError::unavailable("Too many ask for this at once: try again in a moment", 1, contention))
 }
 
 impl Limit {

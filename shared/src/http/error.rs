@@ -60,6 +60,12 @@ impl ApiError {
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey realm=\"moments\""))
     }
 
+    /// 401: neither a token nor an API key, where either will do.
+    pub fn unauthorized_caller(message: impl Into<String>) -> Self {
+        let challenges = HeaderValue::from_static("Bearer realm=\"moments\", ApiKey realm=\"moments\"");
+        Self::new(StatusCode::UNAUTHORIZED, message).with_header(header::WWW_AUTHENTICATE, challenges)
+    }
+
     /// 402: the caller's account hasn't the money.
     pub fn payment_required(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYMENT_REQUIRED, message)

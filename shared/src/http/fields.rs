@@ -3,7 +3,7 @@ use std::{cell::RefCell, ops::RangeInclusive, rc::Rc, str::FromStr};
 use serde_json::{Map, Value};
 
 use super::{ApiError, FieldError};
-use crate::model::Invalid;
+use crate::model::{Invalid, Page, PageLimit, PageNumber};
 
 /// The fields of a query string or of a JSON object, read one by one into types. What is wrong with each is gathered,
 /// so that a client hears of all of it at once:
@@ -83,6 +83,13 @@ impl Fields {
     /// A number that may be missing and then means `default`.
     pub fn optional_number_or<T: FromStr<Err = Invalid>>(&mut self, name: &str, default: T) -> Option<T> {
         if self.value(name).is_none() { Some(default) } else { self.optional_number(name) }
+    }
+
+    /// Which page is asked for: `limit`, 20 rows unless given, and `page`, the first unless given.
+    pub fn page(&mut self) -> Option<Page> {
+        let limit = self.optional_or("limit", PageLimit::DEFAULT);
+        let number = self.optional_or("page", PageNumber::FIRST);
+        Some(Page { limit: limit?, number: number? })
     }
 
     /// Whether the field is there, right or wrong.

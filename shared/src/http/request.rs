@@ -80,6 +80,14 @@ impl Request {
         Fields::from_query(self.query_string())
     }
 
+    /// The query string with `value` for the parameter `name`, and all others as they are.
+    pub fn query_with(&self, name: &str, value: impl ToString) -> String {
+        let sent = url::form_urlencoded::parse(self.query_string().as_bytes());
+        let others = sent.filter(|(other, _)| other != name);
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(others).append_pair(name, &value.to_string()).finish()
+    }
+
     /// The network that the request came from, as the gateway saw it: the address, or for IPv6 its /64, which is what
     /// one subscriber has. `X-Forwarded-For` is the client's own word and is not asked.
     pub fn client_network(&self) -> String {

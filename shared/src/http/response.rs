@@ -3,8 +3,13 @@ use lambda_http::{
     http::{HeaderName, HeaderValue, StatusCode, header},
 };
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
-use super::ApiError;
+use super::{ApiError, Request};
+use crate::model::Page;
+
+/// What may not be kept.
+const NO_STORE: &str = "no-store";
 
 /// An answer to a request.
 pub struct Response(lambda_http::Response<Body>);
@@ -31,7 +36,16 @@ impl Response {
         self.with_header(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"))
     }
 
-    /// Lets anyone keep the answer for `seconds`.
+    /// 200 with `body` as JSON, for what anyone may read: it may be kept for 5 seconds.
+    ///
+    /// # Errors
+    /// When the body can't be written as JSON, which is a fault of ours.
+    pub fn public(body: &impl Serialize) -> Result<Self, ApiError> {
+        const SECONDS_TO_KEEP: u32 = 5;
+        Ok(Self::json(body)?.cacheable(SECONDS_TO_KEEP))
+    }
+
+    /// Lets anyone keep the answer for `seconds`. After that, its `ETag` tells whether it is still the same.
     pub fn cacheable(self, seconds: u32) -> Self {
         match HeaderValue::from_str(&format!("public, max-age={seconds}")) {
             Ok(value) => self.with_header(header::CACHE_CONTROL, value),
@@ -39,13 +53,45 @@ impl Response {
         }
     }
 
-    /// Points to the next page (RFC 8288): the same path with another query.
+    /// Points to what follows (RFC 8288): the same request with `value` for its parameter `name`.
     ///
     /// # Errors
     /// When the query can't stand in a header, which is a fault of ours.
-    pub fn next_page(self, query: &str) -> Result<Self, ApiError> {
+    pub fn with_next(self, request: &Request, name: &str, value: impl ToString) -> Result<Self, ApiError> {
+        let query = request.query_with(name, value);
         let link = HeaderValue::from_str(&format!("<?{query}>; rel=\"next\""))?;
         Ok(self.with_header(header::LINK, link))
+    }
+
+    /// Points to the page after `page` of a list, if there is `more`.
+    ///
+    /// # Errors
+    /// Those of [`Response::with_next`].
+    pub fn with_next_page(self, request: &Request, page: Page, more: bool) -> Result<Self, ApiError> {
+        match page.number.get().checked_add(1).filter(|_| more) {
+            Some(next) => self.with_next(request, "page", next),
+            None => Ok(self),
+        }
+    }
+
+    /// The answer as this client needs it: one that may be kept gets a weak `ETag` of its body, and becomes 304 without
+    /// a body if the client has it (`If-None-Match`, RFC 9110 13.1.2).
+    pub(super) fn revalidated(self, request: &Request) -> Self {
+        let kept = self.0.headers().get(header::CACHE_CONTROL).is_some_and(|value| value != NO_STORE);
+        let keepable = kept && self.status() == StatusCode::OK;
+        let body: &[u8] = self.0.body().as_ref();
+        let tag = format!("\"{}\"", alloy::hex::encode(&Sha256::digest(body)[..16]));
+        let Some(weak) = HeaderValue::from_str(&format!("W/{tag}")).ok().filter(|_| keepable) else { return self };
+        let known = request.header(header::IF_NONE_MATCH.as_str()).unwrap_or_default();
+        let mut known = known.split(',').map(str::trim);
+        let unchanged = known.any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag);
+        let mut response = self.with_header(header::ETAG, weak);
+        if unchanged {
+            *response.0.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.0.body_mut() = Body::Empty;
+            response.0.headers_mut().remove(header::CONTENT_TYPE);
+        }
+        response
     }
 
     pub(super) fn from_error(error: &ApiError) -> Self {
@@ -74,6 +120,58 @@ impl Response {
         *response.status_mut() = status;
         Self(response)
             .with_header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
-            .with_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+            .with_header(header::CACHE_CONTROL, HeaderValue::from_static(NO_STORE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(known: &str) -> Request {
+        let uri = "https://api.moments.example/api/timeline?artist=a%26b&page=2&x=%0D%0A";
+        let event = lambda_http::http::Request::get(uri).header(header::IF_NONE_MATCH, known);
+        Request::new(event.body(Body::Empty).unwrap())
+    }
+
+    fn header_of(response: &Response, name: header::HeaderName) -> Option<&str> {
+        response.0.headers().get(name)?.to_str().ok()
+    }
+
+    #[test]
+    fn what_the_client_has_is_not_sent_again() {
+        let answer = |known: &str| Response::public(&["a"]).unwrap().revalidated(&request(known));
+        let first = answer("");
+        assert_eq!((first.status(), first.0.body().as_ref()), (StatusCode::OK, b"[\"a\"]".as_slice()));
+        let tag = header_of(&first, header::ETAG).unwrap();
+        assert!(tag.starts_with("W/\""), "{tag}");
+        for known in [tag, &tag[2..], "*", &format!("\"other\", {tag}")] {
+            let again = answer(known);
+            assert_eq!((again.status(), again.0.body().is_empty()), (StatusCode::NOT_MODIFIED, true), "{known}");
+            assert_eq!(header_of(&again, header::ETAG), Some(tag));
+            assert_eq!(header_of(&again, header::CACHE_CONTROL), Some("public, max-age=5"));
+            assert_eq!(header_of(&again, header::CONTENT_TYPE), None);
+        }
+        for known in ["W/\"other\"", tag.trim_matches(['W', '/', '"'])] {
+            assert_eq!(answer(known).status(), StatusCode::OK, "{known}");
+        }
+        assert_ne!(header_of(&Response::public(&["b"]).unwrap().revalidated(&request("")), header::ETAG), Some(tag));
+    }
+
+    #[test]
+    fn what_may_not_be_kept_has_no_tag() {
+        let private = Response::json(&["a"]).unwrap().revalidated(&request("*"));
+        let error = Response::from_error(&ApiError::not_found("Nothing")).cacheable(5).revalidated(&request("*"));
+        for (response, status) in [(private, StatusCode::OK), (error, StatusCode::NOT_FOUND)] {
+            assert_eq!((response.status(), header_of(&response, header::ETAG)), (status, None));
+        }
+    }
+
+    #[test]
+    fn the_next_page_is_the_same_request_with_another_page() {
+        let page = Page { limit: "20".parse().unwrap(), number: "2".parse().unwrap() };
+        let link = |more| Response::public(&()).unwrap().with_next_page(&request(""), page, more).unwrap();
+        assert_eq!(header_of(&link(true), header::LINK), Some("<?artist=a%26b&x=%0D%0A&page=3>; rel=\"next\""));
+        assert_eq!(header_of(&link(false), header::LINK), None);
     }
 }

@@ -32,6 +32,7 @@ async fn answer(endpoint: &impl Endpoint, event: lambda_http::Request) -> lambda
         }
         Response::from_error(&error)
     });
+    let response = response.revalidated(&request);
     tracing::info!(
         request.id = request.id(),
         method = %request.method(),

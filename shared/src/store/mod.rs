@@ -7,9 +7,11 @@ mod checkpoints;
 mod codes;
 mod comments;
 mod keys;
+mod metadata;
 mod moments;
 mod numbered;
 mod rate_windows;
+mod search;
 mod transactions;
 
 use std::{collections::HashMap, time::Duration};
@@ -28,8 +30,10 @@ pub use self::{
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
+    metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::Moments,
     rate_windows::{RateWindow, RateWindows},
+    search::{ListedArtist, Search},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,

@@ -1,0 +1,66 @@
+use std::fmt;
+
+use icu_casemap::CaseMapper;
+use icu_normalizer::ComposingNormalizer;
+
+/// A name as names are compared: composed (NFC), with Unicode's full case folding. Two names that differ in case alone
+/// fold to the same text, in any alphabet, and what folds a beginning of a name is a beginning of the folded name.
+///
+/// Folding is not lower case: `ς` and `σ` fold alike wherever they stand, and `ß` folds to `ss`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FoldedName(String);
+
+impl FoldedName {
+    /// Folds a name, or a beginning of one.
+    pub fn of(name: &str) -> Self {
+        let normalizer = const { ComposingNormalizer::new_nfc() };
+        let folded = const { CaseMapper::new() }.fold_string(&normalizer.normalize(name)).into_owned();
+        Self(normalizer.normalize(&folded).into_owned())
+    }
+
+    /// The folded text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for FoldedName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_in_case_or_composition_alone_fold_alike() {
+        for (one, other) in [
+            ("Nadia", "nADIA"),
+            ("ЁЖИК", "ёжик"),
+            ("ΣΊΣΥΦΟΣ", "σίσυφος"),
+            ("STRASSE", "straße"),
+            ("ԱՐԵՒ", "արև"),
+            ("caf\u{e9}", "CAFE\u{301}"),
+            ("ﬁn", "FIN"),
+            ("ǅungla", "ǆUNGLA"),
+        ] {
+            assert_eq!(FoldedName::of(one), FoldedName::of(other), "{one} {other}");
+        }
+        for (one, other) in [("a", "b"), ("e", "é"), ("0", "O"), ("_", "%"), ("i", "ı")] {
+            assert_ne!(FoldedName::of(one), FoldedName::of(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_folded_beginning_is_the_beginning_of_the_folded_name() {
+        for name in ["ΣΊΣΥΦΟΣ", "Straße", "İstanbul", "ŁÓDŹ", "東京", "한국", "ﬃ.x_Y-9", "🌊a"] {
+            let folded = FoldedName::of(name);
+            for (end, _) in name.char_indices() {
+                let beginning = FoldedName::of(&name[..end]);
+                assert!(folded.as_str().starts_with(beginning.as_str()), "{name} {beginning}");
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Invalid, serde_as_text};
+
+/// What a metadata document says, as far as it is kept. What it doesn't say is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// Title, of at most [`MAX_NAME_CHARACTERS`].
+    pub name: String,
+    /// URI of a picture.
+    pub image: String,
+    /// Text, of at most [`MAX_DESCRIPTION_CHARACTERS`].
+    pub description: String,
+    /// What the moment is.
+    pub content: Content,
+}
+
+/// The file that a moment is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content {
+    /// Media type.
+    pub mime: String,
+    /// Where the file is.
+    pub uri: String,
+}
+
+/// Longest name kept. The bounds here hold the largest page of documents well within what a function may answer, 6 MB.
+pub const MAX_NAME_CHARACTERS: usize = 256;
+
+/// Longest description kept.
+pub const MAX_DESCRIPTION_CHARACTERS: usize = 2_000;
+
+const MAX_MIME_CHARACTERS: usize = 128;
+
+/// Longest URI kept. A picture that lies in its own URI may well have some thousand bytes.
+const MAX_URI_BYTES: usize = 8 * 1024;
+
+impl Metadata {
+    /// Reads a document as documents are found: whatever isn't of its type counts as missing. `None` for what isn't a
+    /// JSON object.
+    pub fn from_json(document: &Value) -> Option<Self> {
+        let document = document.as_object()?;
+        let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+        let content = |name: &str| document.get("content").and_then(|content| content.get(name)?.as_str());
+        let image = uri(text("image"));
+        // Documents without `content` name the file in other ways: `animation_url`, or the picture is all there is.
+        let named = [content("uri").unwrap_or_default(), text("animation_url")].map(uri).into_iter();
+        let file = named.chain([image.clone()]).find(|uri| !uri.is_empty());
+        let mime = content("mime").unwrap_or_else(|| text("mime_type"));
+        Some(Self {
+            name: clip(text("name"), MAX_NAME_CHARACTERS),
+            description: clip(text("description"), MAX_DESCRIPTION_CHARACTERS),
+            content: Content { mime: clip(mime, MAX_MIME_CHARACTERS), uri: file.unwrap_or_default() },
+            image,
+        })
+    }
+
+    /// The kind of media that the content is, if its media type tells.
+    pub fn content_type(&self) -> Option<ContentType> {
+        self.content.mime.split('/').next()?.to_ascii_lowercase().parse().ok()
+    }
+}
+
+/// A kind of media: the part of a media type before its slash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ContentType {
+    /// Such as PDF or HTML applications.
+    Application,
+    /// Sound.
+    Audio,
+    /// Typefaces.
+    Font,
+    /// Pictures.
+    Image,
+    /// Three-dimensional models.
+    Model,
+    /// Writing.
+    Text,
+    /// Films.
+    Video,
+}
+
+impl ContentType {
+    /// The name in media types.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::Audio => "audio",
+            Self::Font => "font",
+            Self::Image => "image",
+            Self::Model => "model",
+            Self::Text => "text",
+            Self::Video => "video",
+        }
+    }
+}
+
+impl FromStr for ContentType {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        [Self::Application, Self::Audio, Self::Font, Self::Image, Self::Model, Self::Text, Self::Video]
+            .into_iter()
+            .find(|content_type| content_type.as_str() == text)
+            .ok_or(Invalid("must be one of: application, audio, font, image, model, text, video"))
+    }
+}
+
+impl fmt::Display for ContentType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+serde_as_text!(ContentType);
+
+/// Text without control characters other than line breaks and tabs, cut between characters.
+fn clip(text: &str, max_characters: usize) -> String {
+    let is_kept = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
+    text.chars().filter(is_kept).take(max_characters).collect()
+}
+
+/// A URI as it is, or nothing: a part of one leads nowhere, and one with a script in it must not get anywhere.
+fn uri(text: &str) -> String {
+    let text = text.trim();
+    let is_script = text.split(':').next().is_some_and(|scheme| {
+        ["javascript", "vbscript"].iter().any(|script| scheme.trim().eq_ignore_ascii_case(script))
+    });
+    let is_kept = text.len() <= MAX_URI_BYTES && !text.chars().any(char::is_control) && !is_script;
+    if is_kept { text.to_owned() } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_document_is_read_as_it_is() {
+        let document = json!({
+            "name": "First Light", "description": "Five\nin the morning", "image": "ipfs://a/1.png",
+            "content": {"mime": "video/mp4", "uri": "ar://b"}, "external_url": "https://a.example", "animation_url": "ar://c",
+        });
+        let metadata = Metadata::from_json(&document).unwrap();
+        assert_eq!((metadata.name.as_str(), metadata.description.as_str()), ("First Light", "Five\nin the morning"));
+        assert_eq!((metadata.content.mime.as_str(), metadata.content.uri.as_str()), ("video/mp4", "ar://b"));
+        assert_eq!(metadata.content_type(), Some(ContentType::Video));
+    }
+
+    #[test]
+    fn what_is_of_another_type_counts_as_missing() {
+        let empty = Metadata::default();
+        for document in [
+            json!({}),
+            json!({"name": 7, "image": {"url": "x"}, "description": null, "content": "x"}),
+            json!({"name": ["a"], "content": {"mime": true, "uri": 1}}),
+            json!({"content": []}),
+        ] {
+            assert_eq!(Metadata::from_json(&document), Some(empty.clone()), "{document}");
+        }
+        for document in [json!(null), json!("text"), json!([{"name": "a"}]), json!(3)] {
+            assert_eq!(Metadata::from_json(&document), None, "{document}");
+        }
+    }
+
+    #[test]
+    fn without_content_the_animation_or_the_picture_is_it() {
+        let content = |document| Metadata::from_json(&document).unwrap().content.uri;
+        assert_eq!(content(json!({"image": "ar://i", "animation_url": "ar://a"})), "ar://a");
+        assert_eq!(content(json!({"image": "ar://i", "content": {"uri": ""}})), "ar://i");
+    }
+
+    #[test]
+    fn texts_are_cut_and_uris_are_whole_or_nothing() {
+        let document = json!({
+            "name": "é\u{0}".repeat(300), "description": "d".repeat(9_000), "image": "i".repeat(9_000),
+            "content": {"mime": "m".repeat(500), "uri": "JavaScript:alert(1)"},
+        });
+        let metadata = Metadata::from_json(&document).unwrap();
+        assert_eq!(metadata.name, "é".repeat(256));
+        assert_eq!(metadata.description.len(), 2_000);
+        assert_eq!(metadata.content.mime.len(), 128);
+        assert_eq!((metadata.image.as_str(), metadata.content.uri.as_str()), ("", ""));
+    }
+}

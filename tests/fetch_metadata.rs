@@ -1,0 +1,87 @@
+//! The scheduled function that fetches metadata documents.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+use shared::{
+    model::ChainId,
+    store::{Documents, QUEUE_SHARDS, Table},
+};
+use tests::{Sandbox, Stack};
+
+const CHAIN: ChainId = ChainId::DEFAULT;
+
+async fn documents(sandbox: &Sandbox) -> Documents {
+    let endpoints = &sandbox.endpoints;
+    Documents::new(Table::new(&endpoints.sdk_config(&endpoints.dynamodb).await, "ChainTable"))
+}
+
+/// How often each URI in the queue has failed, with the time at which it is tried again.
+async fn queue(documents: &Documents, now: u64) -> HashMap<String, u32> {
+    let mut queue = HashMap::new();
+    for shard in 0..QUEUE_SHARDS {
+        queue.extend(documents.due(shard, now, 100).await.unwrap().into_iter().map(|due| (due.uri, due.failures)));
+    }
+    queue
+}
+
+fn unix_now() -> u64 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs()
+}
+
+#[tokio::test]
+async fn documents_are_fetched_once_and_failures_wait_longer_each_time() {
+    let stack = Stack::connect();
+    let sandbox = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;
+    let documents = documents(&sandbox).await;
+    let good = ["ipfs://bafybeidemofirstlight/1.json", r#"data:application/json,{"name":"In itself","image":7}"#];
+    let bad = ["ipfs://bafybeidemofirstlight/missing.json", "https://localhost/x.json", "https://169.254.169.254/"];
+    let never = ["http://a.example/1.json", "ftp://a.example", "", &format!("ar://{}", "x".repeat(9_000))];
+    documents.queue(CHAIN, good.into_iter().chain(bad).chain(never)).await.unwrap();
+    documents.queue(CHAIN, good.into_iter().chain(good)).await.unwrap();
+    assert_eq!(queue(&documents, 0).await.len(), 5);
+
+    assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 2, "failed": 3}));
+    let now = unix_now();
+    assert_eq!(queue(&documents, now).await, HashMap::new());
+    let found = documents.find_many(CHAIN, good.into_iter().chain(bad)).await.unwrap();
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[good[0]].name, "First Light");
+    assert_eq!(found[good[0]].content.mime, "image/svg+xml");
+    assert_eq!((found[good[1]].name.as_str(), found[good[1]].image.as_str()), ("In itself", ""));
+    assert_eq!(queue(&documents, now + 60).await, bad.map(|uri| (uri.to_owned(), 1)).into());
+
+    // What is known isn't fetched again, and what has failed isn't sooner for being asked for.
+    documents.queue(CHAIN, good.into_iter().chain(bad)).await.unwrap();
+    assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 0, "failed": 0}));
+    assert_eq!(documents.find_many(ChainId(1), good).await.unwrap(), HashMap::new());
+}
+
+#[tokio::test]
+async fn the_stack_fetches_what_is_queued() {
+    let stack = Stack::connect();
+    let table = Table::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await, &stack.map.names["ChainTable"]);
+    let documents = Documents::new(table);
+    let uri = format!(r#"data:application/json,{{"name":"{}"}}"#, uuid::Uuid::new_v4());
+    documents.queue(CHAIN, [uri.as_str()]).await.unwrap();
+    for _ in 0..100 {
+        if documents.find_many(CHAIN, [uri.as_str()]).await.unwrap().contains_key(uri.as_str()) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("nobody fetched it within 10 s");
+}
+
+#[tokio::test]
+async fn more_than_one_transaction_takes_is_queued() {
+    let stack = Stack::connect();
+    let sandbox = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;
+    let documents = documents(&sandbox).await;
+    let uris: Vec<String> = (0..230).map(|number| format!(r#"data:,{{"name":"{number}"}}"#)).collect();
+    documents.queue(CHAIN, uris.iter().map(String::as_str)).await.unwrap();
+    assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 230, "failed": 0}));
+    let found = documents.find_many(CHAIN, uris.iter().map(String::as_str)).await.unwrap();
+    assert_eq!(found.len(), 230);
+    assert!(found.iter().all(|(uri, document)| **uri == format!(r#"data:,{{"name":"{}"}}"#, document.name)));
+}
