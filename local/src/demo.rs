@@ -145,7 +145,7 @@ async fn discuss(stage: &Stage<'_>, collection: Address, collectors: &[Address; 
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeMap, error::Error};
+    use std::collections::BTreeMap;
 
     use alloy::{primitives::aliases::U96, rpc::types::Filter, sol_types::SolEvent};
     use shared::chain::{

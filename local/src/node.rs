@@ -45,7 +45,6 @@ pub(crate) async fn transact(
 #[cfg(test)]
 pub(crate) mod testing {
     use std::{
-        error::Error,
         io::{BufRead, BufReader},
         process::{Child, Command, Stdio},
     };

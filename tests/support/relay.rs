@@ -13,16 +13,19 @@ pub struct Relay {
     methods: Arc<Mutex<Vec<String>>>,
 }
 
+/// Says `{result}` or `{error}` to a JSON-RPC call where the node shall not be asked.
+type Answer = dyn Fn(&Value) -> Option<Value> + Send + Sync;
+
 #[derive(Clone)]
 struct Upstream {
     url: String,
     client: reqwest::Client,
     methods: Arc<Mutex<Vec<String>>>,
-    answer: Arc<dyn Fn(&Value) -> Option<Value> + Send + Sync>,
+    answer: Arc<Answer>,
 }
 
 impl Relay {
-    /// `answer` gets each JSON-RPC call, and says `{result}` or `{error}` where the node shall not be asked.
+    /// `answer` is what the relay itself says.
     pub async fn in_front_of(url: &str, answer: impl Fn(&Value) -> Option<Value> + Send + Sync + 'static) -> Self {
         let methods = Arc::new(Mutex::new(Vec::new()));
         let upstream = Upstream {
