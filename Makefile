@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test tools build check-tools
+.PHONY: run test bench tools build check-tools
 
 run: tools build
 	@exec $(LOCAL) run
@@ -19,6 +19,12 @@ test: tools build
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test $(CARGO) test --workspace
+
+# Measured apart from the tests: the figures depend on the machine, their ratios hardly.
+BENCHES := write-bench
+bench: tools
+	@$(CARGO) build --quiet --profile measure --package benches --bins
+	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
 
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 

@@ -2,10 +2,13 @@
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
 mod build_proposal;
+mod challenge_wallet;
+mod connect_wallet;
 mod create_api_key;
 mod create_collection;
 mod create_moment;
 mod create_moments;
+mod disconnect_wallet;
 mod events;
 mod fetch_metadata;
 mod index_chain;
@@ -13,9 +16,11 @@ mod list_api_keys;
 mod list_comments;
 mod log_in;
 mod publish_key_set;
+mod read_artist;
 mod refuse_unknown_route;
 mod revoke_api_key;
 mod send_code;
 mod simulate_moment;
+mod update_artist;
 mod update_moment_uri;
 mod update_sale;

@@ -130,6 +130,20 @@ impl Endpoints {
         Ok(())
     }
 
+    /// Makes a key for another operator lane, and gives its address and id.
+    ///
+    /// # Errors
+    /// When KMS refuses it.
+    pub async fn create_lane(&self) -> Result<(Address, String), Error> {
+        let body = Map::from_iter([
+            ("KeySpec".to_owned(), json!("ECC_SECG_P256K1")),
+            ("KeyUsage".to_owned(), json!("SIGN_VERIFY")),
+        ]);
+        let answer = call(&self.aws, "TrentService.CreateKey", &body).await?;
+        let id = answer["KeyMetadata"]["KeyId"].as_str().ok_or("KMS made no key")?.to_owned();
+        Ok((lane_address(&self.public_key(&id).await?)?, id))
+    }
+
     async fn create_key(&self, key: Resource<'_>) -> Result<(String, String), Error> {
         let body = pick(key, &["KeySpec", "KeyUsage", "Description"])?;
         let answer = call(&self.aws, "TrentService.CreateKey", &body).await?;

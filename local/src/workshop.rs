@@ -57,7 +57,9 @@ pub struct Workshop {
     pub names: BTreeMap<String, String>,
     /// The lanes, in the template's order.
     pub signers: LaneSigners,
-    _chain: LocalChain,
+    /// The lanes with their KMS keys.
+    lanes: Vec<(Address, String)>,
+    node: LocalChain,
     _aws: Process,
 }
 
@@ -86,17 +88,16 @@ impl Workshop {
         let parameter = |name: &str| names.get(name).cloned().unwrap_or_default();
         let lanes: Lanes = parameter("OperatorLanes").parse()?;
         node.fund(lanes.iter()).await?;
-        let kms = aws_sdk_kms::Client::new(&endpoints.sdk_config(&aws).await);
-        let keys = parameter("OperatorLaneKeys");
-        let signer = |(address, key): (Address, &str)| LaneSigner::new(kms.clone(), key.to_owned(), address);
+        let lanes: Vec<_> = lanes.iter().zip(parameter("OperatorLaneKeys").split(',').map(str::to_owned)).collect();
         Ok(Self {
             chain,
             rpc_url: node.rpc_url.clone(),
             dynamodb: endpoints.sdk_config(&dynamodb).await,
-            signers: LaneSigners::new(lanes.iter().zip(keys.split(',')).map(signer).collect()),
+            signers: signers(&lanes, &endpoints).await,
+            lanes,
             endpoints,
             names,
-            _chain: node,
+            node,
             _aws: aws_process,
         })
     }
@@ -119,9 +120,42 @@ impl Workshop {
     /// # Errors
     /// When the HTTP client can't be made.
     pub fn engine(&self, rpc_url: &str, policy: Policy) -> Result<Engine, Error> {
+        self.engine_with(rpc_url, policy, self.signers.clone(), &self.dynamodb)
+    }
+
+    /// The same, reaching AWS at `endpoints`.
+    ///
+    /// # Errors
+    /// When the HTTP client can't be made.
+    pub async fn engine_at(&self, endpoints: &Endpoints, rpc_url: &str, policy: Policy) -> Result<Engine, Error> {
+        let dynamodb = endpoints.sdk_config(&endpoints.dynamodb).await;
+        self.engine_with(rpc_url, policy, signers(&self.lanes, endpoints).await, &dynamodb)
+    }
+
+    fn engine_with(
+        &self,
+        rpc_url: &str,
+        policy: Policy,
+        signers: LaneSigners,
+        dynamodb: &SdkConfig,
+    ) -> Result<Engine, Error> {
         let urls = serde_json::json!({ self.chain.id.to_string(): [rpc_url] }).to_string().parse()?;
         let node = Node::with_timeout(&urls, self.chain.id, NODE_TIMEOUT)?;
-        Ok(Engine::new(self.chain.clone(), node, self.signers.clone(), policy, self.transactions()))
+        let transactions = Transactions::new(Table::new(dynamodb, "ArtistTable"));
+        Ok(Engine::new(self.chain.clone(), node, signers, policy, transactions))
+    }
+
+    /// Adds lanes until there are `count`, each with a key of its own and something to pay with.
+    ///
+    /// # Errors
+    /// When KMS or the node refuses.
+    pub async fn add_lanes(&mut self, count: usize) -> Result<(), Error> {
+        while self.lanes.len() < count {
+            self.lanes.push(self.endpoints.create_lane().await?);
+        }
+        self.node.fund(self.lanes.iter().map(|(address, _)| *address)).await?;
+        self.signers = signers(&self.lanes, &self.endpoints).await;
+        Ok(())
     }
 
     /// A new artist on one of the lanes, whose account isn't deployed.
@@ -156,6 +190,11 @@ impl Workshop {
         let call = call.input(uriCall { id: U256::ONE }.abi_encode().into());
         Ok(uriCall::abi_decode_returns(&self.node().await?.call(call).await?)?)
     }
+}
+
+async fn signers(lanes: &[(Address, String)], endpoints: &Endpoints) -> LaneSigners {
+    let kms = aws_sdk_kms::Client::new(&endpoints.sdk_config(&endpoints.aws).await);
+    LaneSigners::new(lanes.iter().map(|(address, key)| LaneSigner::new(kms.clone(), key.clone(), *address)).collect())
 }
 
 /// Makes a collection with one moment, token 1, whose URI is `ar://first`. `admins` are admins of both, and `actions` are

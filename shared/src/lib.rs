@@ -11,6 +11,7 @@ pub mod http;
 pub mod kms;
 pub mod mail;
 pub mod model;
+pub mod profile;
 pub mod publication;
 pub mod store;
 pub mod telemetry;

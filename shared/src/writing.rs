@@ -26,6 +26,7 @@ use crate::{
         Answer, Artists, CallerState, ClaimRefusal, Keys, ReplayKey, ReplayedRequest, Status, Table, Transaction,
         Transactions,
     },
+    telemetry::{self, Metric},
 };
 
 /// Longest wait for one node's answer while a client waits for ours.
@@ -298,14 +299,14 @@ impl Writing<'_> {
             Wording::Receipt(_) => FINDING_PATIENCE,
         };
         let answer = |outcome: &Outcome| match &outcome.end {
-            End::Mined(receipt) => wording.mined(engine.chain(), receipt),
-            End::Pending { .. } => wording.pending(engine.chain(), outcome.hash),
-            End::Reverted(reason, _) => refused(&ApiError::unprocessable(reason)),
+            End::Mined(receipt) => ended("mined", wording.mined(engine.chain(), receipt)),
+            End::Pending { .. } => ended("pending", wording.pending(engine.chain(), outcome.hash)),
+            End::Reverted(reason, _) => ended("reverted", refused(&ApiError::unprocessable(reason))),
         };
-        let answer = engine
-            .write(write, now, patience, answer)
-            .await
-            .map_err(|error| answer_error(error, engine.policy(), now))?;
+        let answer = engine.write(write, now, patience, answer).await.map_err(|error| {
+            let error = answer_error(error, engine.policy(), now);
+            ended(if error.status().is_client_error() { "refused" } else { "failed" }, error)
+        })?;
         Response::stored(answer.status, answer.body)
     }
 }
@@ -361,6 +362,12 @@ impl Wording {
             _ => None,
         }
     }
+}
+
+/// Counts a write by its outcome, and passes on what it is answered.
+fn ended<T>(outcome: &str, answer: T) -> T {
+    telemetry::record(&[("Outcome", outcome)], &[(Metric::Writes, 1)]);
+    answer
 }
 
 fn accepted(status: u16, hash: primitives::B256, chain_id: ChainId, findings: Map<String, Value>) -> Answer {

@@ -7,6 +7,7 @@ mod relay;
 mod sandbox;
 mod stack;
 mod veil;
+mod wallet;
 mod write;
 
 pub use answer::Answer;
@@ -16,4 +17,5 @@ pub use relay::Relay;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
 pub use veil::Veil;
+pub use wallet::{personal_sign, safe_of, sign_as_safe};
 pub use write::Writer;

@@ -37,6 +37,10 @@ impl Stack {
         self.http.post(format!("{}{path}", self.map.api))
     }
 
+    pub fn patch(&self, path: &str) -> reqwest::RequestBuilder {
+        self.http.patch(format!("{}{path}", self.map.api))
+    }
+
     pub fn delete(&self, path: &str) -> reqwest::RequestBuilder {
         self.http.delete(format!("{}{path}", self.map.api))
     }

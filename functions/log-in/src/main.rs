@@ -11,7 +11,7 @@ use shared::{
     kms::MacKey,
     model::{Address, ArtistId, Email, OneTimeCode},
     store::{Artist, Artists, Codes, StoreError, Table},
-    telemetry,
+    telemetry::{self, Metric},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -80,6 +80,7 @@ impl Endpoint for LogIn {
         if !self.codes.withdraw(&issued).await? {
             return Err(wrong_code());
         }
+        telemetry::count(Metric::SignIns);
         Response::json(&LogInResponse { token, social_wallet: artist.embedded_wallet })
     }
 }
@@ -95,5 +96,6 @@ impl LogInRequest {
 
 /// One answer for every reason, so that it tells nothing of which addresses have a code.
 fn wrong_code() -> ApiError {
+    telemetry::count(Metric::SignInsRefused);
     ApiError::unauthorized("The code is wrong or no longer valid: ask for a new one")
 }

@@ -27,9 +27,13 @@ impl Endpoint for RefuseUnknownRoute {
     }
 }
 
-/// The methods that a path answers to; none if it doesn't exist.
+/// The methods that a path answers to; none if it doesn't exist. A path that is named as it is, is no parameter's value.
 fn allowed_methods(path: &str) -> Vec<&'static str> {
-    ROUTES.iter().filter(|(_, route)| is_match(route, path)).map(|(method, _)| *method).collect()
+    let methods = |is_meant: &dyn Fn(&str) -> bool| {
+        ROUTES.iter().filter(|(_, route)| is_meant(route)).map(|(method, _)| *method).collect::<Vec<_>>()
+    };
+    let named = methods(&|route| route == path);
+    if named.is_empty() { methods(&|route| is_match(route, path)) } else { named }
 }
 
 fn is_match(route: &str, path: &str) -> bool {
@@ -51,6 +55,8 @@ mod tests {
         let mut keys = allowed_methods("/api/artists/api-keys");
         keys.sort_unstable();
         assert_eq!(keys, ["DELETE", "GET", "POST"]);
+        assert_eq!(allowed_methods("/api/artists/0x1"), ["GET"]);
+        assert_eq!(allowed_methods("/api/artists/me"), ["PATCH"]);
         for path in ["/", "/api", "/api/", "/api/comments/", "/api/comments/1", "/comments", "/api/Comments"] {
             assert!(allowed_methods(path).is_empty(), "{path} was found");
         }

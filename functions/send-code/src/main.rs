@@ -14,7 +14,7 @@ use shared::{
     mail::Mailer,
     model::Email,
     store::{Codes, RateWindows, Table},
-    telemetry,
+    telemetry::{self, Metric},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -58,15 +58,24 @@ impl SendCode {
 impl Endpoint for SendCode {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let SendCodeRequest { email } = SendCodeRequest::parse(request)?;
+        let sent = self.send(&email, request).await;
+        telemetry::count(if sent.is_ok() { Metric::CodesSent } else { Metric::CodesRefused });
+        sent?;
+        Response::json(&SendCodeResponse { success: true })
+    }
+}
+
+impl SendCode {
+    async fn send(&self, email: &Email, request: &Request) -> Result<(), ApiError> {
         let now = clock::now()?;
-        rate_limit::admit(&self.windows, &self.limits.of(&email, request), now).await?;
-        let (code, issued) = self.codes.issue(&email, now).await?;
-        if let Err(error) = self.mailer.send_code(&email, &code).await {
+        rate_limit::admit(&self.windows, &self.limits.of(email, request), now).await?;
+        let (code, issued) = self.codes.issue(email, now).await?;
+        if let Err(error) = self.mailer.send_code(email, &code).await {
             // A code that nobody was sent must not stay open to guesses.
             self.codes.withdraw(&issued).await?;
             return Err(ApiError::bad_gateway("The mail could not be sent: try again in a moment", error));
         }
-        Response::json(&SendCodeResponse { success: true })
+        Ok(())
     }
 }
 

@@ -1,10 +1,13 @@
 //! Settles what writes leave behind. One step looks at every open transaction of every lane once: is it in a block, must
 //! it be sent again, does it offer too little, did it never leave, did somebody else use its nonce?
 
+mod lease;
 mod step;
+mod vitals;
 
-use std::time::Duration;
+use std::ops::AddAssign;
 
+use futures::future::join_all;
 use serde::Serialize;
 use shared::{
     chain::{
@@ -13,14 +16,11 @@ use shared::{
     },
     model::{Address, ChainId},
     store::StoreError,
-    telemetry,
+    telemetry::{self, Metric},
 };
 use uuid::Uuid;
 
-use crate::step::LaneStep;
-
-/// How long a run may work on a lane before another one may: longer than the function is allowed to run.
-const LEASE: Duration = Duration::from_secs(120);
+use crate::{lease::Lease, step::LaneStep};
 
 /// Why a lane isn't settled.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +54,17 @@ pub struct Settled {
     pub open: usize,
 }
 
+impl AddAssign for Settled {
+    fn add_assign(&mut self, more: Self) {
+        self.mined += more.mined;
+        self.sent += more.sent;
+        self.bumped += more.bumped;
+        self.abandoned += more.abandoned;
+        self.displaced += more.displaced;
+        self.open += more.open;
+    }
+}
+
 /// A lane that was settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -80,41 +91,49 @@ impl Settler {
         Self { engines, holder: Uuid::new_v4().to_string() }
     }
 
-    /// Looks at every lane once. A lane that another run is at is left out. `now` is the Unix time in seconds.
+    /// Looks at every lane once, at all of them side by side. A lane that another run is at is left out. `now` is the Unix time in seconds.
     ///
     /// # Errors
     /// The last failure; it doesn't keep the other lanes from being settled.
     pub async fn step(&self, now: u64) -> Result<Vec<SettledLane>, SettleError> {
-        let (mut lanes, mut failure) = (Vec::new(), None);
-        for engine in &self.engines {
-            for signer in engine.signers().iter() {
-                let (chain_id, lane) = (engine.chain().id, signer.address().into());
-                match self.settle(engine, lane, now).await {
-                    Ok(Some(settled)) => lanes.push(SettledLane { chain_id, lane, settled }),
-                    Ok(None) => {}
-                    Err(error) => {
-                        tracing::error!(chain.id = chain_id.0, %lane, error = telemetry::chain(&error), "lane not settled");
-                        failure = Some(error);
-                    }
-                }
-            }
+        let lanes = self
+            .engines
+            .iter()
+            .flat_map(|engine| engine.signers().iter().map(move |signer| (engine, Address::from(signer.address()))));
+        let settled = join_all(lanes.map(|(engine, lane)| async move {
+            let chain_id = engine.chain().id;
+            let settled = self.settle(engine, lane, now).await.inspect_err(|error| {
+                tracing::error!(chain.id = chain_id.0, %lane, error = telemetry::chain(error), "lane not settled");
+            })?;
+            Ok(settled.map(|settled| SettledLane { chain_id, lane, settled }))
+        }));
+        let (lanes, failures): (Vec<_>, Vec<_>) = settled.await.into_iter().partition(Result::is_ok);
+        match failures.into_iter().next_back() {
+            Some(Err(failure)) => Err(failure),
+            _ => Ok(lanes.into_iter().flatten().flatten().collect()),
         }
-        failure.map_or(Ok(lanes), Err)
     }
 
     async fn settle(&self, engine: &Engine, lane: Address, now: u64) -> Result<Option<Settled>, SettleError> {
         let (chain, transactions) = (engine.chain().id, engine.transactions());
+        // Before anything is mended.
+        if let Err(error) = vitals::measure(engine, lane, now).await {
+            tracing::warn!(chain.id = chain.0, %lane, error = telemetry::chain(&error), "lane not measured");
+        }
         let Some(state) = transactions.lane(chain, lane).await? else { return Ok(None) };
-        if !transactions.take_lease(chain, lane, &self.holder, now, now + LEASE.as_secs()).await? {
-            return Ok(None);
-        }
-        let settled = LaneStep::new(engine, lane, now).run(&state).await;
-        if let Ok(settled) = &settled
-            && *settled != Settled::default()
-        {
+        let lease = Lease::take(transactions, chain, lane, &self.holder, now).await?;
+        let Some(mut lease) = lease else { return Ok(None) };
+        let mut step = LaneStep::new(engine, lane, now);
+        let ended = step.run(&state, &mut lease).await;
+        let settled = step.settled;
+        if settled != Settled::default() {
             tracing::info!(chain.id = chain.0, %lane, ?settled, "lane settled");
+            telemetry::record(
+                &[("Chain", &chain.to_string())],
+                &[(Metric::Bumps, settled.bumped.try_into().unwrap_or(i64::MAX))],
+            );
         }
-        transactions.give_lease_back(chain, lane, &self.holder).await?;
-        settled.map(Some)
+        lease.give_back().await?;
+        ended.map(|()| Some(settled))
     }
 }

@@ -1,4 +1,5 @@
 use alloy::{eips::BlockNumberOrTag, primitives::Bytes, rpc::types::TransactionRequest};
+use futures::{StreamExt, stream};
 use shared::{
     chain::{
         engine::{CLAIM_LIFETIME, Engine, mined_in},
@@ -7,9 +8,13 @@ use shared::{
     },
     model::{Address, Fees, MarketFees},
     store::{Attempt, Intent, LaneState, Slot, Status, Transaction},
+    telemetry::{self, Metric},
 };
 
-use crate::{SettleError, Settled};
+use crate::{SettleError, Settled, lease::Lease};
+
+/// Transactions of one lane that are worked on at a time.
+const SIDE_BY_SIDE: usize = 8;
 
 /// How long the next transaction in line may wait, in seconds, although it offers enough: its tip is too low then.
 const MOST_WAIT: u64 = 180;
@@ -21,7 +26,7 @@ pub(crate) struct LaneStep<'a> {
     now: u64,
     /// The nonce that the chain waits for.
     on_chain: u64,
-    settled: Settled,
+    pub(crate) settled: Settled,
 }
 
 impl<'a> LaneStep<'a> {
@@ -29,28 +34,58 @@ impl<'a> LaneStep<'a> {
         Self { engine, lane, now, on_chain: 0, settled: Settled::default() }
     }
 
-    pub(crate) async fn run(mut self, state: &LaneState) -> Result<Settled, SettleError> {
+    /// Looks at every open transaction, at some of them side by side. One that can't be looked at, since a node or storage
+    /// fails, doesn't keep the others from being settled; the last such failure is the step's. What was done is in
+    /// `settled` either way.
+    pub(crate) async fn run(&mut self, state: &LaneState, lease: &mut Lease<'_>) -> Result<(), SettleError> {
         let (node, transactions) = (self.engine.node(), self.engine.transactions());
-        let chain = self.engine.chain().id;
-        let on_chain = node.next_nonce(self.lane.into(), BlockNumberOrTag::Latest).await?;
-        self.on_chain = on_chain;
+        self.on_chain = node.next_nonce(self.lane.into(), BlockNumberOrTag::Latest).await?;
         self.follow_foreign_use(state).await?;
-        self.restore_forgotten(state).await?;
-        if state.open.is_empty() {
-            return Ok(self.settled);
-        }
-        let market = node.market_fees().await?;
-        for transaction in transactions.open(chain, self.lane, state).await? {
-            if self.close_if_mined(&transaction).await? {
-                continue;
+        self.settled.sent += self.restore_forgotten(state).await?;
+
+        let (mut waiting, mut failure) = (Vec::new(), None);
+        let open = transactions.open(self.engine.chain().id, self.lane, state).await?;
+        let mut looks = stream::iter(open).map(|transaction| self.look(transaction)).buffered(SIDE_BY_SIDE);
+        let mut settled = self.settled;
+        while let Some((transaction, closed)) = looks.next().await {
+            match closed {
+                Ok(true) => settled.mined += 1,
+                Ok(false) => waiting.push(transaction),
+                Err(error) => failure = Some(self.report(&transaction.slot, error)),
             }
-            self.settled.open += 1;
-            // Until its claimer is gone for sure, a transaction is the claimer's.
-            if transaction.claimed_at + CLAIM_LIFETIME.as_secs() < self.now {
-                self.push(transaction, market).await?;
+            if !lease.holds().await? {
+                break;
             }
         }
-        Ok(self.settled)
+        drop(looks);
+        settled.open += waiting.len();
+
+        if !waiting.is_empty() {
+            let market = node.market_fees().await?;
+            let mut pushes = stream::iter(waiting).map(|waiting| self.push(waiting, market)).buffered(SIDE_BY_SIDE);
+            while let Some((slot, pushed)) = pushes.next().await {
+                match pushed {
+                    Ok(done) => settled += done,
+                    Err(error) => failure = Some(self.report(&slot, error)),
+                }
+                if !lease.holds().await? {
+                    break;
+                }
+            }
+        }
+        self.settled = settled;
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn report(&self, slot: &Slot, error: SettleError) -> SettleError {
+        let Slot { chain, lane, nonce } = slot;
+        tracing::warn!(chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error), "transaction not settled");
+        error
+    }
+
+    async fn look(&self, transaction: Transaction) -> (Transaction, Result<bool, SettleError>) {
+        let closed = self.close_if_mined(&transaction).await;
+        (transaction, closed)
     }
 
     /// Moves on past nonces that somebody else has used while none of ours was open.
@@ -60,28 +95,31 @@ impl<'a> LaneStep<'a> {
         }
         let chain = self.engine.chain();
         tracing::error!(chain.id = chain.id.0, lane = %self.lane, nonce = state.next_nonce, "the lane's key was used elsewhere");
-        self.engine.transactions().skip_to(chain.id, self.lane, state, self.on_chain).await?;
+        if self.engine.transactions().skip_to(chain.id, self.lane, state, self.on_chain).await? {
+            telemetry::count(Metric::ForeignNonces);
+        }
         Ok(())
     }
 
     /// Sends transactions again that were in a block and no longer are, after a reorganisation: those below the lowest
     /// open one whose nonce the chain takes for unused.
-    async fn restore_forgotten(&mut self, state: &LaneState) -> Result<(), SettleError> {
+    async fn restore_forgotten(&self, state: &LaneState) -> Result<usize, SettleError> {
         // A node that is far behind must not keep the run busy for long.
         const MOST: usize = 64;
         let closed = (self.on_chain..state.next_nonce).filter(|nonce| !state.open.contains(nonce)).take(MOST);
+        let mut sent = 0;
         for nonce in closed {
             let slot = Slot { chain: self.engine.chain().id, lane: self.lane, nonce };
             if let Some(Transaction { attempt: Some(attempt), .. }) = self.engine.transactions().get(&slot).await? {
-                self.settled.sent += usize::from(self.engine.node().send(&attempt.signed).await.is_ok());
+                sent += usize::from(self.engine.node().send(&attempt.signed).await.is_ok());
             }
         }
-        Ok(())
+        Ok(sent)
     }
 
     /// Closes the slot of a transaction that is in a block, and of one whose nonce somebody else used and that has
     /// nothing left to do.
-    async fn close_if_mined(&mut self, transaction: &Transaction) -> Result<bool, SettleError> {
+    async fn close_if_mined(&self, transaction: &Transaction) -> Result<bool, SettleError> {
         let hashes = [transaction.hashes.as_slice(), &transaction.filler_hashes].concat();
         if hashes.is_empty() {
             return Ok(false);
@@ -98,7 +136,6 @@ impl<'a> LaneStep<'a> {
                     false => Status::Reverted,
                 };
                 transactions.close(transaction, status, Some(mined_in(&receipt)), None).await?;
-                self.settled.mined += 1;
                 true
             }
             NonceFacts { receipt: None, is_used_for_good: true } if transaction.status == Status::Abandoned => {
@@ -109,30 +146,48 @@ impl<'a> LaneStep<'a> {
         Ok(closed)
     }
 
+    async fn push(&self, transaction: Transaction, market: MarketFees) -> (Slot, Result<Settled, SettleError>) {
+        let slot = transaction.slot;
+        // Until its claimer is gone for sure, a transaction is the claimer's: others may only send what is signed.
+        let is_left_alone = transaction.claimed_at + CLAIM_LIFETIME.as_secs() < self.now;
+        let pushed = match (&transaction.attempt, is_left_alone) {
+            (Some(attempt), false) => Ok(self.sent_again(self.engine.node().send(&attempt.signed).await.is_ok())),
+            (None, false) => Ok(Settled::default()),
+            (_, true) => self.push_on(transaction, market).await,
+        };
+        (slot, pushed)
+    }
+
     /// Does what brings a transaction into a block that nobody else looks after any more.
-    async fn push(&mut self, transaction: Transaction, market: MarketFees) -> Result<(), SettleError> {
+    async fn push_on(&self, transaction: Transaction, market: MarketFees) -> Result<Settled, SettleError> {
         match (&transaction.attempt, transaction.status) {
             (None, Status::Claimed) if !transaction.is_moved => {
                 // From here on, whoever claimed it can't store signed bytes any more.
-                self.give_up(transaction, true, market.quote(self.cap())).await?;
+                self.give_up(transaction, true, market.quote(self.cap())).await
             }
-            (None, _) => self.sign_and_send(transaction, market.quote(self.cap())).await?,
+            (None, _) => {
+                self.sign_and_send(transaction, market.quote(self.cap())).await?;
+                Ok(Settled::default())
+            }
             (Some(attempt), _) => {
                 let attempt = attempt.clone();
-                self.send_or_bump(transaction, attempt, market).await?;
+                self.send_or_bump(transaction, attempt, market).await
             }
         }
-        Ok(())
     }
 
-    /// Raises the fees of what the next block can't take, or hasn't taken for long, and sends everything else again as it is; also what could only
-    /// be raised past the cap.
+    fn sent_again(&self, is_taken: bool) -> Settled {
+        Settled { sent: usize::from(is_taken), ..Settled::default() }
+    }
+
+    /// Raises the fees of what the next block can't take, or hasn't taken for long, and sends everything else again as it
+    /// is; also what could only be raised past the cap.
     async fn send_or_bump(
-        &mut self,
+        &self,
         transaction: Transaction,
         attempt: Attempt,
         market: MarketFees,
-    ) -> Result<(), SettleError> {
+    ) -> Result<Settled, SettleError> {
         let is_next = transaction.slot.nonce == self.on_chain;
         let is_too_low = !market.admits(attempt.fees) || (is_next && attempt.signed_at + MOST_WAIT < self.now);
         let fault = match self.engine.node().send(&attempt.signed).await {
@@ -147,11 +202,11 @@ impl<'a> LaneStep<'a> {
                 return self.give_up(transaction, false, fees).await;
             }
             Some(NodeFault::NonceTooLow) => {
-                if let Some(moved) = self.engine.move_if_displaced(&transaction, self.now).await? {
-                    self.settled.displaced += 1;
-                    self.sign_and_send(moved, market.quote(self.cap())).await?;
-                }
-                return Ok(());
+                let Some(moved) = self.engine.move_if_displaced(&transaction, self.now).await? else {
+                    return Ok(Settled::default());
+                };
+                self.sign_and_send(moved, market.quote(self.cap())).await?;
+                return Ok(Settled { displaced: 1, ..Settled::default() });
             }
             None if transaction.status == Status::Signed => {
                 self.engine.transactions().mark_broadcast(&transaction, None).await?;
@@ -161,33 +216,30 @@ impl<'a> LaneStep<'a> {
         let must_rise = is_too_low || matches!(fault, Some(NodeFault::FeeTooLow | NodeFault::ReplacementUnderpriced));
         match attempt.fees.bump(market, self.cap()).filter(|_| must_rise) {
             Some(fees) => {
-                self.settled.bumped += 1;
                 let status = if transaction.status == Status::Signed && fault.is_none() {
                     Status::Broadcast
                 } else {
                     transaction.status
                 };
-                self.sign_and_send(Transaction { status, ..transaction }, fees).await
+                self.sign_and_send(Transaction { status, ..transaction }, fees).await?;
+                Ok(Settled { bumped: 1, ..Settled::default() })
             }
-            None => {
-                self.settled.sent += usize::from(fault.is_none());
-                Ok(())
-            }
+            None => Ok(self.sent_again(fault.is_none())),
         }
     }
 
     /// Gives a transaction up and fills its slot with one that does nothing.
-    async fn give_up(&mut self, transaction: Transaction, never_left: bool, fees: Fees) -> Result<(), SettleError> {
-        if self.engine.transactions().abandon(&transaction, never_left).await? {
-            self.settled.abandoned += 1;
-            let abandoned = Transaction { status: Status::Abandoned, attempt: None, ..transaction };
-            self.sign_and_send(abandoned, fees).await?;
+    async fn give_up(&self, transaction: Transaction, never_left: bool, fees: Fees) -> Result<Settled, SettleError> {
+        if !self.engine.transactions().abandon(&transaction, never_left).await? {
+            return Ok(Settled::default());
         }
-        Ok(())
+        let abandoned = Transaction { status: Status::Abandoned, attempt: None, ..transaction };
+        self.sign_and_send(abandoned, fees).await?;
+        Ok(Settled { abandoned: 1, ..Settled::default() })
     }
 
     /// Signs a transaction, or what fills its slot, stores the bytes and sends them.
-    async fn sign_and_send(&mut self, transaction: Transaction, fees: Fees) -> Result<(), SettleError> {
+    async fn sign_and_send(&self, transaction: Transaction, fees: Fees) -> Result<(), SettleError> {
         let filler;
         let intent = match transaction.status {
             Status::Abandoned => {

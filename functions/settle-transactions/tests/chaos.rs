@@ -91,7 +91,7 @@ async fn every_wish_is_done_exactly_once() -> Result<(), Error> {
         total_gas_daily: 1_000_000_000_000,
     };
     let healthy = workshop.engine(&workshop.rpc_url, limits.clone())?;
-    let disturbed = workshop.engine(&disturbed(&workshop.rpc_url, PAST_THE_TIME_OUT).await?, limits)?;
+    let disturbed = workshop.engine(&disturbed(&workshop.rpc_url, PAST_THE_TIME_OUT, 10).await?, limits)?;
     let mut artists = Vec::new();
     for index in 0..ARTISTS {
         artists.push(workshop.artist(index % 2).await?);

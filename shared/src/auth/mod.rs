@@ -5,3 +5,4 @@ pub mod caller;
 pub mod rate_limit;
 pub mod sign_in_code;
 pub mod token;
+pub mod wallet_proof;

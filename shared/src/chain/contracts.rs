@@ -245,6 +245,11 @@ sol! {
         function nextNonce() external view returns (bytes32);
     }
 
+    /// A wallet that is a contract (ERC-1271).
+    interface ContractWallet {
+        function isValidSignature(bytes32 hash, bytes memory signature) external view returns (bytes4 magicValue);
+    }
+
     /// A Safe smart account, v1.4.1.
     #[sol(rpc)]
     interface Safe {

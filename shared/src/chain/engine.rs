@@ -31,12 +31,15 @@ use crate::{
         AccountState, Answer, Attempt, Claim, ClaimRefusal, GasLimits, Intent, MinedIn, Slot, Status, StoreError,
         Transaction, Transactions,
     },
-    telemetry,
+    telemetry::{self, Metric},
 };
 
 /// How long whoever claimed a nonce may take to store signed bytes: longer than a function is allowed to run. After that
 /// nobody can come back with some.
-pub const CLAIM_LIFETIME: Duration = Duration::from_secs(60);
+pub const CLAIM_LIFETIME: Duration = Duration::from_secs(40);
+
+/// Longest pause between two looks for a receipt.
+const LONG_PAUSE: Duration = Duration::from_secs(1);
 
 /// How often a claim is tried when others take the nonces.
 const CLAIM_ATTEMPTS: u32 = 12;
@@ -249,8 +252,11 @@ impl Engine {
                 return Outcome { hash: attempt.hash, end: End::Pending { is_taken }, transaction };
             }
             tokio::time::sleep(pause).await;
-            pause = (pause * 3 / 2).min(Duration::from_secs(1));
-            is_taken = is_taken || self.node.send(&attempt.signed).await.is_ok();
+            pause = (pause * 3 / 2).min(LONG_PAUSE);
+            // A node that said that it has the transaction may have lost it, or another one behind the same address.
+            if !is_taken || pause == LONG_PAUSE {
+                is_taken |= self.node.send(&attempt.signed).await.is_ok();
+            }
         }
     }
 
@@ -339,6 +345,7 @@ impl Engine {
             return Ok(None);
         }
         tracing::error!(chain.id = chain.0, %lane, nonce, "the lane's key was used elsewhere");
+        telemetry::count(Metric::ForeignNonces);
         let least = self.node.next_nonce(lane.into(), BlockNumberOrTag::Pending).await?;
         let Some(state) = self.transactions.lane(chain, lane).await? else { return Ok(None) };
         Ok(self.transactions.displace(transaction, &state, least, now).await?)

@@ -2,6 +2,7 @@
 //! there for artists.
 
 pub mod account;
+pub mod contract_signature;
 pub mod contracts;
 pub mod destination;
 pub mod engine;

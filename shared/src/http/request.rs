@@ -5,6 +5,7 @@ use lambda_http::{
     http::{Method, header},
     request::RequestContext,
 };
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -39,6 +40,15 @@ impl Request {
     /// Path from the host on, with the stage's name in front.
     pub fn path(&self) -> &str {
         self.event.uri().path()
+    }
+
+    /// Method and pattern of the route that was taken, such as `GET /collections/{network}/{contract}`: unlike the path,
+    /// it names nothing and nobody.
+    pub fn route(&self) -> &str {
+        match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.route_key.as_deref().unwrap_or_default(),
+            _ => "",
+        }
     }
 
     /// A header's value, if it is there and readable text.
@@ -78,6 +88,13 @@ impl Request {
     /// The query's parameters.
     pub fn query(&self) -> Fields {
         Fields::from_query(self.query_string())
+    }
+
+    /// The path's parameters, such as `address` of `/artists/{address}`, with percent-encoding undone.
+    pub fn path_parameters(&self) -> Fields {
+        let parameters = self.event.path_parameters();
+        let decode = |value: &str| Value::String(percent_decode_str(value).decode_utf8_lossy().into_owned());
+        Fields::from_object(parameters.iter().map(|(name, value)| (name.to_owned(), decode(value))).collect())
     }
 
     /// The query string with `value` for the parameter `name`, and all others as they are.

@@ -24,7 +24,7 @@ pub async fn serve(endpoint: impl Endpoint) -> Result<(), StartError> {
 }
 
 async fn answer(endpoint: &impl Endpoint, event: lambda_http::Request) -> lambda_http::Response<Body> {
-    let started = Instant::now();
+    let (started, cold_start) = (Instant::now(), telemetry::is_cold_start());
     let request = Request::new(event);
     let response = endpoint.handle(&request).await.unwrap_or_else(|error| {
         if let Some(cause) = error.cause() {
@@ -35,10 +35,10 @@ async fn answer(endpoint: &impl Endpoint, event: lambda_http::Request) -> lambda
     let response = response.revalidated(&request);
     tracing::info!(
         request.id = request.id(),
-        method = %request.method(),
-        path = request.path(),
+        route = request.route(),
         status = response.status().as_u16(),
-        duration_ms = started.elapsed().as_millis(),
+        duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        cold_start,
         "request answered"
     );
     match request.id().parse() {

@@ -14,6 +14,7 @@ mod metadata;
 mod moment;
 mod one_time_code;
 mod page;
+mod profile;
 mod publication;
 mod sale;
 mod uri;
@@ -31,6 +32,7 @@ pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CH
 pub use moment::{ChainId, Collection, Moment, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
 pub use page::{Page, PageLimit, PageNumber};
+pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{NewMoment, OPEN_EDITION, Split, TargetCollection};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;

@@ -3,9 +3,11 @@
 //! ([`Table::secrets`]). One file per aggregate; each says which keys its rows have.
 
 mod artists;
+mod challenges;
 mod checkpoints;
 mod codes;
 mod comments;
+mod inbox;
 mod keys;
 mod metadata;
 mod moments;
@@ -25,10 +27,14 @@ use aws_sdk_dynamodb::{
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::{
-    artists::{Artist, Artists},
+    artists::{
+        Artist, Artists, HELD_NAMES, MAX_WALLETS, NAME_HELD_FOR, Profile, ProfileChange, ProfileRefusal, WalletRefusal,
+    },
+    challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
     checkpoints::Checkpoints,
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
+    inbox::{ArtistChange, ArtistChanged, Inbox},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
     moments::Moments,

@@ -25,13 +25,14 @@ impl Dice {
     }
 }
 
-/// Stands in front of a node and disturbs a third of what is sent through it, and a tenth of what is asked.
+/// Stands in front of a node and disturbs a third of what is sent through it, and some of what is asked.
 #[derive(Clone)]
 struct Disturber {
     node: String,
     client: reqwest::Client,
     dice: Dice,
     delay: Duration,
+    one_read_in: u64,
 }
 
 async fn disturb(State(disturber): State<Disturber>, body: Bytes) -> impl IntoResponse {
@@ -47,21 +48,22 @@ async fn disturb(State(disturber): State<Disturber>, body: Bytes) -> impl IntoRe
             Err(_) => (StatusCode::BAD_GATEWAY, String::new()),
         }
     };
-    let chance = if request["method"] == "eth_sendRawTransaction" { 3 } else { 10 };
-    if disturber.dice.roll(chance) != 0 {
+    let is_sent = request["method"] == "eth_sendRawTransaction";
+    if disturber.dice.roll(if is_sent { 3 } else { disturber.one_read_in }) != 0 {
         return forward().await;
     }
-    match disturber.dice.roll(7) {
+    // What a node says of a transaction it can't say of a question.
+    match disturber.dice.roll(if is_sent { 7 } else { 4 }) {
         0 => {
             forward().await;
             (StatusCode::OK, String::new())
         }
-        1 => {
+        1 if is_sent || disturber.dice.roll(3) == 0 => {
             let answer = forward().await;
             tokio::time::sleep(disturber.delay).await;
             answer
         }
-        2 => (StatusCode::INTERNAL_SERVER_ERROR, "a node's bad day".to_owned()),
+        1 | 2 => (StatusCode::INTERNAL_SERVER_ERROR, "a node's bad day".to_owned()),
         3 => {
             forward().await;
             (StatusCode::BAD_GATEWAY, String::new())
@@ -72,9 +74,10 @@ async fn disturb(State(disturber): State<Disturber>, body: Bytes) -> impl IntoRe
     }
 }
 
-/// Starts it. `delay` is how long it sits on an answer now and then.
-pub(crate) async fn disturbed(node: &str, delay: Duration) -> Result<String, std::io::Error> {
-    let disturber = Disturber { node: node.to_owned(), client: reqwest::Client::new(), dice: Dice::default(), delay };
+/// Starts it. `delay` is how long it sits on an answer now and then; one read in `one_read_in` is disturbed.
+pub(crate) async fn disturbed(node: &str, delay: Duration, one_read_in: u64) -> Result<String, std::io::Error> {
+    let (client, dice) = (reqwest::Client::new(), Dice::default());
+    let disturber = Disturber { node: node.to_owned(), client, dice, delay, one_read_in };
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
     tokio::spawn(axum::serve(listener, Router::new().fallback(disturb).with_state(disturber)).into_future());

@@ -20,7 +20,7 @@ pub use rows::{
 };
 
 use self::rows::{account_key, lane_key, replay_key, transaction_key};
-use super::{Artist, StoreError, Table};
+use super::{Artist, StoreError, Table, artists::profile_key};
 use crate::model::{Address, ArtistId, ChainId};
 use serde::Deserialize;
 
@@ -73,7 +73,7 @@ impl Transactions {
         replay: Option<&ReplayKey>,
         now: u64,
     ) -> Result<Option<CallerState>, StoreError> {
-        let mut keys = vec![rows::profile_key(artist), account_key(artist, chain)];
+        let mut keys = vec![profile_key(artist), account_key(artist, chain)];
         keys.extend(guess.map(|lane| lane_key(chain, lane)));
         keys.extend(replay.map(replay_key));
         let rows = self.table.get_many(keys).await?;

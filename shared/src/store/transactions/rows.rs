@@ -219,10 +219,6 @@ pub(super) fn account_key(artist: ArtistId, chain: ChainId) -> Key {
     Key::new(artist_partition(artist), format!("ACCOUNT#{chain}"))
 }
 
-pub(super) fn profile_key(artist: ArtistId) -> Key {
-    Key::new(artist_partition(artist), "PROFILE")
-}
-
 pub(super) fn replay_key(replay: &ReplayKey) -> Key {
     Key::new(format!("REPLAY#{}", replay.0), "REQUEST")
 }

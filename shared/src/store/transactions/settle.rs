@@ -258,7 +258,8 @@ impl Transactions {
         let put = Put::builder()
             .table_name(&self.table.name)
             .set_item(Some(item))
-            .condition_expression("attribute_not_exists(pk) OR leased_until <= :now")
+            .condition_expression("attribute_not_exists(pk) OR leased_until <= :now OR holder = :holder")
+            .expression_attribute_values(":holder", text(holder))
             .expression_attribute_values(":now", number(now));
         self.table.write_together(vec![TransactWriteItem::builder().put(put.build()?).build()]).await
     }

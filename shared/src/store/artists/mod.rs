@@ -1,13 +1,25 @@
 //! Artists, in the table of what the chain can't rebuild.
 //!
-//! - `pk = ARTIST#<id>`, `sk = PROFILE`: the artist;
+//! - `pk = ARTIST#<id>`, `sk = PROFILE`: the artist, with their wallets;
 //! - `pk = EMAIL#<address>`, `sk = ARTIST`: which artist signs in with it, and the wallet, so that a sign-in is one read;
-//! - `pk = WALLET#<address>`, `sk = ARTIST`: whose wallet it is, with the name to show for it.
+//! - `pk = WALLET#<address>`, `sk = ARTIST`: whose wallet it is, with the name to show for it;
+//! - `pk = USERNAME#<folded name>`, `sk = ARTIST`: whose name it is, or until when it is kept for whom.
+//!
+//! Whatever changes one of these changes all that say the same in one transaction, and tells the indexer.
+
+mod profiles;
+mod usernames;
+mod wallets;
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::{
+    profiles::{Profile, ProfileChange, ProfileRefusal},
+    usernames::{HELD_NAMES, NAME_HELD_FOR},
+    wallets::{MAX_WALLETS, WalletRefusal},
+};
 use super::{Key, StoreError, Table};
 use crate::model::{Address, ArtistId, Email, Wallet, WalletType};
 
@@ -27,21 +39,11 @@ pub struct Artist {
 pub struct Artists(Table);
 
 #[derive(Serialize)]
-struct ProfileRow<'a> {
-    #[serde(flatten)]
-    artist: &'a Artist,
-    email: &'a Email,
-    username: &'static str,
-    /// Unix time in seconds.
-    created_at: u64,
-}
-
-#[derive(Serialize)]
-struct WalletRow {
+struct WalletRow<'a> {
     artist_id: ArtistId,
     #[serde(flatten)]
     wallet: Wallet,
-    username: &'static str,
+    username: &'a str,
 }
 
 #[derive(Deserialize)]
@@ -74,16 +76,11 @@ impl Artists {
     /// # Errors
     /// When storage fails.
     pub async fn create(&self, email: &Email, artist: &Artist, now: u64) -> Result<bool, StoreError> {
-        let profile = ProfileRow { artist, email, username: "", created_at: now };
-        let wallet = WalletRow {
-            artist_id: artist.artist_id,
-            wallet: Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded },
-            username: profile.username,
-        };
+        let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
         let rows = vec![
             self.0.insertion(&email_key(email), artist)?,
-            self.0.insertion(&Key::new(format!("ARTIST#{}", artist.artist_id), "PROFILE"), &profile)?,
-            self.0.insertion(&wallet_key(artist.embedded_wallet), &wallet)?,
+            self.first_profile(email, artist, wallet, now)?,
+            self.wallet_insertion(artist.artist_id, wallet, "")?,
         ];
         self.0.write_together(rows).await
     }
@@ -93,8 +90,7 @@ impl Artists {
     /// # Errors
     /// When storage fails.
     pub async fn owns(&self, artist: ArtistId, wallet: Address) -> Result<bool, StoreError> {
-        let owner: Option<WalletOwner> = self.0.get(&wallet_key(wallet)).await?;
-        Ok(owner.is_some_and(|owner| owner.artist_id == artist))
+        Ok(self.owner(wallet).await? == Some(artist))
     }
 
     /// The names to show for wallets; one that is no artist's, or whose artist has no name, is left out. One read for
@@ -110,6 +106,12 @@ impl Artists {
         }
         Ok(names)
     }
+
+    /// Whose wallet it is. One read.
+    async fn owner(&self, wallet: Address) -> Result<Option<ArtistId>, StoreError> {
+        let owner: Option<WalletOwner> = self.0.get(&wallet_key(wallet)).await?;
+        Ok(owner.map(|owner| owner.artist_id))
+    }
 }
 
 fn email_key(email: &Email) -> Key {
@@ -118,4 +120,8 @@ fn email_key(email: &Email) -> Key {
 
 fn wallet_key(wallet: Address) -> Key {
     Key::new(format!("WALLET#{wallet}"), "ARTIST")
+}
+
+pub(super) fn profile_key(artist: ArtistId) -> Key {
+    Key::new(format!("ARTIST#{artist}"), "PROFILE")
 }

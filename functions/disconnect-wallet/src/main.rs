@@ -1,0 +1,66 @@
+//! `DELETE /artists/wallets?address=`: disconnects one of the caller's own wallets. Nothing changes on any chain.
+
+use shared::{
+    auth::caller::CallerAuthenticator,
+    clock, config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::Address,
+    profile::{WalletsResponse, no_artist},
+    store::{Artists, Table, WalletRefusal},
+    telemetry,
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(DisconnectWallet::from_env().await?).await
+}
+
+struct DisconnectWallet {
+    callers: CallerAuthenticator,
+    artists: Artists,
+}
+
+/// Which wallet goes. The response is the artist's remaining wallets: `{wallets: [{address, type}]}`.
+struct DisconnectWalletQuery {
+    /// `address`: its account.
+    address: Address,
+}
+
+impl DisconnectWallet {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            artists: Artists::new(Table::artists(&aws)?),
+        })
+    }
+}
+
+impl Endpoint for DisconnectWallet {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let now = clock::now()?;
+        let artist = self.callers.authenticate(request, now).await?;
+        let DisconnectWalletQuery { address } = DisconnectWalletQuery::parse(request)?;
+        let rest = self.artists.disconnect_wallet(artist, address, now.as_secs()).await?;
+        Response::json(&WalletsResponse::of(&rest.map_err(refused)?))
+    }
+}
+
+impl DisconnectWalletQuery {
+    fn parse(request: &Request) -> Result<Self, ApiError> {
+        let mut fields = request.query();
+        let address = fields.required("address");
+        fields.finish(|| Some(Self { address: address? }))
+    }
+}
+
+fn refused(refusal: WalletRefusal) -> ApiError {
+    match refusal {
+        WalletRefusal::Embedded => {
+            ApiError::conflict("This is the account that the service keeps for you: it can't be disconnected")
+        }
+        WalletRefusal::Unknown => ApiError::not_found("You have no wallet with this address"),
+        WalletRefusal::Gone | WalletRefusal::Taken | WalletRefusal::TooMany | WalletRefusal::Used => no_artist(),
+    }
+}

@@ -1,0 +1,61 @@
+//! The right to work on a lane, for a while. Two runs at the same lane would do no harm, since every change of a
+//! transaction has its condition; but they would send everything twice.
+
+use std::time::{Duration, Instant};
+
+use shared::{
+    model::{Address, ChainId},
+    store::{StoreError, Transactions},
+};
+
+/// How long a lane waits for a run that has died: longer than one transaction usually takes when nodes are slow.
+const LIFETIME: Duration = Duration::from_secs(45);
+
+/// How old a lease may become before it is renewed.
+const RENEWAL: Duration = Duration::from_secs(10);
+
+/// A lease of one lane.
+pub(crate) struct Lease<'a> {
+    transactions: &'a Transactions,
+    chain: ChainId,
+    lane: Address,
+    holder: &'a str,
+    /// Unix time at the start, in seconds.
+    taken_at: u64,
+    start: Instant,
+    renewed: Instant,
+}
+
+impl<'a> Lease<'a> {
+    /// Takes the lane; `None` when another run has it. One write.
+    pub(crate) async fn take(
+        transactions: &'a Transactions,
+        chain: ChainId,
+        lane: Address,
+        holder: &'a str,
+        now: u64,
+    ) -> Result<Option<Self>, StoreError> {
+        let start = Instant::now();
+        let lease = Self { transactions, chain, lane, holder, taken_at: now, start, renewed: start };
+        Ok(lease.write().await?.then_some(lease))
+    }
+
+    /// Whether the lane may be worked on further. One write every ten seconds.
+    pub(crate) async fn holds(&mut self) -> Result<bool, StoreError> {
+        if self.renewed.elapsed() < RENEWAL {
+            return Ok(true);
+        }
+        self.renewed = Instant::now();
+        self.write().await
+    }
+
+    /// Gives the lane back, if it still has it. One write.
+    pub(crate) async fn give_back(self) -> Result<(), StoreError> {
+        self.transactions.give_lease_back(self.chain, self.lane, self.holder).await
+    }
+
+    async fn write(&self) -> Result<bool, StoreError> {
+        let now = self.taken_at + self.start.elapsed().as_secs();
+        self.transactions.take_lease(self.chain, self.lane, self.holder, now, now + LIFETIME.as_secs()).await
+    }
+}

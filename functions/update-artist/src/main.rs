@@ -1,0 +1,76 @@
+//! `PATCH /artists/me`: changes what the caller shows of themselves.
+
+use std::time::Duration;
+
+use shared::{
+    auth::caller::CallerAuthenticator,
+    clock, config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    profile::{ArtistResponse, no_artist},
+    store::{Artists, HELD_NAMES, ProfileChange, ProfileRefusal, Table},
+    telemetry,
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(UpdateArtist::from_env().await?).await
+}
+
+struct UpdateArtist {
+    callers: CallerAuthenticator,
+    artists: Artists,
+}
+
+impl UpdateArtist {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            artists: Artists::new(Table::artists(&aws)?),
+        })
+    }
+}
+
+impl Endpoint for UpdateArtist {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let now = clock::now()?;
+        let artist = self.callers.authenticate(request, now).await?;
+        let change = parse(request)?;
+        let profile = self.artists.update_profile(artist, &change, now.as_secs()).await?;
+        let profile = profile.map_err(|refusal| refused(refusal, now))?;
+        Response::json(&ArtistResponse::of(&profile)?)
+    }
+}
+
+/// The body of the request: any of `username` (3 to 32 characters), `bio` (500 at most), `instagram_username`,
+/// `twitter_username` and `telegram_username` (64 at most). All but the name can be emptied. The response is the artist.
+fn parse(request: &Request) -> Result<ProfileChange, ApiError> {
+    let mut fields = request.json()?;
+    let change = ProfileChange {
+        username: fields.optional("username"),
+        bio: fields.optional("bio"),
+        instagram_username: fields.optional("instagram_username"),
+        twitter_username: fields.optional("twitter_username"),
+        telegram_username: fields.optional("telegram_username"),
+    };
+    let change = fields.finish(|| Some(change))?;
+    if change == ProfileChange::default() {
+        return Err(ApiError::bad_request(
+            "Give at least one of username, bio, instagram_username, twitter_username and telegram_username",
+        ));
+    }
+    Ok(change)
+}
+
+fn refused(refusal: ProfileRefusal, now: Duration) -> ApiError {
+    match refusal {
+        ProfileRefusal::Gone => no_artist(),
+        ProfileRefusal::NameTaken => ApiError::conflict("The username is taken, or kept for whoever had it lately"),
+        ProfileRefusal::TooManyNames { until } => ApiError::too_many_requests(
+            "Usernames that you gave up are kept for you for 30 days: take one of them back, or wait until one is free",
+            u32::try_from(HELD_NAMES).unwrap_or(u32::MAX),
+            Duration::from_secs(until).saturating_sub(now),
+        ),
+    }
+}

@@ -1,0 +1,172 @@
+//! Proof that a wallet is the caller's: a message that they were given, signed with it. The message is one of EIP-4361,
+//! so wallets show it as a sign-in and warn when another site asks for it.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use alloy::primitives::{B256, Bytes, Signature, eip191_hash_message};
+use url::Url;
+use uuid::Uuid;
+
+use crate::{
+    clock,
+    config::{self, ConfigError},
+    model::{Address, ChainId, Invalid},
+    store::CHALLENGE_LIFETIME,
+};
+
+/// Words the messages: who asks for them.
+#[derive(Clone, Debug)]
+pub struct Challenger {
+    base: Url,
+}
+
+/// A text that is to be signed, or came back signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message(String);
+
+/// A signature of a wallet: 65 bytes of a key, or whatever a contract takes for one; `0x` and hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalletSignature(Bytes);
+
+impl Challenger {
+    /// Reads `TOKEN_ISSUER`, the base address of the service, from which the messages' domain follows.
+    ///
+    /// # Errors
+    /// When it is unset or no URL.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Ok(Self { base: config::parsed("TOKEN_ISSUER")? })
+    }
+
+    /// A new message for `wallet` to sign at `now`. It names the artist's account, so that whoever is made to sign for
+    /// somebody else can see it.
+    ///
+    /// # Errors
+    /// When the clock stands beyond the year 9999.
+    pub fn message(
+        &self,
+        wallet: Address,
+        chain: ChainId,
+        account: Address,
+        now: Duration,
+    ) -> Result<Message, time::Error> {
+        let domain = &self.base[url::Position::BeforeHost..url::Position::AfterPort];
+        let wallet = checksummed(wallet);
+        let account = checksummed(account);
+        let (uri, nonce) = (&self.base, Uuid::new_v4().simple());
+        let issued_at = clock::iso_8601(now.as_secs())?;
+        let expires_at = clock::iso_8601((now + CHALLENGE_LIFETIME).as_secs())?;
+        Ok(Message(format!(
+            "{domain} wants you to sign in with your Ethereum account:\n{wallet}\n\n\
+             Connect this wallet to the artist whose account is {account}. This costs nothing.\n\n\
+             URI: {uri}\nVersion: 1\nChain ID: {chain}\nNonce: {nonce}\n\
+             Issued At: {issued_at}\nExpiration Time: {expires_at}"
+        )))
+    }
+}
+
+impl Message {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What is signed: the text's hash as wallets sign texts (EIP-191, `personal_sign`).
+    pub fn hash(&self) -> B256 {
+        eip191_hash_message(&self.0)
+    }
+}
+
+impl WalletSignature {
+    /// Whether the key of `wallet` made it over `message`. No call to anyone.
+    pub fn is_of_key(&self, wallet: Address, message: &Message) -> bool {
+        let signature = Signature::from_raw(&self.0).ok();
+        let signer = signature.and_then(|signature| signature.recover_address_from_prehash(&message.hash()).ok());
+        signer == Some(wallet.into())
+    }
+
+    /// Its bytes, for the contract that judges it.
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.0
+    }
+}
+
+impl FromStr for Message {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        if text.is_empty() || text.len() > 2000 {
+            return Err(Invalid("must be the message of POST /artists/wallets/challenge, as it was given"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl FromStr for WalletSignature {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        const MAX_BYTES: usize = 4096;
+        let bytes = text.strip_prefix("0x").and_then(|digits| alloy::hex::decode(digits).ok());
+        match bytes {
+            Some(bytes) if !bytes.is_empty() && bytes.len() <= MAX_BYTES => Ok(Self(bytes.into())),
+            _ => Err(Invalid("must be a signature: 0x and the hexadecimal digits of 1 to 4096 bytes")),
+        }
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// As EIP-4361 wants addresses: with the checksum of EIP-55.
+fn checksummed(address: Address) -> String {
+    alloy::primitives::Address::from(address).to_checksum(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_has_the_parts_of_eip_4361_and_is_new_each_time() {
+        let challenger = Challenger { base: "https://moments.example:8443/api".parse().unwrap() };
+        let wallet = "0x540c18b7f99b3b599c6feb99964498931c211858".parse().unwrap();
+        let account = "0x2994762aa0e4c750c51f333c10d81961faebe785".parse().unwrap();
+        let make = || challenger.message(wallet, ChainId(8453), account, Duration::from_secs(1_753_400_000)).unwrap();
+        let message = make();
+        let lines: Vec<_> = message.as_str().split('\n').collect();
+        let nonce = lines[8].strip_prefix("Nonce: ").unwrap();
+        assert_eq!(
+            lines,
+            [
+                "moments.example:8443 wants you to sign in with your Ethereum account:",
+                "0x540C18B7f99b3b599c6FeB99964498931c211858",
+                "",
+                "Connect this wallet to the artist whose account is 0x2994762aA0E4C750c51f333C10d81961faEBE785. This costs \
+                 nothing.",
+                "",
+                "URI: https://moments.example:8443/api",
+                "Version: 1",
+                "Chain ID: 8453",
+                lines[8],
+                "Issued At: 2025-07-24T23:33:20Z",
+                "Expiration Time: 2025-07-24T23:43:20Z",
+            ]
+        );
+        assert!(nonce.len() >= 8 && nonce.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{nonce}");
+        assert_ne!(message, make());
+    }
+
+    #[test]
+    fn a_signature_is_judged_by_who_made_it() {
+        // Key 1, made by another implementation (eth-account 0.13) over "moments".
+        let message: Message = "moments".parse().unwrap();
+        for text in ["", "0x", "0x1", "0xzz", "1b", &format!("0x{}", "00".repeat(4097))] {
+            assert!(text.parse::<WalletSignature>().is_err(), "{text:?} was accepted");
+        }
+        let zeros: WalletSignature = format!("0x{}", "00".repeat(65)).parse().unwrap();
+        assert!(!zeros.is_of_key(alloy::primitives::Address::ZERO.into(), &message));
+    }
+}

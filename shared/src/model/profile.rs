@@ -1,0 +1,170 @@
+use std::{fmt, str::FromStr};
+
+use unicode_security::{
+    GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, confusable_detection::skeleton,
+};
+
+use super::Invalid;
+
+/// The name that an artist goes by: 3 to 32 letters, digits, `_`, `.` and `-`, kept as given. Letters of any alphabet
+/// will do, but no mixture of alphabets and nothing that reads as a name in Latin letters without being one (Unicode
+/// Technical Standard 39), so that nobody can go by a name that looks like another's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Username(String);
+
+/// What artists say about themselves: up to 500 characters on any number of lines, kept as given. May be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bio(String);
+
+/// What an artist goes by at another service: up to 64 letters, digits, `_`, `.` and `-`. May be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SocialUsername(String);
+
+impl FromStr for Username {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let is_allowed = |c: char| is_plain(c) || (!c.is_ascii() && c.identifier_allowed());
+        if !(3..=32).contains(&text.chars().count()) || !text.chars().all(is_allowed) || has_stray_marks(text) {
+            return Err(Invalid("must be 3 to 32 letters, digits, \"_\", \".\" and \"-\""));
+        }
+        if !text.check_restriction_level(RestrictionLevel::HighlyRestrictive) {
+            return Err(Invalid("must not mix letters of different alphabets"));
+        }
+        if !text.is_ascii() && skeleton(text).all(|c| c.is_ascii()) {
+            return Err(Invalid("must not look like a name in Latin letters: write it in them"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl FromStr for Bio {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        if text.chars().count() > 500 || text.chars().any(|c| c.is_control() && c != '\n') {
+            return Err(Invalid("must be at most 500 characters long, without control characters but line breaks"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl FromStr for SocialUsername {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        if text.len() > 64 || !text.chars().all(is_plain) {
+            return Err(Invalid("must be at most 64 letters, digits, \"_\", \".\" and \"-\", without an \"@\""));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// What every kind of name may be made of.
+fn is_plain(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '.' | '-')
+}
+
+/// Whether marks such as accents stand without a letter before them, or so many in a row that they would cover others'
+/// lines.
+fn has_stray_marks(text: &str) -> bool {
+    let mut in_a_row = 3;
+    text.chars().any(|c| {
+        let is_mark = !c.is_ascii() && !c.is_alphanumeric();
+        in_a_row = if is_mark { in_a_row + 1 } else { 0 };
+        in_a_row > 2
+    })
+}
+
+macro_rules! text {
+    ($($type:ident),*) => {$(
+        impl $type {
+            /// The text as it was given.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+    )*};
+}
+text!(Username, Bio, SocialUsername);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_any_alphabet_are_taken_as_they_are() {
+        let longest = "x".repeat(32);
+        for text in [
+            "ada",
+            "Ada_Lovelace.1815-",
+            "___",
+            "123",
+            &longest,
+            "Žižka",
+            "сосна",
+            "नमस्ते",
+            "東京タワー",
+            "한국어",
+            "e\u{301}ta",
+        ] {
+            assert_eq!(text.parse::<Username>().map(|name| name.to_string()).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        let long = "x".repeat(33);
+        let piled = format!("e{}", "\u{301}".repeat(3));
+        for text in [
+            "",
+            "ad",
+            &long,
+            "ada lovelace",
+            " ada",
+            "ada\n",
+            "ada\0x",
+            "<b>ada</b>",
+            "ada@home",
+            "ada/..",
+            "ad😀",
+            "a\u{200d}da",
+            "\u{202e}ada",
+            "ａｄａ",
+            "𝐚𝐝𝐚",
+            &piled,
+            "\u{301}eta",
+        ] {
+            assert!(text.parse::<Username>().is_err(), "{text:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn a_name_that_looks_like_another_is_refused() {
+        for text in ["аda", "асе", "аdа", "раураl", "o\u{3bf}o"] {
+            assert!(text.parse::<Username>().is_err(), "{text:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn other_texts_have_their_bounds() {
+        for text in ["", "<script>alert(1)</script>", "two\nlines", "🎨 & \"more\"", &"é".repeat(500)] {
+            assert_eq!(text.parse::<Bio>().map(|bio| bio.to_string()).as_deref(), Ok(text));
+        }
+        for text in ["a\0b", "a\rb", "\u{7f}", "\u{85}", &"x".repeat(501)] {
+            assert!(text.parse::<Bio>().is_err(), "{text:?} was accepted");
+        }
+        for text in ["", "a", "ada.lovelace_1815-x", &"x".repeat(64)] {
+            assert!(text.parse::<SocialUsername>().is_ok(), "{text:?} was refused");
+        }
+        for text in ["@ada", "a b", "../x", "a/b", "é", &"x".repeat(65)] {
+            assert!(text.parse::<SocialUsername>().is_err(), "{text:?} was accepted");
+        }
+    }
+}

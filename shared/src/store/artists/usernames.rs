@@ -1,0 +1,110 @@
+//! Who goes by which name. A name is one artist's, whatever its case; one that is given up is kept for a while for
+//! whoever had it, so that nobody can step into another's place.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
+use serde::{Deserialize, Serialize};
+
+use super::{Artists, Profile, ProfileRefusal, profiles::Writes, wallet_key};
+use crate::{
+    model::{ArtistId, FoldedName, Username},
+    store::{Key, ListedArtist, Search, StoreError, number, row, text},
+};
+
+/// How long a name that was given up is kept for whoever had it.
+pub const NAME_HELD_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Most names that are kept for an artist at a time, so that nobody can take names out of everyone's reach.
+pub const HELD_NAMES: usize = 3;
+
+/// A name that an artist gave up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HeldName {
+    folded: String,
+    /// Unix time in seconds.
+    until: u64,
+}
+
+#[derive(Serialize)]
+struct NameRow<'a> {
+    artist_id: ArtistId,
+    username: &'a str,
+}
+
+impl Artists {
+    /// Gives the profile another name and says what is to be written for that: the name's row, the last name's, the
+    /// wallets' and the search's.
+    pub(super) fn rename(
+        &self,
+        profile: &mut Profile,
+        username: &Username,
+        now: u64,
+    ) -> Result<Result<Writes<ProfileRefusal>, ProfileRefusal>, StoreError> {
+        let artist = profile.artist;
+        let (old, new) = (FoldedName::of(&profile.username), FoldedName::of(username.as_str()));
+        if profile.username == username.as_str() {
+            return Ok(Ok(Vec::new()));
+        }
+        profile.held_names.retain(|name| name.until > now && name.folded != new.as_str());
+        let mut writes = vec![(self.claim(artist.artist_id, &new, username, now)?, Some(ProfileRefusal::NameTaken))];
+        if !profile.username.is_empty() && old != new {
+            if profile.held_names.len() >= HELD_NAMES {
+                let until = profile.held_names.iter().map(|name| name.until).min().unwrap_or(now);
+                return Ok(Err(ProfileRefusal::TooManyNames { until }));
+            }
+            let until = now + NAME_HELD_FOR.as_secs();
+            writes.push((self.release(artist.artist_id, &old, until)?, None));
+            profile.held_names.push(HeldName { folded: old.to_string(), until });
+        }
+        let before = Some(profile.username.as_str()).filter(|name| !name.is_empty());
+        let listed = ListedArtist { address: artist.embedded_wallet, username: username.to_string() };
+        let search = Search::new(self.0.clone()).relist(before, Some(&listed))?;
+        writes.extend(search.into_iter().map(|write| (write, None)));
+        for wallet in &profile.wallets {
+            let update = Update::builder()
+                .table_name(&self.0.name)
+                .set_key(Some(wallet_key(wallet.address).item()))
+                .update_expression("SET username = :username")
+                .condition_expression("artist_id = :artist")
+                .expression_attribute_values(":username", text(username))
+                .expression_attribute_values(":artist", text(artist.artist_id));
+            writes.push((TransactWriteItem::builder().update(update.build()?).build(), None));
+        }
+        profile.username = username.to_string();
+        Ok(Ok(writes))
+    }
+
+    /// Takes a name that is nobody's, kept for nobody, or kept for this artist.
+    fn claim(
+        &self,
+        artist: ArtistId,
+        folded: &FoldedName,
+        username: &Username,
+        now: u64,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder()
+            .table_name(&self.0.name)
+            .set_item(Some(row(&name_key(folded), &NameRow { artist_id: artist, username: username.as_str() })?))
+            .condition_expression("attribute_not_exists(pk) OR artist_id = :artist OR expires_at <= :now")
+            .expression_attribute_values(":artist", text(artist))
+            .expression_attribute_values(":now", number(now));
+        Ok(TransactWriteItem::builder().put(put.build()?).build())
+    }
+
+    /// Gives a name up; the row goes by itself once nobody has a claim any more.
+    fn release(&self, artist: ArtistId, folded: &FoldedName, until: u64) -> Result<TransactWriteItem, StoreError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(name_key(folded).item()))
+            .update_expression("SET expires_at = :until")
+            .condition_expression("artist_id = :artist")
+            .expression_attribute_values(":until", number(until))
+            .expression_attribute_values(":artist", text(artist));
+        Ok(TransactWriteItem::builder().update(update.build()?).build())
+    }
+}
+
+fn name_key(folded: &FoldedName) -> Key {
+    Key::new(format!("USERNAME#{folded}"), "ARTIST")
+}

@@ -1,0 +1,100 @@
+//! What the indexer is to carry into the rows of the chains, in the table of what the chain can't rebuild: changes to
+//! artists, each posted in the transaction that makes it, so that none is lost.
+//!
+//! `pk = INBOX`, `sk = <UUID v7>`: one change. It says what changed and not to what: whoever carries it reads the artist
+//! as they are then, so that neither the order of changes nor doing one twice matters.
+
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{Key, StoreError, Table, row, text};
+use crate::model::{Address, ArtistId};
+
+/// What changed of an artist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ArtistChange {
+    /// The name, and perhaps what else the profile says.
+    Renamed,
+    /// What the profile says besides the name.
+    Described,
+    /// A wallet became theirs.
+    WalletConnected {
+        /// Which.
+        wallet: Address,
+    },
+    /// A wallet is no longer theirs.
+    WalletRemoved {
+        /// Which.
+        wallet: Address,
+    },
+}
+
+/// A change that waits to be carried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArtistChanged {
+    /// Which posting it is; later ones sort after earlier ones.
+    #[serde(rename = "sk")]
+    pub id: Uuid,
+    /// Whose.
+    pub artist_id: ArtistId,
+    /// What.
+    #[serde(flatten)]
+    pub change: ArtistChange,
+}
+
+/// All changes that wait.
+#[derive(Clone)]
+pub struct Inbox(Table);
+
+#[derive(Serialize)]
+struct Posting {
+    artist_id: ArtistId,
+    #[serde(flatten)]
+    change: ArtistChange,
+}
+
+impl Inbox {
+    /// The inbox in the artists' table.
+    pub fn new(artists: Table) -> Self {
+        Self(artists)
+    }
+
+    /// The write that posts a change, for the transaction that makes it.
+    pub(super) fn posting(&self, artist_id: ArtistId, change: ArtistChange) -> Result<TransactWriteItem, StoreError> {
+        let item = row(&key(Uuid::now_v7()), &Posting { artist_id, change })?;
+        let put = Put::builder().table_name(&self.0.name).set_item(Some(item)).build()?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// The oldest changes, `limit` at most. One Query.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn oldest(&self, limit: u16) -> Result<Vec<ArtistChanged>, StoreError> {
+        let call = self
+            .0
+            .client
+            .query()
+            .table_name(&self.0.name)
+            .key_condition_expression("pk = :inbox")
+            .expression_attribute_values(":inbox", text("INBOX"))
+            .limit(limit.into())
+            .consistent_read(true);
+        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+    }
+
+    /// Takes out a change that was carried. One write.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn remove(&self, id: Uuid) -> Result<(), StoreError> {
+        self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(id).item())).send().await?;
+        Ok(())
+    }
+}
+
+fn key(id: Uuid) -> Key {
+    Key::new("INBOX", id.to_string())
+}

@@ -1,0 +1,148 @@
+//! Metrics in CloudWatch's embedded metric format: a JSON line on standard output, which costs no call to AWS.
+//! <https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html>
+
+use std::{io::Write, sync::OnceLock};
+
+use serde_json::{Map, Value, json};
+
+use crate::{clock, config};
+
+/// Namespace of all metrics; unset where nobody collects any.
+static NAMESPACE: OnceLock<String> = OnceLock::new();
+
+/// What is measured. The template's alarms and dashboard know them by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Sign-in codes that were mailed.
+    CodesSent,
+    /// Sign-in codes that a limit held back, or that SES didn't take.
+    CodesRefused,
+    /// Sign-ins that ended with a token.
+    SignIns,
+    /// Sign-ins with a code that is wrong or no longer valid.
+    SignInsRefused,
+    /// Writes to a chain, by `Outcome`.
+    Writes,
+    /// What a lane has for gas, in billionths of the chain's coin.
+    LaneBalance,
+    /// Age of a lane's oldest open transaction, in seconds; 0 when none is open.
+    OldestOpenSlot,
+    /// How far a chain is ahead of (above 0) or behind (below 0) a lane's stored nonces.
+    NonceDrift,
+    /// Transactions whose nonce was used by somebody else with a lane's key.
+    ForeignNonces,
+    /// Transactions that were signed anew with higher fees.
+    Bumps,
+    /// Confirmed blocks that aren't indexed yet.
+    IndexLagBlocks,
+    /// Time since the newest indexed block was mined, in seconds; 0 when nothing is left to index.
+    IndexLagSeconds,
+    /// Age of the newest ranking, in seconds.
+    RankingAge,
+    /// Metadata documents that couldn't be had.
+    MetadataFailures,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::CodesSent,
+        Self::CodesRefused,
+        Self::SignIns,
+        Self::SignInsRefused,
+        Self::Writes,
+        Self::LaneBalance,
+        Self::OldestOpenSlot,
+        Self::NonceDrift,
+        Self::ForeignNonces,
+        Self::Bumps,
+        Self::IndexLagBlocks,
+        Self::IndexLagSeconds,
+        Self::RankingAge,
+        Self::MetadataFailures,
+    ];
+
+    /// Its name in CloudWatch.
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Self::OldestOpenSlot | Self::IndexLagSeconds | Self::RankingAge => "Seconds",
+            Self::LaneBalance | Self::NonceDrift => "None",
+            _ => "Count",
+        }
+    }
+}
+
+/// Starts collecting in `METRICS_NAMESPACE`; without one, nothing is written.
+pub(super) fn init() {
+    if let Some(namespace) = config::optional("METRICS_NAMESPACE") {
+        let _ = NAMESPACE.set(namespace);
+    }
+}
+
+/// One more of what is counted.
+pub fn count(metric: Metric) {
+    record(&[], &[(metric, 1)]);
+}
+
+/// Writes what was measured, both by these dimensions (name and value) and in all.
+pub fn record(dimensions: &[(&str, &str)], values: &[(Metric, i64)]) {
+    let Some((namespace, now)) = NAMESPACE.get().zip(clock::now().ok()) else { return };
+    let line = line(namespace, now.as_millis(), dimensions, values);
+    // One write for the whole line, so that no other line comes between. There is no one to tell that it failed.
+    let _ = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());
+}
+
+fn line(namespace: &str, now: u128, dimensions: &[(&str, &str)], values: &[(Metric, i64)]) -> Value {
+    let names: Vec<_> = dimensions.iter().map(|(name, _)| *name).collect();
+    let mut sets = vec![Vec::new()];
+    if !names.is_empty() {
+        sets.push(names);
+    }
+    let metrics: Vec<_> =
+        values.iter().map(|(metric, _)| json!({"Name": metric.name(), "Unit": metric.unit()})).collect();
+    let directive = json!({"Namespace": namespace, "Dimensions": sets, "Metrics": metrics});
+    let mut line = Map::from_iter([(
+        "_aws".to_owned(),
+        json!({"Timestamp": u64::try_from(now).unwrap_or_default(), "CloudWatchMetrics": [directive]}),
+    )]);
+    line.extend(dimensions.iter().map(|(name, value)| ((*name).to_owned(), json!(value))));
+    line.extend(values.iter().map(|(metric, value)| (metric.name(), json!(value))));
+    Value::Object(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_written_by_their_dimensions_and_in_all() {
+        let line = line("Moments/test", 1_700_000_000_000, &[("Chain", "8453")], &[(Metric::IndexLagSeconds, 7)]);
+        let expected = json!({
+            "_aws": {"Timestamp": 1_700_000_000_000_u64, "CloudWatchMetrics": [{
+                "Namespace": "Moments/test",
+                "Dimensions": [[], ["Chain"]],
+                "Metrics": [{"Name": "IndexLagSeconds", "Unit": "Seconds"}],
+            }]},
+            "Chain": "8453",
+            "IndexLagSeconds": 7,
+        });
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_plain_count_has_no_dimension() {
+        let line = line("Moments/test", 0, &[], &[(Metric::CodesSent, 1), (Metric::Bumps, 2)]);
+        assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Dimensions"], json!([[]]));
+        assert_eq!((&line["CodesSent"], &line["Bumps"]), (&json!(1), &json!(2)));
+    }
+
+    #[test]
+    fn every_metric_is_listed_once() {
+        let names: std::collections::BTreeSet<_> = Metric::ALL.map(Metric::name).into();
+        assert_eq!(names.len(), Metric::ALL.len());
+    }
+}

@@ -1,0 +1,107 @@
+//! `POST /artists/wallets/challenge`, and what every endpoint refuses that takes a token or a key.
+
+use alloy::{primitives::Address, signers::local::PrivateKeySigner};
+use serde_json::json;
+use tests::{Answer, Sandbox, Stack};
+
+#[tokio::test]
+async fn the_message_names_the_site_the_wallet_and_the_artist() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let wallet = PrivateKeySigner::random().address();
+    let message = stack.message_for(&artist, wallet).await;
+    let host = stack.map.api.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/api")).expect("a host");
+    let account: Address = artist.wallet.parse().expect("an address");
+    assert!(message.starts_with(&format!("{host} wants you to sign in with your Ethereum account:\n{wallet}\n\n")));
+    for part in [&format!("{account}"), "\nVersion: 1\n", "\nChain ID: 8453\n", &format!("\nURI: {}\n", stack.map.api)]
+    {
+        assert!(message.contains(part), "{part} is missing: {message}");
+    }
+    assert_ne!(message, stack.message_for(&artist, wallet).await, "a message came twice");
+
+    let answer = stack.challenge(&artist, &json!({"address": wallet, "chainId": 1})).await.expect_success();
+    assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("\nChain ID: 1\n")), "{answer:?}");
+    assert_eq!(answer.header("cache-control"), "no-store");
+}
+
+#[tokio::test]
+async fn every_wrong_field_is_named() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let right = "0x540C18B7f99b3b599c6FeB99964498931c211858";
+    for (body, fields) in [
+        (json!({}), vec!["address"]),
+        (json!({"address": "ada.eth", "chainId": 10}), vec!["address", "chainId"]),
+        (json!({"address": right.replace('C', "c")}), vec!["address"]),
+        (json!({"address": Address::ZERO}), vec!["address"]),
+        (json!({"address": right, "chainId": "base"}), vec!["chainId"]),
+    ] {
+        let answer = stack.challenge(&artist, &body).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), fields, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn the_twenty_first_message_in_ten_minutes_is_refused_with_the_time_to_wait() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let body = json!({"address": PrivateKeySigner::random().address()});
+    for _ in 0..20 {
+        stack.challenge(&artist, &body).await.expect_success();
+    }
+    let answer = stack.challenge(&artist, &body).await.expect_error(429);
+    let seconds: u64 = answer.header("retry-after").parse().expect("seconds");
+    assert!((400..=610).contains(&seconds), "told to wait {seconds} s");
+    stack.challenge(&stack.new_artist().await, &body).await.expect_success();
+}
+
+#[tokio::test]
+async fn one_client_has_a_limit_for_whatever_artists() {
+    let stack = Stack::connect();
+    let strict = Sandbox::with_variables(&stack, "challenge-wallet", &[("CHALLENGES_PER_CLIENT_HOURLY", "2")]).await;
+    let network = uuid::Uuid::new_v4().as_u128() as u64;
+    let body = json!({"address": PrivateKeySigner::random().address()});
+    let ask = async |network: u64, token: &str| {
+        let source = std::net::Ipv6Addr::from_bits(u128::from(network) << 64 | 1).to_string();
+        strict.post_with(&source, &body, &[("authorization", &format!("Bearer {token}"))]).await.0
+    };
+    let (first, second) = (stack.new_artist().await.token, stack.new_artist().await.token);
+    assert_eq!([ask(network, &first).await, ask(network, &second).await], [200, 200]);
+    assert_eq!([ask(network, &first).await, ask(network, &second).await], [429, 429]);
+    assert_eq!(ask(network ^ 1, &first).await, 200, "another client was refused");
+}
+
+#[tokio::test]
+async fn a_token_and_a_key_are_equally_good_and_nothing_else_is() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let key = stack.create_key(&artist, &json!({})).await.body["apiKey"].as_str().expect("a key").to_owned();
+    let wallet = PrivateKeySigner::random().address();
+    let requests = || {
+        [
+            stack.post("/artists/wallets/challenge").json(&json!({"address": wallet})),
+            stack.post("/artists/wallets").json(&json!({"message": "x", "signature": "0x00"})),
+            stack.get("/artists/wallets"),
+            stack.delete(&format!("/artists/wallets?address={wallet}")),
+            stack.patch("/artists/me").json(&json!({"bio": "hello"})),
+        ]
+    };
+    for (with_token, with_key) in requests().into_iter().zip(requests()) {
+        let with_token = Answer::of(with_token.bearer_auth(&artist.token)).await;
+        let with_key = Answer::of(with_key.header("x-api-key", &key)).await;
+        assert_ne!(with_token.status, 401, "{with_token:?}");
+        assert_eq!(with_token.status, with_key.status, "{with_key:?}");
+        assert_eq!(with_token.header("cache-control"), "no-store");
+    }
+    for request in requests() {
+        let answer = Answer::of(request).await.expect_error(401);
+        assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"moments\", ApiKey realm=\"moments\"");
+    }
+    for request in requests() {
+        let both = request.bearer_auth("wrong").header("x-api-key", &key);
+        Answer::of(both).await.expect_error(401);
+    }
+    for request in requests() {
+        Answer::of(request.header("x-api-key", format!("{key}0"))).await.expect_error(401);
+    }
+}

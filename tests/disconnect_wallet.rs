@@ -1,0 +1,47 @@
+//! `DELETE /artists/wallets?address=`
+
+use alloy::signers::local::PrivateKeySigner;
+use serde_json::json;
+use tests::{Answer, SignedIn, Stack};
+
+#[tokio::test]
+async fn a_wallet_that_is_disconnected_is_nobody_s_and_can_be_connected_anew() {
+    let stack = Stack::connect();
+    let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
+    let wallet = PrivateKeySigner::random();
+    let address = format!("{:#x}", wallet.address());
+    stack.connect_wallet(&artist, &wallet).await.expect_success();
+    Answer::of(stack.get(&format!("/artists/{address}"))).await.expect_success();
+
+    disconnect(&stack, &other, &address).await.expect_error(404);
+    let answer = disconnect(&stack, &artist, &address.to_uppercase().replace('X', "x")).await.expect_success();
+    assert_eq!(answer.body, json!({"wallets": [{"address": artist.wallet, "type": "embedded"}]}));
+    disconnect(&stack, &artist, &address).await.expect_error(404);
+    Answer::of(stack.get(&format!("/artists/{address}?fresh"))).await.expect_error(404);
+
+    stack.connect_wallet(&other, &wallet).await.expect_success();
+    assert_eq!(stack.wallets(&other).await.len(), 2);
+}
+
+#[tokio::test]
+async fn the_embedded_wallet_stays() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    disconnect(&stack, &artist, &artist.wallet).await.expect_error(409);
+    assert_eq!(stack.wallets(&artist).await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_address_must_be_one() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    for address in ["", "0x1", "ada.eth"] {
+        let answer = disconnect(&stack, &artist, address).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), ["address"]);
+    }
+}
+
+async fn disconnect(stack: &Stack, artist: &SignedIn, address: &str) -> Answer {
+    let request = stack.delete(&format!("/artists/wallets?address={address}"));
+    Answer::of(request.bearer_auth(&artist.token)).await
+}

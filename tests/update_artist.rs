@@ -1,0 +1,183 @@
+//! `PATCH /artists/me`
+
+use alloy::signers::local::PrivateKeySigner;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::{Value, json};
+use shared::model::FoldedName;
+use tests::{Answer, SignedIn, Stack};
+use uuid::Uuid;
+
+#[tokio::test]
+async fn what_is_given_changes_and_the_rest_stays() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let name = unused_name();
+    let all = json!({
+        "username": name,
+        "bio": "<script>alert(\"hi\")</script>\n& שלום 🎨",
+        "instagram_username": "ada.lovelace",
+        "twitter_username": "ada_l",
+        "telegram_username": "ada-1815",
+    });
+    let answer = update(&stack, &artist, &all).await.expect_success();
+    for (field, value) in all.as_object().expect("an object") {
+        assert_eq!(&answer.body[field], value);
+    }
+    assert_eq!(answer.body["address"], artist.wallet);
+    let shown = Answer::of(stack.get(&format!("/artists/{}", artist.wallet))).await.expect_success();
+    assert_eq!(shown.body, answer.body);
+
+    let bio = json!({"bio": "", "telegram_username": null, "is_admin": true});
+    let answer = update(&stack, &artist, &bio).await.expect_success();
+    assert_eq!(answer.body["bio"], "");
+    assert_eq!(answer.body["telegram_username"], "ada-1815");
+    assert_eq!(answer.body["username"], name);
+    assert!(answer.body.get("is_admin").is_none());
+}
+
+#[tokio::test]
+async fn every_wrong_field_is_named_and_nothing_changes() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let wrong = json!({
+        "username": "<script>",
+        "bio": "x".repeat(501),
+        "instagram_username": "@ada",
+        "twitter_username": 7,
+        "telegram_username": "a b",
+    });
+    let answer = update(&stack, &artist, &wrong).await.expect_error(400);
+    let fields = ["username", "bio", "instagram_username", "twitter_username", "telegram_username"];
+    assert_eq!(answer.failing_fields(), fields);
+    for body in [
+        json!({"username": "ad"}),
+        json!({"username": ""}),
+        json!({"username": "x".repeat(33)}),
+        json!({"username": "аda"}),
+        json!({"username": unused_name(), "bio": "a\u{0}b"}),
+    ] {
+        update(&stack, &artist, &body).await.expect_error(400);
+    }
+    for body in [json!({}), json!({"bio": null}), json!({"nickname": "ada"})] {
+        let answer = update(&stack, &artist, &body).await.expect_error(400);
+        assert!(answer.failing_fields().is_empty(), "{answer:?}");
+    }
+    assert_eq!(Answer::of(stack.get(&format!("/artists/{}", artist.wallet))).await.body["username"], "");
+}
+
+#[tokio::test]
+async fn a_name_is_one_artist_s_whatever_its_case_even_if_many_ask_at_once() {
+    let stack = Stack::connect();
+    let mut artists = Vec::new();
+    for _ in 0..6 {
+        artists.push(stack.new_artist().await);
+    }
+    let name = format!("Žofie-{}", &unused_name()[..12]);
+    let spellings = [name.clone(), name.to_uppercase(), name.to_lowercase()];
+    let bodies: Vec<Value> = (0..6).map(|index| json!({"username": spellings[index % 3]})).collect();
+    let asked = artists.iter().zip(&bodies).map(|(artist, body)| update(&stack, artist, body));
+    let answers = futures::future::join_all(asked).await;
+    let of = |status| answers.iter().filter(|answer| answer.status == status).count();
+    assert_eq!((of(200), of(409)), (1, 5), "{answers:?}");
+
+    // Whoever has it may write it differently.
+    let winner = answers.iter().position(|answer| answer.status == 200).expect("a winner");
+    for spelling in &spellings {
+        let answer = update(&stack, &artists[winner], &json!({"username": spelling})).await.expect_success();
+        assert_eq!(answer.body["username"], *spelling);
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_was_given_up_is_kept_for_whoever_had_it() {
+    let stack = Stack::connect();
+    let (ada, eve) = (stack.new_artist().await, stack.new_artist().await);
+    let (first, second) = (unused_name(), unused_name());
+    for name in [&first, &second] {
+        update(&stack, &ada, &json!({"username": name})).await.expect_success();
+    }
+    update(&stack, &eve, &json!({"username": first})).await.expect_error(409);
+    update(&stack, &ada, &json!({"username": first})).await.expect_success();
+    update(&stack, &ada, &json!({"username": second})).await.expect_success();
+
+    // Thirty days pass.
+    let row = format!("USERNAME#{}", FoldedName::of(&first));
+    let kept = stack.row("ArtistTable", &row, "ARTIST").await.expect("the name's row");
+    let until: u64 = kept["expires_at"].as_n().expect("a number").parse().expect("a time");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_secs();
+    assert!((30 * 86_400 - 60..=30 * 86_400).contains(&(until - now)), "kept for {} s", until - now);
+    stack.set("ArtistTable", &row, "ARTIST", "expires_at", AttributeValue::N(now.to_string())).await;
+    update(&stack, &eve, &json!({"username": first})).await.expect_success();
+    update(&stack, &ada, &json!({"username": first})).await.expect_error(409);
+}
+
+#[tokio::test]
+async fn nobody_can_keep_more_than_three_names_besides_their_own() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let names: Vec<_> = (0..5).map(|_| unused_name()).collect();
+    for name in &names[..4] {
+        update(&stack, &artist, &json!({"username": name})).await.expect_success();
+    }
+    let answer = update(&stack, &artist, &json!({"username": names[4], "bio": "new"})).await.expect_error(429);
+    let seconds: u64 = answer.header("retry-after").parse().expect("seconds");
+    assert!((29 * 86_400..=30 * 86_400).contains(&seconds), "told to wait {seconds} s");
+    // One of their own takes no further name out of reach.
+    let answer = update(&stack, &artist, &json!({"username": names[0]})).await.expect_success();
+    assert_eq!(answer.body["bio"], "", "half of a refused change was made");
+}
+
+#[tokio::test]
+async fn a_new_name_stands_at_every_wallet_and_in_the_search_at_once() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let own = PrivateKeySigner::random();
+    stack.connect_wallet(&artist, &own).await.expect_success();
+    let (first, second) = (unused_name(), unused_name());
+    for name in [&first, &second] {
+        update(&stack, &artist, &json!({"username": name})).await.expect_success();
+        for wallet in [artist.wallet.clone(), format!("{:#x}", own.address())] {
+            let row = stack.row("ArtistTable", &format!("WALLET#{wallet}"), "ARTIST").await.expect("the wallet's row");
+            assert_eq!(row["username"].as_s().expect("a name"), name);
+        }
+    }
+    let listed = async |name: &str| {
+        let folded = FoldedName::of(name);
+        let first: String = folded.as_str().chars().take(1).collect();
+        stack.row("ArtistTable", &format!("SEARCH#{first}"), folded.as_str()).await
+    };
+    assert!(listed(&first).await.is_none(), "the old name is still found");
+    assert_eq!(listed(&second).await.expect("the new name")["address"].as_s().expect("an address"), &artist.wallet);
+
+    // A wallet that comes later has the name from the start.
+    let later = PrivateKeySigner::random();
+    stack.connect_wallet(&artist, &later).await.expect_success();
+    let row = stack.row("ArtistTable", &format!("WALLET#{:#x}", later.address()), "ARTIST").await.expect("a row");
+    assert_eq!(row["username"].as_s().expect("a name"), &second);
+}
+
+#[tokio::test]
+async fn changes_at_once_all_count() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let wallet = PrivateKeySigner::random();
+    let (name, bio, social) =
+        (json!({"username": unused_name()}), json!({"bio": "hello"}), json!({"twitter_username": "ada"}));
+    let changes = [update(&stack, &artist, &name), update(&stack, &artist, &bio), update(&stack, &artist, &social)];
+    let (answers, connected) =
+        futures::future::join(futures::future::join_all(changes), stack.connect_wallet(&artist, &wallet)).await;
+    connected.expect_success();
+    answers.into_iter().for_each(|answer| drop(answer.expect_success()));
+    let shown = Answer::of(stack.get(&format!("/artists/{}", artist.wallet))).await.expect_success().body;
+    assert_eq!((&shown["username"], &shown["bio"]), (&name["username"], &bio["bio"]));
+    assert_eq!((&shown["twitter_username"], shown["wallets"].as_array().map(Vec::len)), (&json!("ada"), Some(2)));
+}
+
+async fn update(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
+    Answer::of(stack.patch("/artists/me").bearer_auth(&artist.token).json(body)).await
+}
+
+/// A name that nobody has.
+fn unused_name() -> String {
+    format!("{:.31}", format!("a{}", Uuid::new_v4().simple()))
+}
