@@ -17,7 +17,7 @@ use crate::{
     },
     http::{ApiError, Fields, MAX_MOMENTS_BYTES, Request},
     model::{self, ChainId, CheckedAddress, MetadataUri, NewMoment, Split, TargetCollection},
-    writing::{Writers, Writing, answer_node_error},
+    writing::{Writers, Writing, answer_node_error, no_collection},
 };
 
 /// What is to be published.
@@ -124,7 +124,7 @@ impl Publication {
 /// 404 when a collection that should be there isn't, 502 or 503 when no node answers.
 pub async fn find_destination<'a>(node: &Node, target: &'a TargetCollection) -> Result<Destination<'a>, ApiError> {
     Destination::find(node, target).await.map_err(|error| match error {
-        DestinationError::NoCollection(address) => ApiError::not_found(format!("There is no collection at {address}")),
+        DestinationError::NoCollection(address) => no_collection(address),
         DestinationError::Node(error) => answer_node_error(error),
     })
 }

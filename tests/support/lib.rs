@@ -18,4 +18,4 @@ pub use sandbox::Sandbox;
 pub use stack::Stack;
 pub use veil::Veil;
 pub use wallet::{personal_sign, safe_of, sign_as_safe};
-pub use write::Writer;
+pub use write::{Collector, Writer};

@@ -7,7 +7,7 @@ use shared::{
         account::Call,
         contracts::Governor::{proposeCall, timelockCall},
         node::{Node, NodeUrls},
-        simulation::{SimulationError, simulate_with_gas},
+        simulate::{SimulationError, simulate_with_gas},
     },
     http::{ApiError, StartError},
     model::{ChainId, Invalid},
@@ -113,7 +113,7 @@ impl Governance {
 
 fn answer_simulation_error(error: SimulationError) -> ApiError {
     match error {
-        SimulationError::Reverts(reason) => ApiError::unprocessable(reason),
+        SimulationError::Reverts(reason) | SimulationError::Forbidden(reason) => ApiError::unprocessable(reason),
         SimulationError::CannotPay => ApiError::unprocessable("The governor's executor can't pay for this"),
         SimulationError::Node(error) => answer_node_error(error),
     }

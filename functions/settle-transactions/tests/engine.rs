@@ -145,7 +145,10 @@ async fn a_batch_is_one_transaction_of_the_account_deployed_or_not() -> TestResu
     let stranger = workshop.artist(1).await?;
     let mut start = write(&engine, stranger, rename(collection, "ar://stolen")).await?;
     start.calls.push(rename(collection, "ar://stolen"));
-    assert!(matches!(engine.prepare(&start).await, Err(WriteError::Reverts(_))));
+    let Err(WriteError::Reverts(reason)) = engine.prepare(&start).await else {
+        return Err("a stranger's batch went through".into());
+    };
+    assert_eq!(reason, format!("{} lacks the permission METADATA on token 1", stranger.embedded_wallet));
     Ok(())
 }
 

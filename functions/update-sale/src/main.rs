@@ -1,16 +1,20 @@
 //! `POST /sale`: changes a moment's sale. What isn't given stays as it is on the chain.
 
-mod current;
+mod change;
 
 use shared::{
-    chain::{account::Call, permission::Permission},
+    chain::{
+        account::Call,
+        permission::Permission,
+        sale::{CurrentSale, Strategy},
+    },
     http::{ApiError, Endpoint, FieldError, Request, Response, StartError, serve},
     model::{Address, Amount, CheckedAddress, Invalid, MomentRef, Whole},
     telemetry,
-    writing::{Begun, Wording, Writers},
+    writing::{Begun, Wording, Writers, answer_node_error},
 };
 
-use crate::current::CurrentSale;
+use crate::change::updated;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -53,9 +57,12 @@ impl Endpoint for UpdateSale {
             Begun::Replayed(response) => return Ok(response),
         };
         writing.require(&moment, Permission::Sales).await?;
-        let sale = CurrentSale::read(writing.node(), &writing.chain().addresses, &moment).await?;
+        let addresses = &writing.chain().addresses;
+        let sales = CurrentSale::all(writing.node(), addresses, &moment).await.map_err(answer_node_error)?;
+        // A moment that is sold in two ways is sold for the ERC-20 currency, which comes first.
+        let sale = sales.into_iter().find(|sale| sale.strategy != Strategy::Timed);
         let sale = sale.ok_or_else(|| ApiError::not_found("This moment has no sale that could be changed"))?;
-        let update = sale.updated(&change, &moment).map_err(|(field, error)| refuse(field, &error))?;
+        let update = updated(sale, &change, &moment, addresses).map_err(|(field, error)| refuse(field, &error))?;
         writing.send(vec![Call::new(moment.collection.into(), &update)]).await
     }
 }

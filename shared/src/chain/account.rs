@@ -55,6 +55,16 @@ impl Call {
     pub fn new(target: Address, function: &impl SolCall) -> Self {
         Self { target, value: U256::ZERO, data: function.abi_encode().into() }
     }
+
+    /// The same with so many wei sent along.
+    pub fn with_value(self, value: U256) -> Self {
+        Self { value, ..self }
+    }
+
+    /// Wei for somebody, and nothing else.
+    pub fn payment(to: Address, value: U256) -> Self {
+        Self { target: to, value, data: Bytes::new() }
+    }
 }
 
 /// How a Safe runs what it is given.

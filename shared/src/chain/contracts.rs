@@ -44,6 +44,12 @@ sol! {
     /// A collection: an ERC-1155 contract whose tokens are moments.
     #[sol(rpc)]
     interface Creator1155 {
+        struct TokenData {
+            string uri;
+            uint256 maxSupply;
+            uint256 totalMinted;
+        }
+
         event SetupNewToken(uint256 indexed tokenId, address indexed sender, string newURI, uint256 maxSupply);
 
         function assumeLastTokenIdMatches(uint256 lastTokenId) external;
@@ -71,6 +77,11 @@ sol! {
             bytes calldata minterArguments
         ) external payable;
         function mintFee() external view returns (uint256);
+        function getTokenInfo(uint256 tokenId) external view returns (TokenData memory);
+        function balanceOf(address account, uint256 tokenId) external view returns (uint256);
+        function isAdminOrRole(address user, uint256 tokenId, uint256 role) external view returns (bool);
+        function removePermission(uint256 tokenId, address user, uint256 permissionBits) external;
+        function updateContractMetadata(string memory newURI, string memory newName) external;
     }
 
     /// What every sale strategy says of a collect with a comment. `sender` is the account that the token went to.
@@ -97,6 +108,15 @@ sol! {
 
         function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
         function sale(address tokenContract, uint256 tokenId) external view returns (SalesConfig memory);
+    }
+
+    /// How many tokens of a limited sale an account has had. Sales for the chain's own and for an ERC-20 currency count.
+    #[sol(rpc)]
+    interface LimitedMinter {
+        function getMintedPerWallet(address tokenContract, uint256 tokenId, address wallet)
+            external
+            view
+            returns (uint256);
     }
 
     /// Sells for an ERC-20 currency.
@@ -151,6 +171,22 @@ sol! {
 
         function setSaleV2(uint256 tokenId, SalesConfigV2 calldata salesConfig) external;
         function saleV2(address collection, uint256 tokenId) external view returns (SaleData memory);
+        function mint(
+            address mintTo,
+            uint256 quantity,
+            address collection,
+            uint256 tokenId,
+            address mintReferral,
+            string calldata comment
+        ) external payable;
+    }
+
+    /// A currency: <https://eips.ethereum.org/EIPS/eip-20>
+    #[sol(rpc)]
+    interface Erc20 {
+        function approve(address spender, uint256 amount) external returns (bool);
+        function transfer(address to, uint256 amount) external returns (bool);
+        function balanceOf(address account) external view returns (uint256);
     }
 
     /// Makes revenue splits (0xSplits v2).
@@ -306,6 +342,8 @@ sol! {
         error Mint_ValueTransferFail();
         error Burn_NotOwnerOrApproved(address operator, address user);
         error NewOwnerNeedsToBeAdmin();
+        error ERC1155_TRANSFER_TO_NON_ERC1155RECEIVER_IMPLEMENTER();
+        error ERC1155_ERC1155RECEIVER_REJECTED_TOKENS();
         // Sale strategies.
         error WrongValueSent();
         error SaleEnded();
@@ -318,6 +356,8 @@ sol! {
         error InvalidCurrency();
         error RequestMintInvalidUseMint();
         error SaleAlreadySet();
+        error SaleNotSet();
+        error SaleV2Ended();
         // The comments protocol.
         error NotTokenHolderOrAdmin();
         error EmptyComment();
@@ -325,5 +365,12 @@ sol! {
         error CommenterMismatch(address expected, address actual);
         error IncorrectETHAmountForSparks(uint256 actual, uint256 expected);
         error CannotSparkOwnComment();
+        error MustSendAtLeastOneSpark();
+        error CommentAddressOrTokenIdsDoNotMatch(
+            address commentAddress,
+            uint256 commentTokenId,
+            address replyAddress,
+            uint256 replyTokenId
+        );
     }
 }

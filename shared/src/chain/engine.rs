@@ -19,7 +19,6 @@ use super::{
     node_error::NodeFault,
     policy::Policy,
     signer::LaneSigners,
-    simulation::{self, SimulationError},
 };
 pub use super::{
     prepare::Prepared,
@@ -355,8 +354,8 @@ impl Engine {
         if receipt.status() {
             return End::Mined(Box::new(receipt));
         }
-        let reason = match simulation::simulate(&self.node, wallet.address(), calls).await {
-            Err(SimulationError::Reverts(reason)) => reason,
+        let reason = match self.simulate(wallet, calls).await {
+            Err(WriteError::Reverts(reason) | WriteError::Forbidden(reason)) => reason,
             _ => "The transaction failed on the chain".to_owned(),
         };
         End::Reverted(reason, mined_in(&receipt))

@@ -4,6 +4,7 @@
 pub mod account;
 pub mod contract_signature;
 pub mod contracts;
+pub mod currency;
 pub mod destination;
 pub mod engine;
 pub mod node;
@@ -14,8 +15,9 @@ mod prepare;
 pub mod publishing;
 mod registry;
 pub mod revert;
+pub mod sale;
 pub mod signer;
-pub mod simulation;
+pub mod simulate;
 pub mod splits;
 mod write;
 

@@ -26,13 +26,36 @@ pub enum Permission {
 /// What the chain says of a moment and an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
+    /// Whether there is such a collection.
+    pub is_collection: bool,
     /// Whether there is such a moment.
     pub exists: bool,
-    permissions: U256,
+    on_token: U256,
+    on_collection: U256,
 }
 
 impl Permission {
     const ALL: [Self; 5] = [Self::Admin, Self::Minter, Self::Sales, Self::Metadata, Self::FundsManager];
+
+    /// Whether it is one of these, as the contract adds them up.
+    pub fn is_among(self, permissions: U256) -> bool {
+        !(permissions & self.bits()).is_zero()
+    }
+
+    /// The call to a collection that gives it to an account, on a token; with id 0 on all of them.
+    pub fn grant(self, token: U256, user: Address) -> Creator1155::addPermissionCall {
+        Creator1155::addPermissionCall { tokenId: token, user, permissionBits: self.bits() }
+    }
+
+    /// The call to a collection that takes it from an account.
+    pub fn revoke(self, token: U256, user: Address) -> Creator1155::removePermissionCall {
+        Creator1155::removePermissionCall { tokenId: token, user, permissionBits: self.bits() }
+    }
+
+    /// Its number, as the contract takes it.
+    pub fn bits(self) -> U256 {
+        U256::from(self as u8)
+    }
 
     /// Its name, as the contract words it.
     pub fn name(self) -> &'static str {
@@ -67,13 +90,29 @@ impl Standing {
             node.read(collection, &of_all),
         )?;
         let exists = next.is_some_and(|next| token != U256::ZERO && token < next);
-        Ok(Self { exists, permissions: on_token.unwrap_or_default() | on_all.unwrap_or_default() })
+        let is_collection = next.is_some();
+        Ok(Self {
+            is_collection,
+            exists,
+            on_token: on_token.unwrap_or_default(),
+            on_collection: on_all.unwrap_or_default(),
+        })
     }
 
     /// Whether the account may do what takes this permission.
     pub fn may(&self, permission: Permission) -> bool {
         let bits = U256::from(permission as u8 | Permission::Admin as u8);
-        !(self.permissions & bits).is_zero()
+        !((self.on_token | self.on_collection) & bits).is_zero()
+    }
+
+    /// Whether the account is an admin of this very token, whatever it is of the collection.
+    pub fn is_admin_of_token(&self) -> bool {
+        Permission::Admin.is_among(self.on_token)
+    }
+
+    /// Whether the account is an admin of the whole collection.
+    pub fn is_admin_of_collection(&self) -> bool {
+        Permission::Admin.is_among(self.on_collection)
     }
 }
 
@@ -83,11 +122,20 @@ mod tests {
 
     #[test]
     fn an_admin_may_everything_and_others_what_they_were_given() {
-        let standing = |bits| Standing { exists: true, permissions: U256::from(bits) };
+        let standing = |bits| Standing {
+            is_collection: true,
+            exists: true,
+            on_token: U256::from(bits),
+            on_collection: U256::ZERO,
+        };
         assert!(standing(2).may(Permission::Metadata));
         assert!(standing(16 | 4).may(Permission::Metadata));
         assert!(!standing(4 | 8 | 32).may(Permission::Metadata));
         assert!(!standing(0).may(Permission::Sales));
+        let of_collection =
+            Standing { is_collection: true, exists: true, on_token: U256::from(4), on_collection: U256::from(2) };
+        assert!(of_collection.may(Permission::Sales));
+        assert!(of_collection.is_admin_of_collection() && !of_collection.is_admin_of_token());
     }
 
     #[test]

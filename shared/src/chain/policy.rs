@@ -9,7 +9,7 @@ use alloy::{
 use super::{
     Chain,
     account::{self, Call},
-    contracts::{Creator1155, CreatorFactory, SplitFactory},
+    contracts::{CommentsProtocol, Creator1155, CreatorFactory, Erc20, Erc20Minter, SplitFactory, TimedMinter},
 };
 use crate::config::{self, ConfigError};
 
@@ -58,12 +58,20 @@ pub enum PolicyError {
 /// What a contract is to the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ContractKind {
-    /// A collection of moments, which is any contract that is nothing else here.
+    /// A collection of moments, or anybody's account: what is nothing else here.
     Collection,
     /// Makes collections.
     Factory,
     /// Makes revenue splits.
     SplitFactory,
+    /// An ERC-20 currency that things are bought with.
+    Currency,
+    /// Sells for an ERC-20 currency.
+    Erc20Minter,
+    /// Sells at the protocol's fee.
+    TimedMinter,
+    /// The comments protocol.
+    Comments,
     /// A contract that no artist's account has to call.
     OffLimits,
 }
@@ -91,17 +99,7 @@ impl Policy {
         for call in calls {
             let refused = |selector| Err(PolicyError::Function { target: call.target, selector });
             let function = selector(&call.data);
-            let allowed: &[[u8; 4]] = match kind(chain, account, call.target) {
-                ContractKind::Collection => &[
-                    Creator1155::updateTokenURICall::SELECTOR,
-                    Creator1155::callSaleCall::SELECTOR,
-                    Creator1155::multicallCall::SELECTOR,
-                ],
-                ContractKind::Factory => &[CreatorFactory::createContractCall::SELECTOR],
-                ContractKind::SplitFactory => &[SplitFactory::createSplitDeterministicCall::SELECTOR],
-                ContractKind::OffLimits => &[],
-            };
-            if !allowed.contains(&function) || !call.value.is_zero() {
+            if !is_listed(chain, kind(chain, account, call.target), function, call) {
                 return refused(function);
             }
             let mut inside = actions(&call.data).into_iter().map(|action| selector(&action));
@@ -122,6 +120,43 @@ impl Policy {
             return Err(PolicyError::Gas { needed: estimate, max: self.max_gas });
         }
         Ok(estimate.saturating_add(estimate / 5).min(self.max_gas))
+    }
+}
+
+/// Whether a contract of this kind may be called in this way. Money goes along only where it buys something, or where
+/// giving it away is all that the call does.
+fn is_listed(chain: &Chain, kind: ContractKind, function: [u8; 4], call: &Call) -> bool {
+    let addresses = &chain.addresses;
+    let free: &[[u8; 4]] = match kind {
+        ContractKind::Collection => &[
+            Creator1155::updateTokenURICall::SELECTOR,
+            Creator1155::updateContractMetadataCall::SELECTOR,
+            Creator1155::callSaleCall::SELECTOR,
+            Creator1155::addPermissionCall::SELECTOR,
+            Creator1155::removePermissionCall::SELECTOR,
+            Creator1155::multicallCall::SELECTOR,
+        ],
+        ContractKind::Factory => &[CreatorFactory::createContractCall::SELECTOR],
+        ContractKind::SplitFactory => &[SplitFactory::createSplitDeterministicCall::SELECTOR],
+        ContractKind::Currency => &[Erc20::transferCall::SELECTOR],
+        _ => &[],
+    };
+    if call.value.is_zero() && free.contains(&function) {
+        return true;
+    }
+    match (kind, function) {
+        (ContractKind::Collection, Creator1155::mintCall::SELECTOR) => {
+            Creator1155::mintCall::abi_decode(&call.data).is_ok_and(|mint| mint.minter == addresses.fixed_price_minter)
+        }
+        (ContractKind::Collection, _) => call.data.is_empty(),
+        (ContractKind::Currency, Erc20::approveCall::SELECTOR) => {
+            let spender = Erc20::approveCall::abi_decode(&call.data).map(|approval| approval.spender);
+            call.value.is_zero() && spender == Ok(addresses.erc20_minter)
+        }
+        (ContractKind::Erc20Minter, Erc20Minter::mintCall::SELECTOR)
+        | (ContractKind::TimedMinter, TimedMinter::mintCall::SELECTOR)
+        | (ContractKind::Comments, CommentsProtocol::commentCall::SELECTOR) => true,
+        _ => false,
     }
 }
 
@@ -155,25 +190,21 @@ fn selector(data: &[u8]) -> [u8; 4] {
 
 fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
     let addresses = &chain.addresses;
-    if target == addresses.factory {
-        return ContractKind::Factory;
-    }
-    if target == addresses.split_factory {
-        return ContractKind::SplitFactory;
-    }
-    let others = [
-        addresses.fixed_price_minter,
-        addresses.erc20_minter,
-        addresses.timed_minter,
-        addresses.comments,
-        addresses.usdc,
-        account::PROXY_FACTORY,
-        account::SINGLETON,
-        account::FALLBACK_HANDLER,
-        account::MULTI_SEND_CALL_ONLY,
-        account,
+    let known = [
+        (addresses.factory, ContractKind::Factory),
+        (addresses.split_factory, ContractKind::SplitFactory),
+        (addresses.usdc, ContractKind::Currency),
+        (addresses.erc20_minter, ContractKind::Erc20Minter),
+        (addresses.timed_minter, ContractKind::TimedMinter),
+        (addresses.comments, ContractKind::Comments),
+        (addresses.fixed_price_minter, ContractKind::OffLimits),
+        (account::PROXY_FACTORY, ContractKind::OffLimits),
+        (account::SINGLETON, ContractKind::OffLimits),
+        (account::FALLBACK_HANDLER, ContractKind::OffLimits),
+        (account::MULTI_SEND_CALL_ONLY, ContractKind::OffLimits),
+        (account, ContractKind::OffLimits),
     ];
-    if others.contains(&target) { ContractKind::OffLimits } else { ContractKind::Collection }
+    known.into_iter().find(|(address, _)| *address == target).map_or(ContractKind::Collection, |(_, kind)| kind)
 }
 
 #[cfg(test)]
@@ -195,10 +226,12 @@ mod tests {
         let admit = |call: Call| policy().admit_calls(chain, account, &[call]);
         let update = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: String::new() };
         let give = Creator1155::addPermissionCall { tokenId: U256::ONE, user: account, permissionBits: U256::ONE };
+        let move_in = Creator1155::setupNewTokenCall { newURI: String::new(), maxSupply: U256::ONE };
 
         assert_eq!(admit(Call::new(collection, &update)), Ok(()));
+        assert_eq!(admit(Call::new(collection, &give)), Ok(()));
         for refused in [
-            Call::new(collection, &give),
+            Call::new(collection, &move_in),
             Call::new(chain.addresses.usdc, &update),
             Call::new(account, &update),
             Call::new(account::PROXY_FACTORY, &update),
@@ -206,6 +239,45 @@ mod tests {
             Call { data: [1, 2, 3].into(), ..Call::new(collection, &update) },
         ] {
             assert!(matches!(admit(refused), Err(PolicyError::Function { .. })));
+        }
+    }
+
+    #[test]
+    fn money_goes_along_where_it_buys_something_or_is_given_away() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let addresses = &chain.addresses;
+        let (account, stranger) = (Address::repeat_byte(1), Address::repeat_byte(2));
+        let is_admitted = |call: Call| policy().admit_calls(chain, account, &[call]).is_ok();
+        let mint = |minter| {
+            let quantity = U256::ONE;
+            let (rewards, arguments) = (Vec::new(), Bytes::new());
+            Creator1155::mintCall {
+                minter,
+                tokenId: quantity,
+                quantity,
+                rewardsRecipients: rewards,
+                minterArguments: arguments,
+            }
+        };
+        let approve = |spender| Erc20::approveCall { spender, amount: U256::MAX };
+        let transfer = Erc20::transferCall { to: stranger, amount: U256::ONE };
+        for (admitted, call) in [
+            (true, Call::new(stranger, &mint(addresses.fixed_price_minter)).with_value(U256::ONE)),
+            (false, Call::new(stranger, &mint(stranger)).with_value(U256::ONE)),
+            (false, Call::new(addresses.fixed_price_minter, &mint(addresses.fixed_price_minter))),
+            (true, Call::new(addresses.usdc, &approve(addresses.erc20_minter))),
+            (false, Call::new(addresses.usdc, &approve(stranger))),
+            (false, Call::new(stranger, &approve(addresses.erc20_minter))),
+            (true, Call::new(addresses.usdc, &transfer)),
+            (false, Call::new(addresses.usdc, &transfer).with_value(U256::ONE)),
+            (false, Call::new(stranger, &transfer)),
+            (true, Call::payment(stranger, U256::ONE)),
+            (false, Call::payment(addresses.usdc, U256::ONE)),
+            (false, Call::payment(addresses.factory, U256::ONE)),
+            (false, Call::payment(account, U256::ONE)),
+        ] {
+            assert_eq!(is_admitted(call.clone()), admitted, "{call:?}");
         }
     }
 

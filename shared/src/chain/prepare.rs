@@ -10,7 +10,6 @@ use super::{
     engine::{Engine, Write, WriteError},
     node::NodeError,
     policy::PolicyError,
-    simulation,
 };
 use crate::{
     model::Fees,
@@ -50,7 +49,7 @@ impl Engine {
         }
         self.policy.admit_calls(&self.chain, wallet.address(), &write.calls)?;
         let (simulated, market, balance, deployed) = tokio::join!(
-            simulation::simulate(&self.node, wallet.address(), &write.calls),
+            self.simulate(&wallet, &write.calls),
             self.node.market_fees(),
             self.node.balance(wallet.owner),
             self.is_deployed(&wallet, write)

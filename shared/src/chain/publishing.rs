@@ -191,7 +191,7 @@ fn market_symbol(name: &str) -> String {
 }
 
 fn grant(id: U256, to: Address, permission: Permission) -> Bytes {
-    encode(&Creator1155::addPermissionCall { tokenId: id, user: to, permissionBits: U256::from(permission as u8) })
+    encode(&permission.grant(id, to))
 }
 
 fn encode(call: &impl SolCall) -> Bytes {

@@ -26,6 +26,11 @@ pub fn explain(data: &[u8]) -> String {
     }
 }
 
+/// Whether what a call reverted with means that the caller may not do this, whatever else they change.
+pub fn is_forbidden(data: &[u8]) -> bool {
+    matches!(Known::abi_decode(data), Ok(Known::NotTokenHolderOrAdmin(_)))
+}
+
 fn explain_known(error: &Known) -> String {
     match error {
         Known::UserMissingRoleForToken(e) => {
@@ -55,8 +60,13 @@ fn explain_known(error: &Known) -> String {
         }
         Known::Mint_ValueTransferFail(_) => "The recipient of the funds refuses them".to_owned(),
         Known::Burn_NotOwnerOrApproved(_) => "Only an owner of the token may burn it".to_owned(),
+        Known::ERC1155_TRANSFER_TO_NON_ERC1155RECEIVER_IMPLEMENTER(_)
+        | Known::ERC1155_ERC1155RECEIVER_REJECTED_TOKENS(_) => {
+            "A recipient is a contract that takes no such tokens".to_owned()
+        }
         Known::NewOwnerNeedsToBeAdmin(_) => "The new owner must be an admin first".to_owned(),
-        Known::SaleEnded(_) => "The sale has ended".to_owned(),
+        Known::SaleNotSet(_) => "This moment is not for sale".to_owned(),
+        Known::SaleEnded(_) | Known::SaleV2Ended(_) => "The sale has ended".to_owned(),
         Known::SaleHasNotStarted(_) => "The sale has not started".to_owned(),
         Known::UserExceedsMintLimit(e) => {
             format!("{} may mint at most {} of this token", Address::from(e.user), e.limit)
@@ -72,6 +82,10 @@ fn explain_known(error: &Known) -> String {
         Known::CommenterMismatch(_) => "A comment can only be made in one's own name".to_owned(),
         Known::IncorrectETHAmountForSparks(e) => {
             format!("{} wei were sent where it costs {}", e.actual, e.expected)
+        }
+        Known::MustSendAtLeastOneSpark(_) => "A comment by anyone but an admin costs a spark".to_owned(),
+        Known::CommentAddressOrTokenIdsDoNotMatch(_) => {
+            "The comment that is replied to is on another moment".to_owned()
         }
         Known::CannotSparkOwnComment(_) => "An own comment cannot be sparked".to_owned(),
     }

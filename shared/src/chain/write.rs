@@ -7,7 +7,7 @@ use super::{
     node::{NodeError, SendError},
     policy::PolicyError,
     signer::SignerError,
-    simulation::SimulationError,
+    simulate::SimulationError,
 };
 use crate::{
     model::Address,
@@ -20,6 +20,9 @@ pub enum WriteError {
     /// A contract refuses it: this is why, in words.
     #[error("{0}")]
     Reverts(String),
+    /// A contract refuses it to this account: this is why, in words.
+    #[error("{0}")]
+    Forbidden(String),
     /// The policy doesn't allow it.
     #[error(transparent)]
     Policy(#[from] PolicyError),
@@ -59,6 +62,7 @@ impl From<SimulationError> for WriteError {
     fn from(error: SimulationError) -> Self {
         match error {
             SimulationError::Reverts(reason) => Self::Reverts(reason),
+            SimulationError::Forbidden(reason) => Self::Forbidden(reason),
             SimulationError::CannotPay => Self::AccountCannotPay,
             SimulationError::Node(error) => Self::Node(error),
         }

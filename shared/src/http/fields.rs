@@ -106,22 +106,33 @@ impl Fields {
 
     /// A list of objects that must be there, with as many as `count` allows.
     pub fn objects(&mut self, name: &str, count: RangeInclusive<usize>) -> Option<Vec<Self>> {
-        self.refuse_if_absent(name);
-        let Value::Array(values) = self.value(name)?.clone() else {
-            return self.note(name, Err(Invalid("must be a list")));
-        };
-        if values.len() < *count.start() {
-            return self.note(name, Err(Invalid("has too few entries")));
-        }
-        if values.len() > *count.end() {
-            return self.note(name, Err(Invalid("has too many entries")));
-        }
+        let values = self.values_of(name, count)?;
         let inside = values.into_iter().enumerate().map(|(index, value)| {
             let name = format!("{name}.{index}");
             let inside = self.inside(&name, value);
             self.note(&name, inside)
         });
         inside.collect()
+    }
+
+    /// A list of texts that must be there, with as many as `count` allows.
+    pub fn list<T: FromStr<Err = Invalid>>(&mut self, name: &str, count: RangeInclusive<usize>) -> Option<Vec<T>> {
+        let values = self.values_of(name, count)?;
+        let entries = values.into_iter().enumerate().map(|(index, value)| {
+            let parsed = match value {
+                Value::String(text) => text.parse(),
+                _ => Err(Invalid("must be a string")),
+            };
+            self.note(&format!("{name}.{index}"), parsed)
+        });
+        // Every one is read, so that what is wrong with each is told.
+        entries.collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// These fields, with their errors among those of `others`: parameters of a path whose request has a body, say.
+    pub fn beside(self, others: &Self) -> Self {
+        others.errors.borrow_mut().extend(self.errors.take());
+        Self { errors: Rc::clone(&others.errors), ..self }
     }
 
     /// Notes what is wrong with a field, found by whoever knows more than its type does.
@@ -145,6 +156,20 @@ impl Fields {
 
     fn value(&self, name: &str) -> Option<&Value> {
         self.values.get(name).filter(|value| !value.is_null())
+    }
+
+    fn values_of(&self, name: &str, count: RangeInclusive<usize>) -> Option<Vec<Value>> {
+        self.refuse_if_absent(name);
+        let Value::Array(values) = self.value(name)?.clone() else {
+            return self.note(name, Err(Invalid("must be a list")));
+        };
+        if values.len() < *count.start() {
+            return self.note(name, Err(Invalid("has too few entries")));
+        }
+        if values.len() > *count.end() {
+            return self.note(name, Err(Invalid("has too many entries")));
+        }
+        Some(values)
     }
 
     fn inside(&self, name: &str, value: Value) -> Result<Self, Invalid> {

@@ -4,8 +4,8 @@ use alloy::primitives::Address as RawAddress;
 
 use super::Fields;
 use crate::model::{
-    Address, Amount, CheckedAddress, Invalid, MetadataUri, NewMoment, OPEN_EDITION, Sale, SaleTerms, SaleType, Share,
-    Split, TargetCollection, Whole,
+    Address, Amount, CheckedAddress, CollectionName, Invalid, MetadataUri, NewMoment, OPEN_EDITION, Sale, SaleTerms,
+    SaleType, Share, Split, TargetCollection, Whole,
 };
 
 /// Longest body of a request for many moments: fifty whose URIs are as long as they may be.
@@ -35,7 +35,7 @@ impl Fields {
 
     /// `name` of a collection: 1 to 200 characters.
     pub fn collection_name(&mut self) -> Option<String> {
-        self.required::<CollectionName>("name").map(|name| name.0)
+        self.required::<CollectionName>("name").map(|CollectionName(name)| name)
     }
 
     /// `tokens`: 1 to 50 moments.
@@ -117,21 +117,6 @@ impl Fields {
 
     fn check(&self, name: &str, outcome: Result<(), Invalid>) -> bool {
         outcome.map_err(|error| self.refuse(name, error)).is_ok()
-    }
-}
-
-/// What a collection is called: 1 to 200 characters.
-struct CollectionName(String);
-
-impl std::str::FromStr for CollectionName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let name = text.trim();
-        if name.is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control) {
-            return Err(Invalid("must be 1 to 200 characters long, without control characters"));
-        }
-        Ok(Self(name.to_owned()))
     }
 }
 

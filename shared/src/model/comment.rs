@@ -31,6 +31,12 @@ macro_rules! thirty_two_bytes {
             }
         }
 
+        impl From<$type> for B256 {
+            fn from(bytes: $type) -> Self {
+                bytes.0
+            }
+        }
+
         impl From<B256> for $type {
             fn from(bytes: B256) -> Self {
                 Self(bytes)
@@ -42,6 +48,29 @@ macro_rules! thirty_two_bytes {
 }
 thirty_two_bytes!(CommentId);
 thirty_two_bytes!(CommentNonce);
+
+/// What an artist has to say of a moment: 1 to 1000 characters, with no control character but the line feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommentText(String);
+
+impl CommentText {
+    /// The text as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for CommentText {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let is_control = |character: char| character.is_control() && character != '\n';
+        if text.trim().is_empty() || text.chars().count() > 1_000 || text.contains(is_control) {
+            return Err(Invalid("must be 1 to 1000 characters long, without control characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
 
 /// A comment on a moment: the contract's `MomentComment` without the reply count and preview, which belong to the list
 /// that shows it.
@@ -87,6 +116,17 @@ mod tests {
         assert_eq!(clip_comment("é".repeat(2_000)), "é".repeat(2_000));
         assert_eq!(clip_comment("é".repeat(2_001)), "é".repeat(2_000));
         assert_eq!(clip_comment(String::new()), "");
+    }
+
+    #[test]
+    fn a_comment_s_text_is_neither_empty_nor_endless() {
+        let longest = "é".repeat(1_000);
+        for text in ["!", "two\nlines", "🔥", &longest] {
+            assert!(text.parse::<CommentText>().is_ok(), "{text:?} was refused");
+        }
+        for text in ["", " ", "\n", "a\tb", "a\u{0}", "\u{85}x", &format!("{longest}!")] {
+            assert!(text.parse::<CommentText>().is_err(), "{text:?} was accepted");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod address;
 mod amount;
 mod artist;
+mod caip;
 mod comment;
 mod email;
 mod event_id;
@@ -22,7 +23,8 @@ mod uri;
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
-pub use comment::{Comment, CommentId, CommentNonce, MAX_COMMENT_CHARACTERS, clip_comment};
+pub use caip::{CaipContract, CaipNetwork};
+pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;
 pub use event_id::EventId;
 pub use fees::{Fees, MarketFees};
@@ -33,7 +35,7 @@ pub use moment::{ChainId, Collection, Moment, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
 pub use page::{Page, PageLimit, PageNumber};
 pub use profile::{Bio, SocialUsername, Username};
-pub use publication::{NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;
 

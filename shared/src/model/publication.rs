@@ -20,6 +20,22 @@ pub struct NewMoment {
     pub mint_to_creator: u64,
 }
 
+/// What a collection is called: 1 to 200 characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CollectionName(pub String);
+
+impl std::str::FromStr for CollectionName {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let name = text.trim();
+        if name.is_empty() || name.chars().count() > 200 || name.chars().any(char::is_control) {
+            return Err(Invalid("must be 1 to 200 characters long, without control characters"));
+        }
+        Ok(Self(name.to_owned()))
+    }
+}
+
 /// Where new moments go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetCollection {

@@ -97,6 +97,16 @@ impl Comments {
         Ok(self.reply_list(moment, to).oldest_first(offset, PAGE_SIZE).await?.into())
     }
 
+    /// A comment of the comments protocol. Two reads.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn find(&self, chain: ChainId, comment: CommentId) -> Result<Option<Comment>, StoreError> {
+        let Some(PlaceRow { place }) = self.0.get(&place_key(chain, comment)).await? else { return Ok(None) };
+        let listed: Option<ListedComment> = self.0.get(&place).await?;
+        Ok(listed.map(|listed| listed.comment))
+    }
+
     /// Adds a comment at the end of its list, counts it with its parent and shows it in the parent's preview, all at
     /// once; a comment that is known already changes nothing. Comments must come in the order of the chain. One read
     /// and one transaction.

@@ -1,0 +1,57 @@
+//! `POST /moment/permission`
+
+use alloy::primitives::{Address, U256};
+use serde_json::{Value, json};
+use shared::chain::contracts::Creator1155;
+use tests::{Answer, Stack, Writer};
+
+const PATH: &str = "/moment/permission";
+
+fn body(collection: Address, admin: &str) -> Value {
+    json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "adminAddress": admin})
+}
+
+async fn grant(stack: &Stack, writer: &Writer, collection: Address, admin: &str) -> Answer {
+    stack.write(PATH, &writer.key, &body(collection, admin), &[]).await
+}
+
+#[tokio::test]
+async fn a_new_admin_may_what_the_artist_may_on_that_moment() {
+    let stack = Stack::connect();
+    let (writer, friend) = (stack.new_writer().await, stack.new_writer().await);
+    let change = json!({
+        "moment": {"collectionAddress": writer.collection, "tokenId": "1"},
+        "newUri": "ar://by-a-friend",
+    });
+    let path = "/registry/metadata/moment";
+    stack.write(path, &friend.key, &change, &[]).await.expect_error(403);
+
+    let answer = grant(&stack, &writer, writer.collection, &friend.artist.wallet).await.expect_success();
+    assert_eq!(answer.body["chainId"], 8453);
+    let friend_account: Address = friend.artist.wallet.parse().expect("an address");
+    let collection = Creator1155::new(writer.collection, stack.chain());
+    let on =
+        async |token: u64| collection.permissions(U256::from(token), friend_account).call().await.expect("permissions");
+    assert_eq!((on(0).await, on(1).await), (U256::ZERO, U256::from(2)));
+    stack.write(path, &friend.key, &change, &[]).await.expect_success();
+
+    // Nothing is granted twice.
+    let again = grant(&stack, &writer, writer.collection, &friend.artist.wallet).await.expect_error(409);
+    assert!(again.body["message"].as_str().is_some_and(|message| message.contains("already")), "{again:?}");
+}
+
+#[tokio::test]
+async fn only_an_admin_makes_admins_and_only_of_addresses() {
+    let stack = Stack::connect();
+    let (writer, stranger) = (stack.new_writer().await, stack.new_writer().await);
+    let answer = grant(&stack, &stranger, writer.collection, &stranger.artist.wallet).await.expect_error(403);
+    assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("ADMIN")), "{answer:?}");
+    grant(&stack, &writer, Address::repeat_byte(9), &stranger.artist.wallet).await.expect_error(404);
+    for wrong in ["", "0x1", &format!("0x{}", "0".repeat(40)), "0x540c18b7f99b3b599c6FeB99964498931c211858"] {
+        let answer = grant(&stack, &writer, writer.collection, wrong).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), ["adminAddress"], "{wrong}");
+    }
+    let answer = stack.write(PATH, &writer.key, &json!({}), &[]).await.expect_error(400);
+    assert_eq!(answer.failing_fields(), ["moment", "adminAddress"]);
+    Answer::of(stack.post(PATH).json(&body(writer.collection, &writer.artist.wallet))).await.expect_error(401);
+}
