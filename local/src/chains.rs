@@ -16,6 +16,9 @@ use crate::{
 /// What a lane pays transactions with: 100 ether, in wei.
 const LANE_BALANCE: U256 = uint!(100_000_000_000_000_000_000_U256);
 
+/// Blocks whose state can be asked for, and that a reorganisation may undo.
+const STATES: &str = "256";
+
 /// A running chain.
 pub struct LocalChain {
     /// Its id.
@@ -37,6 +40,8 @@ impl LocalChain {
         command.args(["--host", "127.0.0.1", "--port", &port.to_string(), "--chain-id", &id.to_string()]);
         // The creator contracts' published build isn't optimised and passes the limit of a public chain.
         command.arg("--disable-code-size-limit");
+        // Otherwise it writes every older state to the home folder, gigabytes of them, and leaves them there when killed.
+        command.args(["--prune-history", STATES]);
         let rpc_url = format!("http://127.0.0.1:{port}");
         let mut node = Process::start(&format!("anvil-{id}"), logs, &mut command)?;
         node.ready(async || listens(port).await).await?;
