@@ -2,6 +2,7 @@
 
 mod answer;
 mod artist;
+mod published;
 mod recorder;
 mod relay;
 mod sandbox;
@@ -12,6 +13,7 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
+pub use published::Published;
 pub use recorder::Recorder;
 pub use relay::Relay;
 pub use sandbox::Sandbox;
