@@ -158,12 +158,14 @@ impl Endpoints {
     }
 }
 
-/// What the local chains change of the public ones: nothing lies before their first block, and none is uncertain.
+/// What the local chains change of the public ones: nothing lies before their first block, none is uncertain, and they
+/// are final soon.
 ///
 /// # Errors
 /// When one of the ids is of no chain with public deployments.
 pub fn local_chains(ids: &[u64]) -> Result<(String, Chains), Error> {
-    let settings: Vec<_> = ids.iter().map(|id| json!({"id": id, "firstBlock": 0, "confirmations": 0})).collect();
+    let settings: Vec<_> =
+        ids.iter().map(|id| json!({"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2})).collect();
     let json = Value::from(settings).to_string();
     let chains = json.parse()?;
     Ok((json, chains))

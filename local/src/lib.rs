@@ -1,7 +1,7 @@
 //! The local stack: the whole service on one machine, made from `template.yaml`.
 #![warn(missing_docs)]
 
-mod chains;
+pub mod chains;
 pub mod cloud;
 pub mod contracts;
 pub mod database;

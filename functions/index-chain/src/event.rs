@@ -1,128 +1,118 @@
-//! The events that are read, decoded. A log that only looks like one of them is passed over: anyone may emit anything.
+//! What contracts say, in words that hold for every protocol.
 
-use alloy::{
-    primitives::{Address, B256},
-    rpc::types::Log,
-    sol_types::SolEvent,
-};
-use shared::chain::contracts::{
-    CommentsProtocol::{BackfilledComment, Commented, SparkedComment},
-    Creator1155::SetupNewToken,
-    CreatorFactory::SetupNewContract,
-    MintCommenter::MintComment,
-};
+use alloy::primitives::{Address, B256, U256};
+use shared::model::{FeeRecipient, MomentSale, Protocol, Royalty};
 
-/// An event of one of the service's contracts, with where it is in the chain.
+/// An event of one of the contracts that are followed, with where it is in the chain.
+#[derive(Clone, Debug)]
 pub struct ChainEvent {
     /// Contract that emitted it.
     pub emitter: Address,
-    /// Block that holds it.
-    pub block: u64,
-    /// Unix time of that block in seconds, where the node told it with the log.
-    pub block_time: Option<u64>,
-    /// Transaction that caused it.
-    pub transaction: B256,
-    /// Its position among the block's logs.
-    pub log_index: u64,
+    /// Whose contract that is.
+    pub protocol: Protocol,
+    /// Where it is.
+    pub at: Position,
     /// What it says.
-    pub kind: EventKind,
+    pub fact: Fact,
 }
 
-/// What an event says.
-pub enum EventKind {
-    /// The factory made a collection.
-    CollectionCreated(SetupNewContract),
-    /// A collection got a token.
-    MomentCreated(SetupNewToken),
-    /// Somebody collected with a comment.
-    MintComment(MintComment),
+/// A place in the chain.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// Number of the block.
+    pub block: u64,
+    /// Hash of the block.
+    pub block_hash: B256,
+    /// Unix time of the block in seconds.
+    pub time: u64,
+    /// The transaction.
+    pub transaction: B256,
+    /// Position among the block's logs.
+    pub log_index: u64,
+}
+
+/// What an event says. Tokens are those of the collection that emitted it, unless it names one.
+#[derive(Clone, Debug)]
+pub enum Fact {
+    /// A factory made a collection.
+    CollectionCreated(NewCollection),
+    /// A collection has another name, another metadata URI, or both.
+    CollectionChanged { name: Option<String>, uri: Option<String> },
+    /// A collection has a new token.
+    MomentCreated { token: U256, sender: Address, uri: String, max_supply: U256 },
+    /// A token has another metadata URI.
+    UriSet { token: U256, uri: String },
+    /// What an account may do with a token, or with token 0 on the whole collection, from now on.
+    PermissionsSet { token: U256, account: Address, mask: U256, is_admin: bool },
+    /// Royalties of a token, or with token 0 of all that have none of their own.
+    RoyaltySet { token: U256, royalty: Royalty },
+    /// How a strategy sells a moment from now on; no longer, without a sale.
+    SaleSet { collection: Address, token: U256, sale: MomentSale, is_reset: bool },
+    /// A revenue split was made.
+    SplitCreated { split: Address, recipients: Vec<FeeRecipient> },
+    /// Tokens moved: ids and quantities.
+    Transferred { operator: Address, from: Address, to: Address, tokens: Vec<(U256, U256)> },
+    /// Somebody collected.
+    Purchased(Purchase),
+    /// Somebody said something as they collected.
+    MintCommented { collection: Address, token: U256, sender: Address, text: String },
     /// Somebody commented or replied.
-    Commented(Commented),
-    /// A comment from before the protocol was carried over into it.
-    Backfilled(BackfilledComment),
+    Commented(ProtocolComment),
     /// Somebody gave sparks to a comment.
-    Sparked(SparkedComment),
+    Sparked { comment: B256, quantity: U256 },
 }
 
-/// Topics of what the factory, the minters and the comments protocol emit, whose addresses are known beforehand.
-pub const FIXED_TOPICS: [B256; 5] = [
-    SetupNewContract::SIGNATURE_HASH,
-    MintComment::SIGNATURE_HASH,
-    Commented::SIGNATURE_HASH,
-    BackfilledComment::SIGNATURE_HASH,
-    SparkedComment::SIGNATURE_HASH,
-];
-
-/// Topics of what collections emit.
-pub const COLLECTION_TOPICS: [B256; 1] = [SetupNewToken::SIGNATURE_HASH];
-
-impl ChainEvent {
-    /// Decodes a log; `None` when it is pending, removed, or not what its topic says.
-    pub fn decode(log: &Log) -> Option<Self> {
-        let data = &log.inner;
-        let kind = match *log.topic0()? {
-            SetupNewContract::SIGNATURE_HASH => {
-                SetupNewContract::decode_log(data).map(|e| EventKind::CollectionCreated(e.data))
-            }
-            SetupNewToken::SIGNATURE_HASH => SetupNewToken::decode_log(data).map(|e| EventKind::MomentCreated(e.data)),
-            MintComment::SIGNATURE_HASH => MintComment::decode_log(data).map(|e| EventKind::MintComment(e.data)),
-            Commented::SIGNATURE_HASH => Commented::decode_log(data).map(|e| EventKind::Commented(e.data)),
-            BackfilledComment::SIGNATURE_HASH => {
-                BackfilledComment::decode_log(data).map(|e| EventKind::Backfilled(e.data))
-            }
-            SparkedComment::SIGNATURE_HASH => SparkedComment::decode_log(data).map(|e| EventKind::Sparked(e.data)),
-            _ => return None,
-        };
-        Some(Self {
-            emitter: log.address(),
-            block: log.block_number?,
-            block_time: log.block_timestamp,
-            transaction: log.transaction_hash?,
-            log_index: log.log_index?,
-            kind: kind.ok()?,
-        })
-    }
+/// A collection as its factory announces it.
+#[derive(Clone, Debug)]
+pub struct NewCollection {
+    /// Its contract.
+    pub address: Address,
+    /// Account that it is made for.
+    pub creator: Address,
+    /// Its name; empty where the factory doesn't say.
+    pub name: String,
+    /// Its metadata URI; empty where the factory doesn't say.
+    pub uri: String,
+    /// Royalties of its tokens.
+    pub royalty: Option<Royalty>,
+    /// Accounts that are admins without an event that says so.
+    pub admins: Vec<Address>,
 }
 
-#[cfg(test)]
-mod tests {
-    use alloy::{
-        primitives::{Bytes, LogData, U256, address},
-        sol_types::SolValue,
-    };
+/// A collect through a sale. The transfer of the tokens comes before it in the same transaction.
+#[derive(Clone, Copy, Debug)]
+pub struct Purchase {
+    /// Contract of the collection.
+    pub collection: Address,
+    /// The token.
+    pub token: U256,
+    /// How many, where the event says it.
+    pub quantity: Option<U256>,
+    /// Contract that sold them, whose price counts.
+    pub seller: Address,
+    /// What the contract took out of the price.
+    pub taken: U256,
+}
 
-    use super::*;
-
-    fn log(topics: Vec<B256>, data: Vec<u8>) -> Log {
-        let inner = alloy::primitives::Log {
-            address: address!("540C18B7f99b3b599c6FeB99964498931c211858"),
-            data: LogData::new_unchecked(topics, Bytes::from(data)),
-        };
-        let (block_number, transaction_hash, log_index) = (Some(7), Some(B256::repeat_byte(1)), Some(3));
-        Log { inner, block_number, transaction_hash, log_index, ..Log::default() }
-    }
-
-    fn mint_comment(text: &[u8]) -> Log {
-        let topics = vec![MintComment::SIGNATURE_HASH, B256::ZERO, B256::ZERO, B256::ZERO];
-        log(topics, (U256::ONE, Bytes::copy_from_slice(text)).abi_encode_params())
-    }
-
-    #[test]
-    fn a_comment_that_is_no_unicode_is_still_a_comment() {
-        let event = ChainEvent::decode(&mint_comment(b"caf\xe9 \xf0\x9f\x92\x9b")).unwrap();
-        let EventKind::MintComment(comment) = event.kind else { panic!("another event") };
-        assert_eq!(comment.comment, "caf\u{fffd} 💛");
-    }
-
-    #[test]
-    fn what_only_looks_like_an_event_is_passed_over() {
-        let good = mint_comment(b"hello");
-        assert!(ChainEvent::decode(&good).is_some());
-        let pending = Log { block_number: None, ..good.clone() };
-        assert!(ChainEvent::decode(&pending).is_none());
-        assert!(ChainEvent::decode(&log(vec![MintComment::SIGNATURE_HASH], vec![])).is_none());
-        assert!(ChainEvent::decode(&log(vec![MintComment::SIGNATURE_HASH; 4], vec![0xff; 64])).is_none());
-        assert!(ChainEvent::decode(&log(vec![B256::ZERO], vec![])).is_none());
-        assert!(ChainEvent::decode(&log(vec![], vec![])).is_none());
-    }
+/// A comment of the comments protocol.
+#[derive(Clone, Debug)]
+pub struct ProtocolComment {
+    /// Contract of the collection.
+    pub collection: Address,
+    /// The token.
+    pub token: U256,
+    /// Who said it.
+    pub sender: Address,
+    /// Its protocol id.
+    pub id: B256,
+    /// Its protocol nonce.
+    pub nonce: B256,
+    /// Id of the comment that it replies to.
+    pub reply_to: Option<B256>,
+    /// What was said.
+    pub text: String,
+    /// Unix time in seconds.
+    pub time: u64,
+    /// Sparks that it was made with.
+    pub sparks: u64,
 }

@@ -1,23 +1,20 @@
-//! Follows one chain from its checkpoint. The checkpoint moves only past blocks that are read and applied.
+//! Follows one chain from where it was read to. What is known moves only past blocks that are read and applied, and
+//! goes back where the chain drops blocks.
 
-use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
 
-use alloy::{
-    primitives::{Address, B256},
-    rpc::types::Filter,
-};
 use shared::{
     chain::{
         Chain,
         node::{Node, NodeError},
     },
     model::ChainId,
-    store::{Checkpoints, StoreError},
+    store::{Artists, BlockId, CommitError, Journal, StoreError, Table, Unit, Usage},
 };
 
 use crate::{
     apply::Index,
-    event::{COLLECTION_TOPICS, ChainEvent, EventKind, FIXED_TOPICS},
+    read::{BlockRange, EventReader, ReadError},
 };
 
 /// Why a chain couldn't be read further.
@@ -26,30 +23,72 @@ pub enum IndexError {
     /// No node answered.
     #[error(transparent)]
     Node(#[from] NodeError),
+    /// The chain kept changing as it was read.
+    #[error(transparent)]
+    Read(ReadError),
     /// Storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What was read couldn't be kept.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// The chain dropped more blocks than can be undone. Nothing was changed; an operator must decide.
+    #[error("the chain has dropped block {0}, deeper than can be undone: the index stands still")]
+    TooDeep(u64),
 }
 
-/// Most blocks asked for at a time.
-const MAX_SPAN: u64 = 2_000;
+impl From<ReadError> for IndexError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Node(error) => Self::Node(error),
+            changed @ ReadError::Reorganised => Self::Read(changed),
+        }
+    }
+}
 
-/// Most addresses in one filter; nodes refuse longer lists.
-const MAX_ADDRESSES: usize = 500;
+/// Most events whose changes are written together, but for those of one block.
+const MAX_EVENTS: usize = 4_000;
+
+/// How long a node that has fewer blocks than were read may take to get them: it lags behind, or the chain became
+/// shorter.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often in one run the chain may change as it is read.
+const MAX_CHANGES: u32 = 10;
 
 /// One chain and how far it is read.
 pub struct Follower {
     chain: Chain,
-    node: Node,
-    checkpoints: Checkpoints,
+    reader: EventReader,
+    unit: Unit,
+    journal: Journal,
     index: Index,
-    span: u64,
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// First block that isn't read yet.
+    pub next_block: u64,
+    /// Events in the blocks read.
+    pub events: usize,
+    /// Blocks that were undone.
+    pub undone: u64,
+}
+
+impl Followed {
+    fn new(next_block: u64) -> Self {
+        Self { next_block, ..Self::default() }
+    }
 }
 
 impl Follower {
-    /// A follower that starts where the checkpoint is.
-    pub fn new(chain: Chain, node: Node, checkpoints: Checkpoints, index: Index) -> Self {
-        Self { chain, node, checkpoints, index, span: MAX_SPAN }
+    /// A follower of this chain through its nodes, which writes to the chain's table.
+    pub fn new(chain: Chain, nodes: &Node, table: Table, artists: Artists) -> Self {
+        let (unit, journal) = (Unit::new(table.clone()), Journal::new(table.clone(), chain.id));
+        let reader = EventReader::new(&chain, nodes);
+        let index = Index::new(chain.clone(), table, artists, reader.factories());
+        Self { chain, reader, unit, journal, index }
     }
 
     /// The chain that is followed.
@@ -57,96 +96,159 @@ impl Follower {
         self.chain.id
     }
 
-    /// Reads whatever is confirmed and not read yet. Gives the first block that isn't read, and how many events there
-    /// were.
+    /// How often nodes and DynamoDB were asked so far.
+    pub fn usage(&self) -> (u64, Usage) {
+        (self.reader.calls(), self.unit.usage())
+    }
+
+    /// Reads whatever is confirmed and not read yet, at most to block `to` and until `deadline`, after undoing what the
+    /// chain dropped.
     ///
     /// # Errors
     /// When nodes or storage fail; what was read before stays read.
-    pub async fn follow(&mut self) -> Result<(u64, usize), IndexError> {
-        let confirmed = self.node.newest_block().await?.checked_sub(self.chain.confirmations);
-        let mut checkpoint = self.checkpoints.next_block(self.chain.id).await?;
-        let mut next = checkpoint.unwrap_or(self.chain.first_block);
-        let mut events = 0;
-        while let Some(confirmed) = confirmed.filter(|&confirmed| next <= confirmed) {
-            let (last, read) = self.read_from(next, confirmed).await?;
-            events += read;
-            if !self.checkpoints.advance(self.chain.id, checkpoint, last + 1).await? {
-                tracing::info!(chain.id = self.chain.id.0, "another run reads this chain");
-                break;
-            }
-            next = last + 1;
-            checkpoint = Some(next);
+    pub async fn follow(&mut self, to: Option<u64>, deadline: Option<Instant>) -> Result<Followed, IndexError> {
+        // Boxed: a future of this depth is too much for the compiler to lay out.
+        let done = Box::pin(self.follow_from_where_it_was(to, deadline)).await;
+        if done.is_err() {
+            self.index.forget();
         }
-        Ok((next, events))
+        done
     }
 
-    /// Reads blocks again, without moving the checkpoint.
-    ///
-    /// # Errors
-    /// When nodes or storage fail.
-    pub async fn read_again(&mut self, from: Option<u64>, to: Option<u64>) -> Result<(u64, usize), IndexError> {
-        let newest = self.node.newest_block().await?;
-        let last = to.unwrap_or(newest).min(newest);
-        let mut next = from.unwrap_or(self.chain.first_block);
-        let mut events = 0;
-        while next <= last {
-            let (done, read) = self.read_from(next, last).await?;
-            events += read;
-            next = done + 1;
-        }
-        Ok((next, events))
-    }
-
-    /// Reads and applies blocks from `first` on, at most to `last`: as many as the nodes give at a time. Gives the last
-    /// block read, and how many events there were.
-    async fn read_from(&mut self, first: u64, last: u64) -> Result<(u64, usize), IndexError> {
+    async fn follow_from_where_it_was(
+        &mut self,
+        to: Option<u64>,
+        deadline: Option<Instant>,
+    ) -> Result<Followed, IndexError> {
+        self.journal.open(&mut self.unit).await?;
+        self.index.forget();
+        let mut followed = Followed::new(self.next_block());
+        let mut changes = 0;
         loop {
-            let end = last.min(first.saturating_add(self.span - 1));
-            match self.events(first..=end).await {
-                Ok(events) => {
-                    let count = events.len();
-                    self.index.apply(&self.chain, &self.node, events).await?;
-                    self.span = (self.span * 2).min(MAX_SPAN);
-                    return Ok((end, count));
-                }
-                // Nodes word "too much at once" in many ways: anything but one block is worth another try with half.
-                Err(IndexError::Node(error)) if end > first => {
-                    tracing::warn!(chain.id = self.chain.id.0, first, end, %error, "asking for half as many blocks");
-                    self.span = (end - first).div_ceil(2);
-                }
+            let newest = self.newest_block().await?;
+            followed.undone += self.undo_dropped(newest).await?;
+            match self.read_to(newest, to, deadline, &mut followed).await {
+                Err(IndexError::Read(ReadError::Reorganised)) if changes < MAX_CHANGES => changes += 1,
                 Err(error) => return Err(error),
+                Ok(()) => {
+                    followed.next_block = self.next_block();
+                    return Ok(followed);
+                }
             }
         }
     }
 
-    /// The events of a range of blocks, in the order of the chain.
-    async fn events(&mut self, blocks: RangeInclusive<u64>) -> Result<Vec<ChainEvent>, IndexError> {
-        let known = &self.chain.addresses;
-        let fixed = [known.factory, known.fixed_price_minter, known.erc20_minter, known.timed_minter, known.comments];
-        let mut events = self.logs(&blocks, &fixed, &FIXED_TOPICS).await?;
-
-        // Collections made in this very range have tokens in it too.
-        let created = events.iter().filter_map(|event| match &event.kind {
-            EventKind::CollectionCreated(created) if event.emitter == known.factory => Some(created.newContract),
-            _ => None,
-        });
-        let mut collections = self.index.collections(self.chain.id).await?.clone();
-        collections.extend(created);
-        let collections: Vec<Address> = collections.into_iter().collect();
-        for addresses in collections.chunks(MAX_ADDRESSES) {
-            events.extend(self.logs(&blocks, addresses, &COLLECTION_TOPICS).await?);
+    /// Reads what is confirmed where `newest` is the newest block.
+    async fn read_to(
+        &mut self,
+        newest: u64,
+        to: Option<u64>,
+        deadline: Option<Instant>,
+        followed: &mut Followed,
+    ) -> Result<(), IndexError> {
+        let final_block = newest.checked_sub(self.chain.reorg_depth);
+        let Some(confirmed) = newest.checked_sub(self.chain.confirmations) else { return Ok(()) };
+        let last = to.map_or(confirmed, |to| confirmed.min(to));
+        while self.next_block() <= last && deadline.is_none_or(|deadline| Instant::now() < deadline) {
+            let (first, before) = (self.next_block(), self.journal.progress().milestones().next());
+            let before = before.filter(|block| block.number + 1 == first);
+            let known = self.index.collections().await?;
+            let range = self.reader.read(first, last, before, final_block, known).await?;
+            followed.events += range.events.len();
+            self.apply(range, final_block).await?;
         }
-        events.sort_by_key(|event| (event.block, event.log_index));
-        Ok(events)
+        Ok(())
     }
 
-    async fn logs(
-        &self,
-        blocks: &RangeInclusive<u64>,
-        addresses: &[Address],
-        topics: &[B256],
-    ) -> Result<Vec<ChainEvent>, IndexError> {
-        let filter = Filter::new().select(blocks.clone()).address(addresses.to_vec()).event_signature(topics.to_vec());
-        Ok(self.node.logs(&filter).await?.iter().filter_map(ChainEvent::decode).collect())
+    /// Applies the events of a range and writes what they change, so many at a time.
+    async fn apply(&mut self, range: BlockRange, final_block: Option<u64>) -> Result<(), IndexError> {
+        let BlockRange { mut events, last } = range;
+        while !events.is_empty() {
+            let rest = events.split_off(end_of_batch(events.iter().map(|event| event.at.block)));
+            let reached = match (events.last(), rest.is_empty()) {
+                (Some(event), false) => BlockId { number: event.at.block, hash: event.at.block_hash },
+                _ => last,
+            };
+            self.index.apply(&mut self.unit, events).await?;
+            self.commit(reached, final_block).await?;
+            events = rest;
+        }
+        if self.next_block() <= last.number { self.commit(last, final_block).await } else { Ok(()) }
+    }
+
+    async fn commit(&mut self, last: BlockId, final_block: Option<u64>) -> Result<(), IndexError> {
+        let first = self.next_block();
+        Ok(self.journal.commit(&mut self.unit, first, last, final_block).await?)
+    }
+
+    /// Undoes what was read of blocks that the chain doesn't have any more. Gives how many blocks.
+    async fn undo_dropped(&mut self, newest: u64) -> Result<u64, IndexError> {
+        let milestones: Vec<BlockId> = self.journal.progress().milestones().collect();
+        let Some(top) = milestones.first().copied() else { return Ok(0) };
+        for block in &milestones {
+            if block.number > newest || self.reader.block_hash(block.number).await? != block.hash {
+                continue;
+            }
+            if *block == top {
+                return Ok(0);
+            }
+            tracing::warn!(chain.id = self.chain.id.0, to = block.number, "undoing blocks that the chain dropped");
+            self.index.forget();
+            self.journal.undo(&mut self.unit, block.number + 1).await?;
+            return Ok(top.number - block.number);
+        }
+        let deepest = milestones.last().map_or(top.number, |block| block.number);
+        // Before the first block that became final everything can be undone.
+        match self.journal.progress().first_undoable() {
+            Some(first) if !self.journal.progress().is_anchored() => {
+                self.index.forget();
+                self.journal.undo(&mut self.unit, first).await?;
+                Ok(top.number + 1 - first)
+            }
+            _ => Err(IndexError::TooDeep(deepest)),
+        }
+    }
+
+    /// Number of the newest block. One that was read and is missing is waited for a while: nodes lag behind each other.
+    async fn newest_block(&mut self) -> Result<u64, NodeError> {
+        let known = self.journal.progress().milestones().next().map(|block| block.number);
+        let newest = self.reader.newest_block(known).await?;
+        if known.is_none_or(|known| newest >= known) {
+            return Ok(newest);
+        }
+        tokio::time::sleep(PATIENCE).await;
+        self.reader.newest_block(known).await
+    }
+
+    fn next_block(&self) -> u64 {
+        self.journal.progress().next_block.unwrap_or(self.chain.first_block)
+    }
+}
+
+/// Where to cut events, given their blocks: between two blocks, after at most [`MAX_EVENTS`] unless one block has more.
+fn end_of_batch(blocks: impl ExactSizeIterator<Item = u64> + Clone) -> usize {
+    let count = blocks.len();
+    if count <= MAX_EVENTS {
+        return count;
+    }
+    let numbers: Vec<u64> = blocks.collect();
+    let cut = numbers[MAX_EVENTS];
+    match numbers.partition_point(|&block| block < cut) {
+        0 => numbers.partition_point(|&block| block <= cut),
+        end => end,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_end_between_blocks() {
+        let cut = |blocks: Vec<u64>| end_of_batch(blocks.into_iter());
+        assert_eq!(cut(vec![1, 2, 3]), 3);
+        assert_eq!(cut(Vec::new()), 0);
+        assert_eq!(cut([vec![1; 3_000], vec![2; 2_000], vec![3; 10]].concat()), 3_000);
+        assert_eq!(cut([vec![1; 5_000], vec![2; 10]].concat()), 5_000);
     }
 }

@@ -1,12 +1,10 @@
-//! Follows every configured chain and keeps what the service's contracts say, on a schedule.
+//! Follows every configured chain and keeps what the contracts on it say, on a schedule.
 //!
-//! Reading a block twice changes no row: an operator may ask for any range again by invoking the function with
-//! `{"chainId", "fromBlock", "toBlock"}`, which leaves the checkpoint alone.
+//! An operator may invoke the function with `{"chainId", "toBlock"}` to follow one chain alone, or not to its end.
 
-mod apply;
-mod event;
-mod follow;
+use std::time::{Duration, Instant};
 
+use index_chain::{Follower, IndexError};
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
 use shared::{
@@ -17,15 +15,13 @@ use shared::{
     config,
     http::StartError,
     model::ChainId,
-    store::{Artists, Checkpoints, Comments, Moments, Table},
+    store::{Artists, CommitError, Table},
     telemetry,
 };
 use tokio::sync::Mutex;
 
-use crate::{
-    apply::Index,
-    follow::{Follower, IndexError},
-};
+/// How long one run reads on, for all chains together: well within the function's time.
+const RUN: Duration = Duration::from_secs(240);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -42,11 +38,9 @@ async fn main() -> Result<(), StartError> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct IndexRequest {
-    /// The chain to read again.
+    /// The chain to read; all unless given.
     chain_id: Option<ChainId>,
-    /// First block to read again; the chain's first unless given.
-    from_block: Option<u64>,
-    /// Last block to read again; the newest unless given.
+    /// Last block to read; the newest unless given.
     to_block: Option<u64>,
 }
 
@@ -55,37 +49,46 @@ struct IndexRequest {
 #[serde(rename_all = "camelCase")]
 struct IndexedRange {
     chain_id: ChainId,
-    /// First block that isn't read yet, or would be next.
+    /// First block that isn't read yet.
     next_block: u64,
-    /// Events of the service's contracts in the blocks read.
+    /// Events of the contracts in the blocks read.
     events: usize,
+    /// Blocks that were undone because the chain dropped them.
+    undone: u64,
 }
 
 async fn followers() -> Result<Vec<Follower>, StartError> {
     let aws = config::aws().await;
     let (table, artists, urls) = (Table::chain(&aws)?, Artists::new(Table::artists(&aws)?), NodeUrls::from_env()?);
-    let follower = |chain| {
-        let index = Index::new(Moments::new(table.clone()), Comments::new(table.clone()), artists.clone());
-        Ok(Follower::new(Clone::clone(chain), Node::new(&urls, chain.id)?, Checkpoints::new(table.clone()), index))
+    let follower = |chain: &shared::chain::Chain| {
+        let nodes = Node::new(&urls, chain.id)?;
+        Ok(Follower::new(chain.clone(), &nodes, table.clone(), artists.clone()))
     };
     Chains::from_env()?.iter().map(follower).collect()
 }
 
-/// One chain's failure doesn't keep the others from being read; the run fails at its end, so that the alarm sees it.
+/// One chain's failure doesn't keep the others from being read, nor does one that is far behind; the run fails at its
+/// end, so that the alarm sees it.
 async fn index(followers: &mut [Follower], request: &IndexRequest) -> Result<Vec<IndexedRange>, IndexError> {
     let mut ranges = Vec::new();
     let mut failure = None;
-    for follower in followers {
-        let chain = follower.chain_id();
-        let read = match request.chain_id {
-            None => follower.follow().await,
-            Some(wanted) if wanted == chain => follower.read_again(request.from_block, request.to_block).await,
-            Some(_) => continue,
-        };
-        match read {
-            Ok((next_block, events)) => ranges.push(IndexedRange { chain_id: chain, next_block, events }),
+    let is_meant = |follower: &&mut Follower| request.chain_id.is_none_or(|wanted| follower.chain_id() == wanted);
+    let meant: Vec<_> = followers.iter_mut().filter(is_meant).collect();
+    let (mut left, end) = (u32::try_from(meant.len()).unwrap_or(1), Instant::now() + RUN);
+    for follower in meant {
+        let chain_id = follower.chain_id();
+        let deadline = Instant::now() + end.saturating_duration_since(Instant::now()) / left.max(1);
+        left = left.saturating_sub(1);
+        match follower.follow(request.to_block, Some(deadline)).await {
+            Ok(done) => {
+                let (next_block, events, undone) = (done.next_block, done.events, done.undone);
+                ranges.push(IndexedRange { chain_id, next_block, events, undone });
+            }
+            Err(IndexError::Commit(CommitError::Overtaken)) => {
+                tracing::info!(chain.id = chain_id.0, "another run reads this chain");
+            }
             Err(error) => {
-                tracing::error!(chain.id = chain.0, error = telemetry::chain(&error), "chain not read");
+                tracing::error!(chain.id = chain_id.0, error = telemetry::chain(&error), "chain not read");
                 failure = Some(error);
             }
         }

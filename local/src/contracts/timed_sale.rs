@@ -40,7 +40,7 @@ mod tests {
     use shared::{
         chain::{
             Chains,
-            contracts::{Creator1155, CreatorFactory, MintCommenter::MintComment},
+            contracts::{Creator1155, CreatorFactory, MintCommenter::MintComment, TimedMinter},
         },
         model::ChainId,
     };
@@ -52,41 +52,6 @@ mod tests {
     };
 
     sol! {
-        #[sol(rpc)]
-        interface TimedMinter {
-            struct SalesConfigV2 {
-                uint64 saleStart;
-                uint64 marketCountdown;
-                uint256 minimumMarketEth;
-                string name;
-                string symbol;
-            }
-            struct SaleData {
-                uint64 saleStart;
-                uint64 marketCountdown;
-                uint64 saleEnd;
-                bool secondaryActivated;
-                uint256 minimumMarketEth;
-                address poolAddress;
-                address erc20zAddress;
-                string name;
-                string symbol;
-            }
-
-            event SaleSetV2(address indexed collection, uint256 indexed tokenId, SaleData sale, uint256 mintFee);
-
-            function setSaleV2(uint256 tokenId, SalesConfigV2 salesConfig) external;
-            function saleV2(address collection, uint256 tokenId) external view returns (SaleData);
-            function mint(
-                address mintTo,
-                uint256 quantity,
-                address collection,
-                uint256 tokenId,
-                address mintReferral,
-                string comment
-            ) external payable;
-        }
-
         #[sol(rpc)]
         interface Rewards {
             function balanceOf(address account) external view returns (uint256);

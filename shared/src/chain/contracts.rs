@@ -51,6 +51,37 @@ sol! {
         }
 
         event SetupNewToken(uint256 indexed tokenId, address indexed sender, string newURI, uint256 maxSupply);
+        event ContractMetadataUpdated(address indexed updater, string uri, string name);
+        event URI(string value, uint256 indexed id);
+        /// Carries every permission that the account has from then on.
+        event UpdatedPermissions(uint256 indexed tokenId, address indexed user, uint256 indexed permissions);
+        event UpdatedRoyalties(
+            uint256 indexed tokenId,
+            address indexed user,
+            CreatorFactory.RoyaltyConfiguration configuration
+        );
+        event TransferSingle(
+            address indexed operator,
+            address indexed from,
+            address indexed to,
+            uint256 id,
+            uint256 value
+        );
+        event TransferBatch(
+            address indexed operator,
+            address indexed from,
+            address indexed to,
+            uint256[] ids,
+            uint256[] values
+        );
+        /// Emitted after the transfer. `value` includes the contract's own fee.
+        event Purchased(
+            address indexed sender,
+            address indexed minter,
+            uint256 indexed tokenId,
+            uint256 quantity,
+            uint256 value
+        );
 
         function assumeLastTokenIdMatches(uint256 lastTokenId) external;
         function setupNewToken(string calldata newURI, uint256 maxSupply) external returns (uint256);
@@ -106,6 +137,9 @@ sol! {
             address fundsRecipient;
         }
 
+        /// All zero when the sale was reset.
+        event SaleSet(address indexed mediaContract, uint256 indexed tokenId, SalesConfig salesConfig);
+
         function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
         function sale(address tokenContract, uint256 tokenId) external view returns (SalesConfig memory);
     }
@@ -130,6 +164,23 @@ sol! {
             address fundsRecipient;
             address currency;
         }
+
+        /// All zero when the sale was reset.
+        event SaleSet(address indexed mediaContract, uint256 indexed tokenId, SalesConfig salesConfig);
+        /// Emitted with every collect, after the transfer of the token.
+        event ERC20RewardsDeposit(
+            address indexed createReferral,
+            address indexed mintReferral,
+            address indexed firstMinter,
+            address zora,
+            address collection,
+            address currency,
+            uint256 tokenId,
+            uint256 createReferralReward,
+            uint256 mintReferralReward,
+            uint256 firstMinterReward,
+            uint256 zoraReward
+        );
 
         function setSale(uint256 tokenId, SalesConfig memory salesConfig) external;
         function sale(address tokenContract, uint256 tokenId) external view returns (SalesConfig memory);
@@ -156,7 +207,12 @@ sol! {
             string name;
             string symbol;
         }
-
+        struct SalesConfig {
+            uint64 saleStart;
+            uint64 saleEnd;
+            string name;
+            string symbol;
+        }
         struct SaleData {
             uint64 saleStart;
             uint64 marketCountdown;
@@ -168,6 +224,18 @@ sol! {
             string name;
             string symbol;
         }
+
+        /// Of the strategy's first version.
+        event SaleSet(
+            address indexed collection,
+            uint256 indexed tokenId,
+            SalesConfig salesConfig,
+            address erc20zAddress,
+            address poolAddress,
+            uint256 mintFee
+        );
+        /// Emitted again when enough were collected for the sale to end.
+        event SaleSetV2(address indexed collection, uint256 indexed tokenId, SaleData saleData, uint256 mintFee);
 
         function setSaleV2(uint256 tokenId, SalesConfigV2 calldata salesConfig) external;
         function saleV2(address collection, uint256 tokenId) external view returns (SaleData memory);
@@ -198,6 +266,9 @@ sol! {
             uint256 totalAllocation;
             uint16 distributionIncentive;
         }
+
+        event SplitCreated(address indexed split, SplitParams splitParams, address owner, address creator, bytes32 salt);
+        event SplitCreated(address indexed split, SplitParams splitParams, address owner, address creator, uint256 nonce);
 
         function createSplitDeterministic(SplitParams calldata split, address owner, address creator, bytes32 salt)
             external
@@ -372,5 +443,34 @@ sol! {
             address replyAddress,
             uint256 replyTokenId
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::{primitives::hex, sol_types::SolEvent};
+
+    use super::*;
+
+    #[test]
+    fn events_have_the_topics_of_the_deployed_contracts() {
+        for (topic, first_bytes) in [
+            (Creator1155::UpdatedPermissions::SIGNATURE_HASH, hex!("35fb03d0")),
+            (Creator1155::ContractMetadataUpdated::SIGNATURE_HASH, hex!("74b7c2af")),
+            (Creator1155::URI::SIGNATURE_HASH, hex!("6bb7ff70")),
+            (Creator1155::UpdatedRoyalties::SIGNATURE_HASH, hex!("5837d558")),
+            (Creator1155::TransferSingle::SIGNATURE_HASH, hex!("c3d58168")),
+            (Creator1155::TransferBatch::SIGNATURE_HASH, hex!("4a39dc06")),
+            (Creator1155::Purchased::SIGNATURE_HASH, hex!("b362243a")),
+            (FixedPriceMinter::SaleSet::SIGNATURE_HASH, hex!("5e4ad74f")),
+            (Erc20Minter::SaleSet::SIGNATURE_HASH, hex!("5a10ca3d")),
+            (Erc20Minter::ERC20RewardsDeposit::SIGNATURE_HASH, hex!("6d43fd9d")),
+            (TimedMinter::SaleSet::SIGNATURE_HASH, hex!("0eb75bae")),
+            (TimedMinter::SaleSetV2::SIGNATURE_HASH, hex!("15f22ac7")),
+            (SplitFactory::SplitCreated_0::SIGNATURE_HASH, hex!("c4cec5a1")),
+            (SplitFactory::SplitCreated_1::SIGNATURE_HASH, hex!("f36c74b4")),
+        ] {
+            assert_eq!(topic[..4], first_bytes, "{topic}");
+        }
     }
 }

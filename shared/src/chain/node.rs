@@ -145,6 +145,11 @@ impl Node {
         Ok(Self { providers: urls.iter().map(connect).collect() })
     }
 
+    /// Each of the nodes alone, the preferred one first: what one of them says at one time fits together.
+    pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
+        self.providers.clone().into_iter().map(|provider| Self { providers: vec![provider] })
+    }
+
     /// Number of the newest block.
     ///
     /// # Errors
@@ -161,14 +166,14 @@ impl Node {
         self.ask(|node| async move { node.get_logs(filter).await }).await
     }
 
-    /// Unix time of a block, in seconds.
+    /// A block's hash and Unix time in seconds.
     ///
     /// # Errors
     /// When no node answers or has the block.
-    pub async fn block_time(&self, number: u64) -> Result<u64, NodeError> {
+    pub async fn block(&self, number: u64) -> Result<(B256, u64), NodeError> {
         let tag = BlockNumberOrTag::Number(number);
         let block = self.ask(|node| async move { node.get_block_by_number(tag).await }).await?;
-        block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(number))
+        block.map(|block| (block.header.hash, block.header.timestamp)).ok_or(NodeError::MissingBlock(number))
     }
 
     /// Unix time of the newest block, in seconds: no later one is behind it.

@@ -38,6 +38,8 @@ pub struct Chain {
     pub first_block: u64,
     /// Blocks that must stand on top of one before it is read.
     pub confirmations: u64,
+    /// Blocks that must stand on top of one before it is taken for final: what was read of later ones can be undone.
+    pub reorg_depth: u64,
     /// The contracts.
     pub addresses: ChainAddresses,
     /// Where proposals to publish on this chain are made, if anywhere.
@@ -45,6 +47,10 @@ pub struct Chain {
 }
 
 impl Chain {
+    /// How deep a reorganisation may be unless the configuration says otherwise: far deeper than the known chains' ever
+    /// were.
+    const REORG_DEPTH: u64 = 128;
+
     /// What is publicly deployed on a known chain. The addresses are those of the public service and, where it has none,
     /// of the protocol that its contracts come from.
     fn public(id: ChainId) -> Option<Self> {
@@ -109,7 +115,8 @@ impl Chain {
             ),
             _ => return None,
         };
-        Some(Self { id, first_block, confirmations, addresses, governor })
+        let reorg_depth = Self::REORG_DEPTH;
+        Some(Self { id, first_block, confirmations, reorg_depth, addresses, governor })
     }
 }
 
@@ -138,12 +145,14 @@ struct ChainSettings {
     id: ChainId,
     first_block: Option<u64>,
     confirmations: Option<u64>,
+    reorg_depth: Option<u64>,
     contracts: Option<ChainAddresses>,
     governor: Option<Address>,
 }
 
 impl Chains {
-    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, contracts?, governor?}`. Unset means chain 8453 alone.
+    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, reorgDepth?, contracts?, governor?}`. Unset means
+    /// chain 8453 alone.
     ///
     /// # Errors
     /// When the variable's value is no such array.
@@ -182,8 +191,9 @@ impl std::str::FromStr for Chains {
                     return Err(InvalidChains::Unknown(chain.id));
                 };
                 let confirmations = chain.confirmations.or(from_public(|known| known.confirmations)).unwrap_or(0);
+                let reorg_depth = chain.reorg_depth.unwrap_or(Chain::REORG_DEPTH);
                 let governor = chain.governor.or(public.as_ref().and_then(|known| known.governor));
-                Ok(Chain { id: chain.id, first_block, confirmations, addresses, governor })
+                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, addresses, governor })
             })
             .collect::<Result<Vec<_>, _>>()?;
         let repeated =

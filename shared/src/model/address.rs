@@ -6,6 +6,11 @@ use super::{Invalid, serde_as_text};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address(alloy::primitives::Address);
 
+impl Address {
+    /// Nobody's.
+    pub const ZERO: Self = Self(alloy::primitives::Address::ZERO);
+}
+
 impl FromStr for Address {
     type Err = Invalid;
 

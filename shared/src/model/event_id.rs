@@ -20,6 +20,11 @@ impl EventId {
     pub fn new(chain: ChainId, transaction: B256, log_index: u64) -> Self {
         Self(Uuid::new_v5(&NAMESPACE, format!("{chain}/{transaction:#x}/{log_index}").as_bytes()))
     }
+
+    /// The id of the `nth` row, from 0, that one log caused beside the row of its own.
+    pub fn nth(chain: ChainId, transaction: B256, log_index: u64, nth: u64) -> Self {
+        Self(Uuid::new_v5(&NAMESPACE, format!("{chain}/{transaction:#x}/{log_index}/{nth}").as_bytes()))
+    }
 }
 
 impl fmt::Display for EventId {

@@ -79,42 +79,6 @@ impl fmt::Display for MomentRef {
     }
 }
 
-/// A collection as its factory announced it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Collection {
-    /// Chain of the contract.
-    pub chain_id: ChainId,
-    /// The contract.
-    pub address: Address,
-    /// Name given at creation.
-    pub name: String,
-    /// Metadata URI given at creation.
-    pub uri: String,
-    /// Account that called the factory.
-    pub creator: Address,
-    /// Account that got every permission.
-    pub default_admin: Address,
-    /// Unix time of the creation's block, in seconds.
-    pub created_at: u64,
-}
-
-/// A token as its collection announced it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moment {
-    /// Chain of the collection.
-    pub chain_id: ChainId,
-    /// Contract of the collection.
-    pub collection: Address,
-    /// Token in the collection.
-    pub token_id: TokenId,
-    /// Metadata URI given at creation.
-    pub uri: String,
-    /// Most tokens that can be minted; 2^64 - 1 means an open edition.
-    pub max_supply: TokenId,
-    /// Unix time of the creation's block, in seconds.
-    pub created_at: u64,
-}
-
 /// A whole number in plain decimal digits: no sign, no separator, no prefix.
 pub(super) fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

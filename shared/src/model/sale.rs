@@ -1,8 +1,8 @@
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use alloy::primitives::{U256, uint};
 
-use super::{Address, Amount, Invalid};
+use super::{Address, Amount, Invalid, serde_as_text};
 
 /// How a moment is sold at first hand. Holds only what its strategy's contract can express and would sell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +64,18 @@ impl FromStr for SaleType {
         }
     }
 }
+
+impl fmt::Display for SaleType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::FixedPrice => "fixedPrice",
+            Self::Erc20 => "erc20Mint",
+            Self::Timed => "timed",
+        })
+    }
+}
+
+serde_as_text!(SaleType);
 
 /// The fixed-price contract keeps a price in 96 bits.
 const MAX_FIXED_PRICE: U256 = uint!(0xffffffffffffffffffffffff_U256);

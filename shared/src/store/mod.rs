@@ -4,7 +4,6 @@
 
 mod artists;
 mod challenges;
-mod checkpoints;
 mod codes;
 mod comments;
 mod inbox;
@@ -12,9 +11,11 @@ mod keys;
 mod metadata;
 mod moments;
 mod numbered;
+mod payments;
 mod rate_windows;
 mod search;
 mod transactions;
+mod unit;
 
 use std::{collections::HashMap, time::Duration};
 
@@ -31,19 +32,20 @@ pub use self::{
         Artist, Artists, HELD_NAMES, MAX_WALLETS, NAME_HELD_FOR, Profile, ProfileChange, ProfileRefusal, WalletRefusal,
     },
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
-    checkpoints::Checkpoints,
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     inbox::{ArtistChange, ArtistChanged, Inbox},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
-    moments::Moments,
+    moments::{EarlySettings, Moments, collection_key, moment_key},
+    payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
     },
+    unit::{BlockId, CommitError, Journal, Progress, Unit, Usage},
 };
 use crate::config::{self, ConfigError};
 
@@ -223,7 +225,7 @@ fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
 
 /// The primary key of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-struct Key {
+pub struct Key {
     pk: String,
     sk: String,
 }

@@ -1,20 +1,51 @@
 //! Collections and their moments, in the table of what the chain can rebuild.
 //!
-//! - `pk = COLLECTIONS#<chain>`, `sk = <address>`: a collection;
-//! - `pk = MOMENTS#<chain>#<collection>`, `sk = <token id, 78 digits>`: a moment, in the order of token ids.
+//! - `pk = COLLECTION#<chain>#<address>`, `sk = COLLECTION`: a collection;
+//! - `pk = COLLECTIONS#<chain>`, `sk = <address>`: that there is one, of which protocol, for the indexer's start;
+//! - `pk = MOMENTS#<chain>#<collection>`, `sk = <token id, 78 digits>`: a moment, in the order of token ids;
+//! - `pk = EARLY#<chain>#<collection>`, `sk = <token id, 78 digits>`: what was set for a token that isn't there yet;
+//! - `pk = PERMISSIONS#<chain>#<collection>#<token id>`, `sk = <address>`: what an account may do with a token, or with
+//!   token id 0 on the whole collection;
+//! - `pk = SPLIT#<chain>#<address>`, `sk = SPLIT`: who gets how much of what a revenue split receives.
 
+use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
-use super::{Key, StoreError, Table, row, text, unless_refused};
-use crate::model::{Address, ChainId, Collection, Moment};
+use super::{Key, StoreError, Table, Unit, text};
+use crate::model::{
+    Address, Amount, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty,
+};
 
-/// All collections and moments.
+/// All collections and moments, for those who read.
 #[derive(Clone)]
 pub struct Moments(Table);
 
-#[derive(Deserialize)]
-struct CollectionAddress {
-    sk: Address,
+/// What was set for a token before it was there: the contracts allow it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlySettings {
+    /// See [`Moment::admins`].
+    pub admins: Vec<Address>,
+    /// See [`Moment::sales`].
+    pub sales: Vec<MomentSale>,
+    /// See [`Moment::royalty`].
+    pub royalty: Option<Royalty>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KnownCollection {
+    #[serde(rename = "sk", skip_serializing)]
+    address: Option<Address>,
+    protocol: Protocol,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PermissionRow {
+    permissions: Amount,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SplitRow {
+    recipients: Vec<FeeRecipient>,
 }
 
 impl Moments {
@@ -23,51 +54,163 @@ impl Moments {
         Self(chain)
     }
 
-    /// Keeps a collection as it was created; one that is known already stays as it is.
+    /// A collection. One read.
     ///
     /// # Errors
     /// When storage fails.
-    pub async fn add_collection(&self, collection: &Collection) -> Result<(), StoreError> {
-        let key = Key::new(collections_partition(collection.chain_id), collection.address.to_string());
-        self.add(&key, collection).await
+    pub async fn collection(&self, chain: ChainId, address: Address) -> Result<Option<Collection>, StoreError> {
+        self.0.get(&collection_key(chain, address)).await
     }
 
-    /// Keeps a moment as it was created; one that is known already stays as it is.
+    /// A moment. One read.
     ///
     /// # Errors
     /// When storage fails.
-    pub async fn add_moment(&self, moment: &Moment) -> Result<(), StoreError> {
-        let partition = format!("MOMENTS#{}#{}", moment.chain_id, moment.collection);
-        let digits = moment.token_id.to_string();
-        self.add(&Key::new(partition, format!("{digits:0>78}")), moment).await
+    pub async fn moment(&self, moment: &MomentRef) -> Result<Option<Moment>, StoreError> {
+        self.0.get(&moment_key(moment)).await
     }
 
     /// Every collection of a chain. Grows with the chain: for the indexer's start alone, never for a request.
     ///
     /// # Errors
     /// When storage fails.
-    pub async fn collection_addresses(&self, chain: ChainId) -> Result<Vec<Address>, StoreError> {
+    pub async fn collection_addresses(&self, chain: ChainId) -> Result<Vec<(Address, Protocol)>, StoreError> {
         let call = self
             .0
             .client
             .query()
             .table_name(&self.0.name)
             .key_condition_expression("pk = :collections")
-            .expression_attribute_values(":collections", text(collections_partition(chain)))
-            .projection_expression("sk")
+            .expression_attribute_values(":collections", text(known_partition(chain)))
             .consistent_read(true);
         let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
-        let rows: Vec<CollectionAddress> = serde_dynamo::from_items(items)?;
-        Ok(rows.into_iter().map(|row| row.sk).collect())
-    }
-
-    async fn add(&self, key: &Key, fields: &impl Serialize) -> Result<(), StoreError> {
-        let call = self.0.client.put_item().table_name(&self.0.name).set_item(Some(row(key, fields)?));
-        unless_refused(call.condition_expression("attribute_not_exists(pk)").send().await)?;
-        Ok(())
+        let rows: Vec<KnownCollection> = serde_dynamo::from_items(items)?;
+        Ok(rows.into_iter().filter_map(|row| Some((row.address?, row.protocol))).collect())
     }
 }
 
-fn collections_partition(chain: ChainId) -> String {
+impl Unit {
+    /// A collection.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn collection(&mut self, chain: ChainId, address: Address) -> Result<Option<Collection>, StoreError> {
+        self.get(&collection_key(chain, address)).await
+    }
+
+    /// Adds a collection that isn't known yet.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn add_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
+        let known = Key::new(known_partition(collection.chain_id), collection.address.to_string());
+        self.put(&known, &KnownCollection { address: None, protocol: collection.protocol })?;
+        self.put_collection(collection)
+    }
+
+    /// Replaces what is known of a collection.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
+        self.put(&collection_key(collection.chain_id, collection.address), collection)
+    }
+
+    /// A moment.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn moment(&mut self, moment: &MomentRef) -> Result<Option<Moment>, StoreError> {
+        self.get(&moment_key(moment)).await
+    }
+
+    /// Replaces what is known of a moment, or adds it.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_moment(&mut self, moment: &Moment) -> Result<(), StoreError> {
+        self.put(&moment_key(&moment.place()), moment)
+    }
+
+    /// What was set for a token that isn't there yet.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn early_settings(&mut self, moment: &MomentRef) -> Result<Option<EarlySettings>, StoreError> {
+        self.get(&early_key(moment)).await
+    }
+
+    /// Keeps what was set for a token that isn't there yet.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_early_settings(&mut self, moment: &MomentRef, settings: &EarlySettings) -> Result<(), StoreError> {
+        self.put(&early_key(moment), settings)
+    }
+
+    /// Forgets what was set for a token, now that it is there.
+    pub fn remove_early_settings(&mut self, moment: &MomentRef) {
+        self.delete(&early_key(moment));
+    }
+
+    /// Keeps what an account may do with a token, or with token id 0 on the whole collection: the contract's mask.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_permissions(&mut self, on: &MomentRef, account: Address, permissions: U256) -> Result<(), StoreError> {
+        let key = Key::new(format!("PERMISSIONS#{on}"), account.to_string());
+        if permissions.is_zero() {
+            self.delete(&key);
+            return Ok(());
+        }
+        self.put(&key, &PermissionRow { permissions: Amount(permissions) })
+    }
+
+    /// Who gets how much of what an account receives, if it is a revenue split.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn split(&mut self, chain: ChainId, address: Address) -> Result<Option<Vec<FeeRecipient>>, StoreError> {
+        let row: Option<SplitRow> = self.get(&split_key(chain, address)).await?;
+        Ok(row.map(|row| row.recipients))
+    }
+
+    /// Keeps who gets how much of what a split receives.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_split(
+        &mut self,
+        chain: ChainId,
+        address: Address,
+        recipients: Vec<FeeRecipient>,
+    ) -> Result<(), StoreError> {
+        self.put(&split_key(chain, address), &SplitRow { recipients })
+    }
+}
+
+/// Where a collection is kept.
+pub fn collection_key(chain: ChainId, address: Address) -> Key {
+    Key::new(format!("COLLECTION#{chain}#{address}"), "COLLECTION")
+}
+
+/// Where a moment is kept.
+pub fn moment_key(moment: &MomentRef) -> Key {
+    Key::new(format!("MOMENTS#{}#{}", moment.chain, moment.collection), token_digits(moment))
+}
+
+fn early_key(moment: &MomentRef) -> Key {
+    Key::new(format!("EARLY#{}#{}", moment.chain, moment.collection), token_digits(moment))
+}
+
+fn split_key(chain: ChainId, address: Address) -> Key {
+    Key::new(format!("SPLIT#{chain}#{address}"), "SPLIT")
+}
+
+fn known_partition(chain: ChainId) -> String {
     format!("COLLECTIONS#{chain}")
+}
+
+fn token_digits(moment: &MomentRef) -> String {
+    format!("{:0>78}", moment.token.to_string())
 }

@@ -1,12 +1,11 @@
-//! Lists that are paged by offset. Rows are numbered without a gap as they are written, row and length in one
-//! transaction, so that any page is one range of keys: page 500 costs what page 1 costs.
+//! Lists that are paged by offset. Rows are numbered without a gap as they are written, row and length in one batch,
+//! so that any page is one range of keys: page 500 costs what page 1 costs.
 //!
 //! `sk` is a row's number in 12 digits; `sk = LENGTH` holds how many there are and sorts after all of them.
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Key, StoreError, Table, number, text};
+use super::{Key, StoreError, Table, Unit, text};
 
 /// One list: a partition of a table.
 pub(super) struct NumberedList<'a> {
@@ -21,7 +20,7 @@ pub(super) struct Page<R> {
     pub(super) more: bool,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct LengthRow {
     length: u64,
 }
@@ -29,31 +28,18 @@ struct LengthRow {
 const LENGTH: &str = "LENGTH";
 const LAST_NUMBER: u64 = 999_999_999_999;
 
+impl Unit {
+    /// Adds `fields` at the end of a list. Gives the row's number, counted from 0.
+    pub(super) async fn append(&mut self, partition: &str, fields: &impl Serialize) -> Result<u64, StoreError> {
+        let length_key = length_key(partition);
+        let length = self.get::<LengthRow>(&length_key).await?.map_or(0, |row| row.length);
+        self.insert(&row_key(partition, length), fields)?;
+        self.put(&length_key, &LengthRow { length: length + 1 })?;
+        Ok(length)
+    }
+}
+
 impl NumberedList<'_> {
-    pub(super) fn length_key(&self) -> Key {
-        Key::new(&self.partition, LENGTH)
-    }
-
-    pub(super) fn row_key(&self, number: u64) -> Key {
-        Key::new(&self.partition, format!("{number:012}"))
-    }
-
-    /// The writes that append `fields` as row number `length`. They fail when the list isn't that long any more.
-    pub(super) fn append(&self, length: u64, fields: &impl Serialize) -> Result<[TransactWriteItem; 2], StoreError> {
-        let grow = Update::builder()
-            .table_name(&self.table.name)
-            .set_key(Some(self.length_key().item()))
-            .update_expression("SET #length = :next")
-            .condition_expression(if length == 0 { "attribute_not_exists(pk)" } else { "#length = :length" })
-            .expression_attribute_names("#length", "length")
-            .expression_attribute_values(":next", number(length + 1));
-        let grow = if length == 0 { grow } else { grow.expression_attribute_values(":length", number(length)) };
-        Ok([
-            self.table.insertion(&self.row_key(length), fields)?,
-            TransactWriteItem::builder().update(grow.build()?).build(),
-        ])
-    }
-
     /// Rows from the `offset`th oldest on. One Query.
     pub(super) async fn oldest_first<R: DeserializeOwned>(
         &self,
@@ -81,7 +67,7 @@ impl NumberedList<'_> {
     }
 
     async fn length(&self) -> Result<u64, StoreError> {
-        let row: Option<LengthRow> = self.table.get(&self.length_key()).await?;
+        let row: Option<LengthRow> = self.table.get(&length_key(&self.partition)).await?;
         Ok(row.map_or(0, |row| row.length))
     }
 
@@ -102,8 +88,8 @@ impl NumberedList<'_> {
             .table_name(&self.table.name)
             .key_condition_expression("pk = :list AND sk BETWEEN :first AND :last")
             .expression_attribute_values(":list", text(&self.partition))
-            .expression_attribute_values(":first", text(self.row_key(first).sk))
-            .expression_attribute_values(":last", text(self.row_key(last).sk))
+            .expression_attribute_values(":first", text(row_key(&self.partition, first).sk))
+            .expression_attribute_values(":last", text(row_key(&self.partition, last).sk))
             .scan_index_forward(ascending)
             // One row more than asked for tells whether another page follows.
             .limit(i32::try_from(limit + 1).unwrap_or(i32::MAX));
@@ -112,4 +98,12 @@ impl NumberedList<'_> {
         items.truncate(limit);
         Ok(Page { rows: serde_dynamo::from_items(items)?, more })
     }
+}
+
+pub(super) fn length_key(partition: &str) -> Key {
+    Key::new(partition, LENGTH)
+}
+
+pub(super) fn row_key(partition: &str, number: u64) -> Key {
+    Key::new(partition, format!("{number:012}"))
 }

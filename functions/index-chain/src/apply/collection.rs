@@ -1,0 +1,61 @@
+//! Collections: made, renamed.
+
+use alloy::primitives::Address;
+use shared::{
+    model::{Collection, Protocol},
+    store::StoreError,
+};
+
+use super::Applier;
+use crate::event::{NewCollection, Position};
+
+impl Applier<'_> {
+    pub(super) async fn collection_created(
+        &mut self,
+        at: &Position,
+        protocol: Protocol,
+        new: &NewCollection,
+    ) -> Result<(), StoreError> {
+        let address = new.address.into();
+        // A contract is made once; another announcement of it is none.
+        if self.unit.collection(self.chain.id, address).await?.is_some() {
+            return Ok(());
+        }
+        let mut admins: Vec<_> = new.admins.iter().copied().map(Into::into).collect();
+        admins.sort_unstable();
+        admins.dedup();
+        let collection = Collection {
+            id: self.id(at),
+            chain_id: self.chain.id,
+            address,
+            protocol,
+            name: new.name.clone(),
+            uri: new.uri.clone(),
+            creator: new.creator.into(),
+            admins,
+            royalty: new.royalty,
+            created_at: at.time,
+            updated_at: at.time,
+        };
+        self.known.insert(new.address, protocol);
+        self.unit.add_collection(&collection)
+    }
+
+    pub(super) async fn collection_changed(
+        &mut self,
+        at: &Position,
+        collection: Address,
+        name: Option<&str>,
+        uri: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let Some(mut collection) = self.unit.collection(self.chain.id, collection.into()).await? else { return Ok(()) };
+        if let Some(name) = name {
+            name.clone_into(&mut collection.name);
+        }
+        if let Some(uri) = uri {
+            uri.clone_into(&mut collection.uri);
+        }
+        collection.updated_at = at.time;
+        self.unit.put_collection(&collection)
+    }
+}

@@ -1,0 +1,126 @@
+//! Moments: made, given another URI, other royalties.
+
+use alloy::primitives::{Address, U256};
+use shared::{
+    model::{Amount, Collection, FeeRecipient, Moment, MomentRef, Royalty, Share},
+    store::{EarlySettings, StoreError},
+};
+
+use super::Applier;
+use crate::event::Position;
+
+impl Applier<'_> {
+    pub(super) async fn moment_created(
+        &mut self,
+        at: &Position,
+        collection: Address,
+        token: U256,
+        sender: Address,
+        uri: &str,
+        max_supply: U256,
+    ) -> Result<(), StoreError> {
+        let place = self.place(collection, token);
+        let Some(collection) = self.unit.collection(self.chain.id, place.collection).await? else { return Ok(()) };
+        if self.unit.moment(&place).await?.is_some() {
+            return Ok(());
+        }
+        let early = self.unit.early_settings(&place).await?;
+        if early.is_some() {
+            self.unit.remove_early_settings(&place);
+        }
+        let EarlySettings { admins, sales, royalty } = early.unwrap_or_default();
+        let mut moment = Moment {
+            id: self.id(at),
+            chain_id: self.chain.id,
+            collection: place.collection,
+            token_id: place.token,
+            protocol: collection.protocol,
+            uri: uri.to_owned(),
+            // Made together with its collection: by the factory, for the collection's creator.
+            creator: if self.factories.contains(&sender) { collection.creator } else { sender.into() },
+            admins,
+            max_supply: Amount(max_supply),
+            minted: Amount::default(),
+            burned: Amount::default(),
+            sales,
+            royalty,
+            fee_recipients: Vec::new(),
+            created_at: at.time,
+            updated_at: at.time,
+        };
+        moment.fee_recipients = self.fee_recipients(&moment, &collection).await?;
+        self.unit.put_moment(&moment)
+    }
+
+    pub(super) async fn uri_set(
+        &mut self,
+        at: &Position,
+        collection: Address,
+        token: U256,
+        uri: &str,
+    ) -> Result<(), StoreError> {
+        if token.is_zero() {
+            return self.collection_changed(at, collection, None, Some(uri)).await;
+        }
+        // An empty one says that a renderer answers instead, with what nobody told us.
+        let Some(mut moment) = self.unit.moment(&self.place(collection, token)).await?.filter(|_| !uri.is_empty())
+        else {
+            return Ok(());
+        };
+        uri.clone_into(&mut moment.uri);
+        moment.updated_at = at.time;
+        self.unit.put_moment(&moment)
+    }
+
+    pub(super) async fn royalty_set(
+        &mut self,
+        at: &Position,
+        collection: Address,
+        token: U256,
+        royalty: Royalty,
+    ) -> Result<(), StoreError> {
+        let place = self.place(collection, token);
+        let Some(mut collection) = self.unit.collection(self.chain.id, place.collection).await? else { return Ok(()) };
+        if token.is_zero() {
+            (collection.royalty, collection.updated_at) = (Some(royalty), at.time);
+            return self.unit.put_collection(&collection);
+        }
+        self.change_moment(at, &place, &collection, |_, early| early.royalty = Some(royalty)).await
+    }
+
+    /// Changes what is set of a moment, whether it is there yet or not.
+    pub(super) async fn change_moment(
+        &mut self,
+        at: &Position,
+        place: &MomentRef,
+        collection: &Collection,
+        change: impl FnOnce(&Collection, &mut EarlySettings),
+    ) -> Result<(), StoreError> {
+        let Some(mut moment) = self.unit.moment(place).await? else {
+            let mut early = self.unit.early_settings(place).await?.unwrap_or_default();
+            change(collection, &mut early);
+            return self.unit.put_early_settings(place, &early);
+        };
+        let mut settings = EarlySettings { admins: moment.admins, sales: moment.sales, royalty: moment.royalty };
+        change(collection, &mut settings);
+        (moment.admins, moment.sales, moment.royalty) = (settings.admins, settings.sales, settings.royalty);
+        moment.updated_at = at.time;
+        moment.fee_recipients = self.fee_recipients(&moment, collection).await?;
+        self.unit.put_moment(&moment)
+    }
+
+    /// Who gets how much of what a moment's sale brings: the parts of a split, or else one account all of it. Where the
+    /// sale names nobody, that is who gets the royalties, as in the contracts.
+    pub(super) async fn fee_recipients(
+        &mut self,
+        moment: &Moment,
+        collection: &Collection,
+    ) -> Result<Vec<FeeRecipient>, StoreError> {
+        let named = moment.sale().and_then(|sale| sale.funds_recipient);
+        let royalty = moment.royalty.or(collection.royalty).map(|royalty| royalty.recipient);
+        let royalty = royalty.filter(|recipient| *recipient != shared::model::Address::ZERO);
+        let recipient = named.or(royalty).unwrap_or(collection.creator);
+        let split = self.unit.split(self.chain.id, recipient).await?.filter(|parts| !parts.is_empty());
+        Ok(split.unwrap_or_else(|| vec![FeeRecipient { address: recipient, millionths: Share::WHOLE }]))
+    }
+}

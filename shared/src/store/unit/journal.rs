@@ -1,0 +1,322 @@
+//! Writes the changes of a batch of blocks, with the images of the rows before, so that the batch can be undone: after
+//! a crash between two of its writes, and when the chain drops blocks.
+//!
+//! `pk = JOURNAL#<chain>`, `sk = <first block>#<chunk>`: images of the rows that the batch changed.
+//!
+//! What fits into one transaction goes in one. More goes in the order journal, mark, rows, progress: whoever finds the
+//! mark undoes the batch first.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::{AttributeValue, Delete, Put, TransactWriteItem};
+use uuid::Uuid;
+
+use super::{
+    Change, Unit,
+    progress::{Batch, BlockId, Pending, Progress},
+};
+use crate::{
+    clock,
+    model::ChainId,
+    store::{Item, Key, StoreError, Table},
+};
+
+/// Most writes in one transaction, and the bytes that they may have; DynamoDB's own limits are 100 and 4 MB.
+const MAX_TRANSACTION: usize = 100;
+const MAX_TRANSACTION_BYTES: usize = 3_000_000;
+
+/// About how many bytes of images go into one row of the journal; DynamoDB's limit for a row is 400 KB.
+const CHUNK_BYTES: usize = 150_000;
+
+/// How long a batch that was begun is left to whoever began it, in seconds: longer than a run may take.
+const LEASE: u64 = 330;
+
+/// Changes weren't written, or not all of them: the unit holds nothing any more, and the journal must be opened again.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Another run reads the same chain.
+    #[error("another run reads this chain")]
+    Overtaken,
+    /// The images that it takes are gone: the chain dropped more than is kept.
+    #[error("blocks from {0} on can't be undone: what was there before isn't kept any more")]
+    NotKept(u64),
+}
+
+/// The journal of one chain.
+pub struct Journal {
+    table: Table,
+    chain: ChainId,
+    owner: String,
+    progress: Progress,
+}
+
+/// What a row was before.
+struct Image {
+    key: Key,
+    before: Option<Item>,
+}
+
+// Fields of a row of the journal, and of each image in it.
+const IMAGES: &str = "images";
+const KEY: &str = "key";
+const BEFORE: &str = "before";
+
+impl Journal {
+    /// The journal of a chain, not opened yet.
+    pub fn new(table: Table, chain: ChainId) -> Self {
+        Self { table, chain, owner: Uuid::new_v4().to_string(), progress: Progress::default() }
+    }
+
+    /// How far the chain is read, as of the last call.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Reads how far the chain is read, and undoes what a crash left half written. To be called first of all, and after
+    /// an error.
+    ///
+    /// # Errors
+    /// When storage fails, or another run is at work.
+    pub async fn open(&mut self, unit: &mut Unit) -> Result<(), CommitError> {
+        unit.clear();
+        self.progress = Progress::of(&self.table, self.chain).await?;
+        let Some(pending) = &self.progress.pending else { return Ok(()) };
+        if pending.owner != self.owner && pending.until > now() {
+            return Err(CommitError::Overtaken);
+        }
+        self.undo(unit, pending.undo_from).await
+    }
+
+    /// Writes what the unit changed as what blocks up to `last` did. `final_block` is the last one that the chain won't
+    /// drop any more; what it takes to undo blocks up to there is thrown away.
+    ///
+    /// # Errors
+    /// When storage fails, or another run was faster. The unit is then empty.
+    pub async fn commit(
+        &mut self,
+        unit: &mut Unit,
+        first: u64,
+        last: BlockId,
+        final_block: Option<u64>,
+    ) -> Result<(), CommitError> {
+        let written = self.write_batch(unit, first, last, final_block).await;
+        match written {
+            Ok(()) => unit.settle(),
+            Err(_) => unit.clear(),
+        }
+        written
+    }
+
+    /// Undoes every batch that reaches beyond the block before `from`. The next block is then the first of the oldest.
+    ///
+    /// # Errors
+    /// When storage fails, another run was faster, or the images aren't kept any more; then nothing is changed.
+    pub async fn undo(&mut self, unit: &mut Unit, from: u64) -> Result<(), CommitError> {
+        unit.clear();
+        let kept = self.progress.batches.iter().take_while(|batch| batch.last.number < from).count();
+        let Some(first) = self.progress.batches.get(kept).map(|batch| batch.first) else {
+            return if self.progress.next_block.is_some_and(|next| next > from) {
+                Err(CommitError::NotKept(from))
+            } else {
+                Ok(())
+            };
+        };
+        if first > from {
+            return Err(CommitError::NotKept(from));
+        }
+        let undone = self.progress.batches.get(kept..).unwrap_or_default().to_vec();
+        let before = self.images(unit, &undone).await?;
+
+        let mut begun = self.progress.clone();
+        begun.pending = Some(self.pending(first));
+        self.replace(unit, begun).await?;
+        unit.write(before.into_iter().collect()).await?;
+        let mut done = self.progress.clone();
+        done.batches.truncate(kept);
+        (done.next_block, done.pending) = (Some(first), None);
+        self.replace(unit, done).await?;
+        unit.write(undone.iter().flat_map(|batch| self.chunk_keys(batch)).map(|key| (key, None)).collect()).await?;
+        Ok(())
+    }
+
+    /// What rows were before the first of these batches.
+    async fn images(&self, unit: &mut Unit, batches: &[Batch]) -> Result<HashMap<Key, Option<Item>>, CommitError> {
+        let mut before = HashMap::new();
+        for batch in batches.iter().rev() {
+            let keys = self.chunk_keys(batch).collect();
+            for (_, chunk) in unit.read(keys).await? {
+                let chunk = chunk.ok_or(CommitError::NotKept(batch.first))?;
+                before.extend(images_of(chunk)?.into_iter().map(|image| (image.key, image.before)));
+            }
+        }
+        Ok(before)
+    }
+
+    async fn write_batch(
+        &mut self,
+        unit: &mut Unit,
+        first: u64,
+        last: BlockId,
+        final_block: Option<u64>,
+    ) -> Result<(), CommitError> {
+        let changes = unit.changes().await?;
+        let mut progress = self.progress.clone();
+        progress.final_block = progress.final_block.max(final_block);
+        let is_final = |batch: &Batch| progress.final_block.is_some_and(|last| batch.last.number <= last);
+        let dropped: Vec<Batch> = progress.batches.iter().filter(|batch| is_final(batch)).cloned().collect();
+        let mut batch = Batch { first, last, chunks: 0 };
+        let is_born_final = is_final(&batch);
+        progress.batches.drain(..dropped.len());
+        progress.anchor = dropped.last().map(|batch| batch.last).or(progress.anchor);
+        progress.next_block = Some(last.number + 1);
+
+        let chunks = chunks(&changes);
+        let stale = dropped.iter().flat_map(|batch| self.chunk_keys(batch));
+        let mut journal: Vec<(Key, Option<Item>)> = stale.map(|key| (key, None)).collect();
+        let bytes: usize = changes.iter().map(Change::bytes).sum();
+        let writes = changes.len() + chunks.len() + journal.len() + 1;
+        let fits = writes <= MAX_TRANSACTION && bytes <= MAX_TRANSACTION_BYTES;
+        if !(fits && is_born_final) {
+            batch.chunks = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
+            journal.extend(self.chunk_keys(&batch).zip(chunks).map(|(key, images)| {
+                let mut item = key.item();
+                item.insert(IMAGES.to_owned(), AttributeValue::L(images.into_iter().map(Image::value).collect()));
+                (key, Some(item))
+            }));
+        }
+        if is_born_final && fits {
+            progress.anchor = Some(last);
+        } else {
+            progress.batches.push(batch);
+        }
+        let rows = changes.into_iter().map(|change| (change.key, change.after));
+        if fits {
+            return self.replace_with(unit, progress, journal.into_iter().chain(rows).collect()).await;
+        }
+        unit.write(journal).await?;
+        let next_block = progress.next_block;
+        (progress.next_block, progress.pending) = (self.progress.next_block, Some(self.pending(first)));
+        self.replace(unit, progress).await?;
+        unit.write(rows.collect()).await?;
+        let mut done = self.progress.clone();
+        (done.next_block, done.pending) = (next_block, None);
+        self.replace(unit, done).await
+    }
+
+    async fn replace(&mut self, unit: &mut Unit, progress: Progress) -> Result<(), CommitError> {
+        self.replace_with(unit, progress, Vec::new()).await
+    }
+
+    /// Writes the progress and these rows, all or none.
+    async fn replace_with(
+        &mut self,
+        unit: &mut Unit,
+        mut progress: Progress,
+        rows: Vec<(Key, Option<Item>)>,
+    ) -> Result<(), CommitError> {
+        progress.version += 1;
+        unit.usage.writes += 1;
+        unit.usage.rows_written += 1 + rows.len() as u64;
+        let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.table, &key, item));
+        let mut items = rows.collect::<Result<Vec<_>, _>>()?;
+        items.push(progress.replacement(&self.table, self.chain)?);
+        if !self.table.write_together(items).await? {
+            return Err(CommitError::Overtaken);
+        }
+        self.progress = progress;
+        Ok(())
+    }
+
+    fn pending(&self, undo_from: u64) -> Pending {
+        Pending { undo_from, owner: self.owner.clone(), until: now() + LEASE }
+    }
+
+    fn chunk_keys(&self, batch: &Batch) -> impl Iterator<Item = Key> + use<> {
+        let (partition, first) = (format!("JOURNAL#{}", self.chain), batch.first);
+        (0..batch.chunks).map(move |chunk| Key::new(&partition, format!("{first:020}#{chunk:06}")))
+    }
+}
+
+impl Change {
+    fn bytes(&self) -> usize {
+        let item = |item: &Option<Item>| item.iter().flatten().map(|(name, value)| name.len() + bytes(value)).sum();
+        let (before, after): (usize, usize) = (item(&self.before), item(&self.after));
+        self.key.pk.len() + self.key.sk.len() + before + after
+    }
+}
+
+impl Image {
+    fn value(self) -> AttributeValue {
+        let before = self.before.map_or(AttributeValue::Null(true), AttributeValue::M);
+        AttributeValue::M(Item::from([
+            (KEY.to_owned(), AttributeValue::M(self.key.item())),
+            (BEFORE.to_owned(), before),
+        ]))
+    }
+
+    fn of(value: AttributeValue) -> Option<Self> {
+        let AttributeValue::M(mut fields) = value else { return None };
+        let AttributeValue::M(key) = fields.remove(KEY)? else { return None };
+        let before = match fields.remove(BEFORE)? {
+            AttributeValue::M(item) => Some(item),
+            _ => None,
+        };
+        Some(Self { key: serde_dynamo::from_item(key).ok()?, before })
+    }
+}
+
+/// What a row of the journal holds.
+fn images_of(mut chunk: Item) -> Result<Vec<Image>, StoreError> {
+    let images = match chunk.remove(IMAGES) {
+        Some(AttributeValue::L(images)) => images.into_iter().map(Image::of).collect(),
+        _ => None,
+    };
+    images.ok_or_else(|| serde::de::Error::custom("no images")).map_err(StoreError::Row)
+}
+
+/// The images before, as many together as go into one row of the journal.
+fn chunks(changes: &[Change]) -> Vec<Vec<Image>> {
+    let mut chunks: Vec<Vec<Image>> = Vec::new();
+    let mut room = 0;
+    for change in changes {
+        let image = Image { key: change.key.clone(), before: change.before.clone() };
+        let size = change.bytes();
+        match chunks.last_mut() {
+            Some(chunk) if size <= room => chunk.push(image),
+            _ => {
+                chunks.push(vec![image]);
+                room = CHUNK_BYTES;
+            }
+        }
+        room = room.saturating_sub(size);
+    }
+    chunks
+}
+
+fn transaction_write(table: &Table, key: &Key, item: Option<Item>) -> Result<TransactWriteItem, StoreError> {
+    let write = TransactWriteItem::builder();
+    Ok(match item {
+        Some(item) => write.put(Put::builder().table_name(&table.name).set_item(Some(item)).build()?).build(),
+        None => write.delete(Delete::builder().table_name(&table.name).set_key(Some(key.item())).build()?).build(),
+    })
+}
+
+/// About how large a value is, as DynamoDB counts.
+fn bytes(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::L(values) => 3 + values.iter().map(|value| 1 + bytes(value)).sum::<usize>(),
+        AttributeValue::M(fields) => {
+            3 + fields.iter().map(|(name, value)| 1 + name.len() + bytes(value)).sum::<usize>()
+        }
+        AttributeValue::B(blob) => blob.as_ref().len(),
+        _ => 1,
+    }
+}
+
+fn now() -> u64 {
+    clock::now().map_or(0, |time| time.as_secs())
+}
