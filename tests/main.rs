@@ -3,6 +3,7 @@
 
 mod airdrop_moment;
 mod api_gateway;
+mod build_proposal;
 mod challenge_wallet;
 mod collect_moment;
 mod connect_wallet;

@@ -195,6 +195,7 @@ fn overrides(
     let rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain, [url])).collect();
     let mut overrides = BTreeMap::from([
         ("Chains", chains),
+        ("GovernanceChains", json!([{"id": governor::CHAIN}]).to_string()),
         ("RpcUrls", serde_json::to_string(&rpc_urls)?),
         ("MailSender", "moments@example.com".to_owned()),
         ("TokenIssuer", api.to_owned()),
@@ -202,7 +203,7 @@ fn overrides(
         ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly"] {
+    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly", "ProposalsPerClientHourly"] {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
         overrides.insert(limit, (default * GENEROSITY).to_string());

@@ -2,6 +2,8 @@
 
 mod answer;
 mod artist;
+mod published;
+mod relay;
 mod sandbox;
 mod stack;
 mod veil;
@@ -11,6 +13,8 @@ mod write;
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
 pub use local::recorder::{Call, Recorder};
+pub use published::Published;
+pub use relay::Relay;
 pub use sandbox::{Sandbox, empty_tables};
 pub use stack::Stack;
 pub use veil::Veil;
