@@ -59,7 +59,7 @@ impl RankedSet {
         Key::new(&self.partition, format!("{:032x}{:032x}", key.score, key.id))
     }
 
-    fn root_key(&self) -> Key {
+    pub(super) fn root_key(&self) -> Key {
         Key::new(&self.partition, "root")
     }
 
