@@ -21,6 +21,8 @@ use shared::{
 };
 use template::Template;
 
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
 const CHAIN: ChainId = ChainId::DEFAULT;
 /// The Unix time of the first payment.
 const START: u64 = 1_700_000_000;
@@ -39,57 +41,59 @@ struct Ledger {
 }
 
 impl Ledger {
-    async fn open() -> Self {
-        let database = LocalDatabase::start().await.unwrap();
+    async fn open() -> TestResult<Self> {
+        let database = LocalDatabase::start().await?;
         let endpoints = Endpoints { aws: String::new(), dynamodb: database.endpoint.clone() };
-        let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).unwrap();
-        for table in template.parse::<Template>().unwrap().resources("AWS::DynamoDB::Table") {
-            endpoints.create_table(table).await.unwrap();
+        let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?;
+        for table in template.parse::<Template>()?.resources("AWS::DynamoDB::Table") {
+            endpoints.create_table(table).await?;
         }
         let aws = endpoints.sdk_config(&database.endpoint).await;
         let (chain_table, artist_table) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
-        let chains: Chains = format!(r#"[{{"id": {CHAIN}}}]"#).parse().unwrap();
+        let chains: Chains = format!(r#"[{{"id": {CHAIN}}}]"#).parse()?;
         let (mut unit, mut journal) = (Unit::new(chain_table.clone()), Journal::new(chain_table.clone(), CHAIN));
-        journal.open(&mut unit).await.unwrap();
-        Self {
+        journal.open(&mut unit).await?;
+        Ok(Self {
             dynamodb: aws_sdk_dynamodb::Client::new(&aws),
-            chain: chains.get(CHAIN).unwrap().clone(),
+            chain: chains.get(CHAIN)?.clone(),
             unit,
             journal,
             chain_table,
             artist_table,
             payments: Vec::new(),
             owners: HashMap::new(),
-        }
+        })
     }
 
     /// Adds a payment in a block of its own, which is final or not.
-    async fn pay(&mut self, payment: &Paid, is_final: bool) {
+    async fn pay(&mut self, payment: &Paid, is_final: bool) -> TestResult {
         let block = self.payments.len() as u64;
         let before = self.payments.last().map_or(START, |last| last.transferred_at);
         let payment = payment.row(&self.chain, block, before);
-        self.unit.add_payment(&payment).await.unwrap();
+        self.unit.add_payment(&payment).await?;
         let last = BlockId { number: block, hash: B256::ZERO };
         let final_block = if is_final { Some(block) } else { block.checked_sub(1) };
-        self.journal.commit(&mut self.unit, block, last, final_block).await.unwrap();
+        self.journal.commit(&mut self.unit, block, last, final_block).await?;
         self.payments.push(payment);
+        Ok(())
     }
 
     /// Makes a wallet an artist's, and tells the ranker as connecting it would.
-    async fn connect(&mut self, wallet: Address, artist: ArtistId) {
-        self.put(&format!("WALLET#{wallet}"), "ARTIST", wallet, artist).await;
-        let id = format!("{:032}", self.owners.len());
-        let id = uuid_of(&id);
-        self.put("INBOX#RANKINGS", &id, wallet, artist).await;
+    async fn connect(&mut self, wallet: Address, artist: ArtistId) -> TestResult {
+        self.put(&format!("WALLET#{wallet}"), "ARTIST", wallet, artist).await?;
+        let id = uuid_of(&format!("{:032}", self.owners.len()));
+        self.put("INBOX#RANKINGS", &id, wallet, artist).await?;
         self.owners.insert(wallet, artist);
+        Ok(())
     }
 
-    async fn put(&self, pk: &str, sk: &str, wallet: Address, artist: ArtistId) {
+    async fn put(&self, pk: &str, sk: &str, wallet: Address, artist: ArtistId) -> TestResult {
         let text = |value: &dyn ToString| AttributeValue::S(value.to_string());
         let call = self.dynamodb.put_item().table_name("ArtistTable");
         let call = call.item("pk", text(&pk)).item("sk", text(&sk)).item("artist_id", text(&artist));
         let call = call.item("address", text(&wallet)).item("wallet", text(&wallet));
-        call.item("kind", text(&"wallet_connected")).send().await.unwrap();
+        call.item("kind", text(&"wallet_connected")).send().await?;
+        Ok(())
     }
 
     fn ranker(&self) -> Ranker {
@@ -97,7 +101,7 @@ impl Ledger {
     }
 
     /// Compares every list with a plain recount.
-    async fn check(&self, now: u64, final_payments: usize) {
+    async fn check(&self, now: u64, final_payments: usize) -> TestResult {
         let rankings = Rankings::new(self.chain_table.clone());
         let payments = &self.payments[..final_payments];
         let scopes = (0..3).map(|number| RankingScope::CreatedBy(creator(number))).chain([RankingScope::All]);
@@ -110,12 +114,13 @@ impl Ledger {
                         SortOrder::Ascending => (spending.score(by), Reverse(0), *artist),
                         SortOrder::Descending => (0, Reverse(spending.score(by)), *artist),
                     });
-                    let served = all_pages(&rankings, Ranking { scope, period, by, order }).await;
+                    let served = all_pages(&rankings, Ranking { scope, period, by, order }).await?;
                     let served: Vec<_> = served.iter().map(|one| (one.artist_id, one.spending)).collect();
                     assert_eq!(served, expected, "{scope} {period} {by} {order}");
                 }
             }
         }
+        Ok(())
     }
 
     fn recount(
@@ -164,7 +169,7 @@ impl Paid {
             id: EventId::new(CHAIN, transaction_hash, 0),
             chain_id: CHAIN,
             collection: creator(self.creator),
-            token_id: TokenId(U256::ONE),
+            token_id: TokenId::from(U256::ONE),
             moment_id: EventId::new(CHAIN, transaction_hash, 1),
             protocol: Protocol::Native,
             uri: "ar://moment".to_owned(),
@@ -201,36 +206,37 @@ fn creator(number: u8) -> Address {
     alloy::primitives::Address::repeat_byte(number + 100).into()
 }
 
-fn artist(number: u8) -> ArtistId {
-    uuid_of(&format!("{:032x}", u128::from(number) + 1)).parse().unwrap()
+fn artist(number: u8) -> TestResult<ArtistId> {
+    Ok(uuid_of(&format!("{:032x}", u128::from(number) + 1)).parse()?)
 }
 
 fn uuid_of(digits: &str) -> String {
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-async fn all_pages(rankings: &Rankings, ranking: Ranking) -> Vec<RankedCollector> {
+async fn all_pages(rankings: &Rankings, ranking: Ranking) -> TestResult<Vec<RankedCollector>> {
     let mut all = Vec::new();
     for number in 1.. {
-        let page = Page { limit: "4".parse().unwrap(), number: number.to_string().parse().unwrap() };
-        let served = rankings.page(ranking, page).await.unwrap();
+        let page = Page { limit: "4".parse()?, number: number.to_string().parse()? };
+        let served = rankings.page(ranking, page).await?;
         all.extend(served.rows);
         if page.end() >= served.total {
             assert_eq!(served.total, all.len() as u64);
             break;
         }
     }
-    all
+    Ok(all)
 }
 
-async fn run(ranker: &mut Ranker, now: u64) {
-    ranker.open().await.unwrap();
-    ranker.move_wallets().await.unwrap();
-    while ranker.step(now).await.unwrap() > 0 {}
+async fn run(ranker: &mut Ranker, now: u64) -> TestResult {
+    ranker.open().await?;
+    ranker.move_wallets().await?;
+    while ranker.step(now).await? > 0 {}
+    Ok(())
 }
 
-fn block_on(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(test);
+fn block_on(test: impl Future<Output = TestResult>) -> TestResult {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(test)
 }
 
 proptest! {
@@ -240,62 +246,66 @@ proptest! {
         stages in prop::collection::vec((prop::collection::vec(paid(), 0..70), 0..3_u64, 0..4_u8), 1..5),
     ) {
         block_on(async {
-            let mut ledger = Ledger::open().await;
+            let mut ledger = Ledger::open().await?;
             let mut ranker = ledger.ranker();
             for (stage, (history, days_later, owner)) in stages.iter().enumerate() {
                 for payment in history {
-                    ledger.pay(payment, true).await;
+                    ledger.pay(payment, true).await?;
                 }
-                let (wallet, artist) = (wallet(stage as u8 % 7), artist(*owner));
-                ledger.connect(wallet, artist).await;
+                let (wallet, artist) = (wallet(stage as u8 % 7), artist(*owner)?);
+                ledger.connect(wallet, artist).await?;
                 let newest = ledger.payments.last().map_or(START, |last| last.transferred_at);
                 let now = newest + days_later * 6 * DAY;
-                run(&mut ranker, now).await;
-                ledger.check(now, ledger.payments.len()).await;
+                run(&mut ranker, now).await?;
+                ledger.check(now, ledger.payments.len()).await?;
                 // Another run has nothing to do, wherever it is.
                 let mut other = ledger.ranker();
-                run(&mut other, now).await;
+                run(&mut other, now).await?;
                 assert_eq!(other.usage().rows_written, 0);
             }
-        });
+            Ok(())
+        })
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
     }
 }
 
 #[test]
-fn what_the_chain_may_still_drop_does_not_count() {
+fn what_the_chain_may_still_drop_does_not_count() -> TestResult {
     block_on(async {
-        let mut ledger = Ledger::open().await;
+        let mut ledger = Ledger::open().await?;
         let payment = Paid { wallet: 0, creator: 0, currency: 0, amount: 5, after: 1 };
-        ledger.pay(&payment, false).await;
+        ledger.pay(&payment, false).await?;
         let mut ranker = ledger.ranker();
-        run(&mut ranker, START + 10).await;
-        ledger.check(START + 10, 0).await;
-        ledger.pay(&payment, false).await;
-        run(&mut ranker, START + 10).await;
-        ledger.check(START + 10, 1).await;
-    });
+        run(&mut ranker, START + 10).await?;
+        ledger.check(START + 10, 0).await?;
+        ledger.pay(&payment, false).await?;
+        run(&mut ranker, START + 10).await?;
+        ledger.check(START + 10, 1).await?;
+        Ok(())
+    })
 }
 
 /// The rows that a payment costs don't grow with the payments and collectors before.
 #[test]
-fn counting_costs_what_changes() {
+fn counting_costs_what_changes() -> TestResult {
     block_on(async {
-        let mut ledger = Ledger::open().await;
+        let mut ledger = Ledger::open().await?;
         let mut ranker = ledger.ranker();
         let mut costs = Vec::new();
         for round in 0..3 {
             for number in 0..100_u64 {
                 let amount = number * number + round;
                 let wallet = (number + round) as u8;
-                ledger.pay(&Paid { wallet, creator: 0, currency: 0, amount, after: 1 }, true).await;
+                ledger.pay(&Paid { wallet, creator: 0, currency: 0, amount, after: 1 }, true).await?;
             }
-            run(&mut ranker, START + 1_000).await;
+            run(&mut ranker, START + 1_000).await?;
             let before = ranker.usage().rows_written;
-            ledger.pay(&Paid { wallet: 50, creator: 0, currency: 0, amount: 1, after: 1 }, true).await;
-            run(&mut ranker, START + 1_000).await;
+            ledger.pay(&Paid { wallet: 50, creator: 0, currency: 0, amount: 1, after: 1 }, true).await?;
+            run(&mut ranker, START + 1_000).await?;
             costs.push(ranker.usage().rows_written - before);
         }
         // Two scopes of four periods, each with six lists in which one member and three nodes change.
         assert!(costs.iter().all(|rows| *rows <= 2 * 4 * 6 * 5 * 2), "{costs:?}");
-    });
+        Ok(())
+    })
 }
