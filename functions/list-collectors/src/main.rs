@@ -10,8 +10,8 @@ use shared::{
 };
 
 /// Digits after the point of an ether, and of a USDC.
-const ETH_DECIMALS: u8 = 18;
-const USDC_DECIMALS: u8 = 6;
+const ETH_DECIMALS: usize = 18;
+const USDC_DECIMALS: usize = 6;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -109,8 +109,8 @@ impl Collector {
             username,
             wallets,
             collected_count: collector.spending.collected_count,
-            eth_spent: collector.spending.eth_spent.in_units(ETH_DECIMALS),
-            usdc_spent: collector.spending.usdc_spent.in_units(USDC_DECIMALS),
+            eth_spent: collector.spending.eth_spent.decimal(ETH_DECIMALS),
+            usdc_spent: collector.spending.usdc_spent.decimal(USDC_DECIMALS),
         }
     }
 }

@@ -7,13 +7,13 @@ use shared::{
     chain::Chain,
     model::{Address, ArtistId, Payment, Period, Spending},
     store::{
-        Artists, CommitError, Journal, PaymentCursor, Progress, RankingScope, Rankings, SpendingChange, StoreError,
-        Table, Unit, Usage,
+        ArtistChange, Artists, CommitError, Inbox, Journal, PaymentCursor, Progress, RankingScope, Rankings,
+        SpendingChange, StoreError, Table, Unit, Usage,
     },
 };
 
 /// Payments that are counted or taken out in one step: what they touch must fit into the function's memory.
-const STEP: usize = 50;
+const STEP: u16 = 50;
 
 /// Why a run stopped.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +32,7 @@ pub struct Ranker {
     chain_table: Table,
     rankings: Rankings,
     artists: Artists,
+    inbox: Inbox,
     unit: Unit,
     journal: Journal,
 }
@@ -39,7 +40,7 @@ pub struct Ranker {
 /// Payments that enter and leave periods.
 #[derive(Default)]
 struct Step {
-    payments: usize,
+    payments: u16,
     changes: BTreeMap<(RankingScope, Address), Change>,
 }
 
@@ -52,11 +53,12 @@ struct Change {
 
 impl Ranker {
     /// A ranker of these chains.
-    pub fn new(chains: Vec<Chain>, chain_table: Table, artists: Artists) -> Self {
+    pub fn new(chains: Vec<Chain>, chain_table: Table, artist_table: Table) -> Self {
         Self {
             chains,
             rankings: Rankings::new(chain_table.clone()),
-            artists,
+            artists: Artists::new(artist_table.clone()),
+            inbox: Inbox::of_rankings(artist_table),
             unit: Unit::new(chain_table.clone()),
             journal: Journal::of_work(chain_table.clone(), "RANKINGS".to_owned()),
             chain_table,
@@ -81,7 +83,7 @@ impl Ranker {
     ///
     /// # Errors
     /// When storage fails, or another run was faster.
-    pub async fn step(&mut self, now: u64) -> Result<usize, RankError> {
+    pub async fn step(&mut self, now: u64) -> Result<u16, RankError> {
         let mut step = Step::default();
         for index in 0..self.chains.len() {
             self.gather(index, now, &mut step).await?;
@@ -91,11 +93,42 @@ impl Ranker {
         }
         let payments = step.payments;
         let changes = self.with_collectors(step).await?;
-        self.unit.count_spending(&changes).await?;
+        self.count(&changes).await?;
+        Ok(payments)
+    }
+
+    /// Lets wallets that changed hands count for whose they are now, with all that they spent before.
+    ///
+    /// # Errors
+    /// When storage fails, or another run was faster.
+    pub async fn move_wallets(&mut self) -> Result<(), RankError> {
+        for changed in self.inbox.oldest(STEP).await? {
+            if let ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } = changed.change {
+                self.move_wallet(wallet).await?;
+            }
+            self.inbox.remove(changed.id).await?;
+        }
+        Ok(())
+    }
+
+    async fn move_wallet(&mut self, wallet: Address) -> Result<(), RankError> {
+        let mut last = None;
+        loop {
+            let scopes = self.rankings.scopes_of(wallet, last, STEP).await?;
+            let Some(next) = scopes.last().copied() else { return Ok(()) };
+            let changes = scopes.into_iter().map(|scope| ((scope, wallet), Change::default())).collect();
+            let changes = self.with_collectors(Step { payments: 0, changes }).await?;
+            self.count(&changes).await?;
+            last = Some(next);
+        }
+    }
+
+    async fn count(&mut self, changes: &[SpendingChange]) -> Result<(), RankError> {
+        self.unit.count_spending(changes).await?;
         self.journal.commit_step(&mut self.unit).await?;
         // What the next step needs is mostly other rows.
         self.unit.clear();
-        Ok(payments)
+        Ok(())
     }
 
     /// Puts the next payments of a chain into a step, if there is room.
@@ -123,12 +156,12 @@ impl Ranker {
         step: &mut Step,
     ) -> Result<(), RankError> {
         let since = cursor.since.entry(period).or_default();
-        let counted = usize::try_from(cursor.next.saturating_sub(*since)).unwrap_or(usize::MAX);
+        let counted = u16::try_from(cursor.next.saturating_sub(*since)).unwrap_or(u16::MAX);
         let room = (STEP - step.payments).min(counted);
         if period == Period::All || room == 0 {
             return Ok(());
         }
-        for payment in self.rankings.payments(chain.id, *since, room).await? {
+        for payment in self.rankings.payments(chain.id, *since, room.into()).await? {
             if reaches(period, now, &payment) {
                 break;
             }
@@ -152,7 +185,7 @@ impl Ranker {
             return Ok(());
         }
         let Some(last) = Progress::of(&self.chain_table, chain.id).await?.final_block else { return Ok(()) };
-        for payment in self.rankings.payments(chain.id, cursor.next, room).await? {
+        for payment in self.rankings.payments(chain.id, cursor.next, room.into()).await? {
             if payment.block > last {
                 break;
             }

@@ -9,7 +9,7 @@ use shared::{
     chain::Chains,
     clock, config,
     http::StartError,
-    store::{Artists, CommitError, Table},
+    store::{CommitError, Table},
     telemetry,
 };
 use tokio::sync::Mutex;
@@ -33,7 +33,7 @@ async fn main() -> Result<(), StartError> {
 async fn ranker() -> Result<Ranker, StartError> {
     let aws = config::aws().await;
     let chains = Chains::from_env()?.iter().cloned().collect();
-    Ok(Ranker::new(chains, Table::chain(&aws)?, Artists::new(Table::artists(&aws)?)))
+    Ok(Ranker::new(chains, Table::chain(&aws)?, Table::artists(&aws)?))
 }
 
 async fn rank(ranker: &mut Ranker) -> Result<(), StartError> {
@@ -55,11 +55,12 @@ async fn rank(ranker: &mut Ranker) -> Result<(), StartError> {
 
 async fn rank_until(ranker: &mut Ranker, end: Instant) -> Result<usize, RankError> {
     ranker.open().await?;
+    ranker.move_wallets().await?;
     let mut payments = 0;
     while Instant::now() < end {
         match ranker.step(clock::now().unwrap_or_default().as_secs()).await? {
             0 => break,
-            some => payments += some,
+            some => payments += usize::from(some),
         }
     }
     Ok(payments)

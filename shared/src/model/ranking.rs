@@ -1,6 +1,5 @@
 use std::{fmt, str::FromStr};
 
-use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
 use super::{Amount, Invalid, serde_as_text};
@@ -104,19 +103,6 @@ impl Spending {
     }
 }
 
-impl Amount {
-    /// The amount in a unit of 10^`decimals` of the smallest, exactly: no zero ends its fraction.
-    pub fn in_units(self, decimals: u8) -> String {
-        let scale = U256::from(10).saturating_pow(U256::from(decimals));
-        let (whole, fraction) = self.0.div_rem(scale);
-        if fraction.is_zero() {
-            return whole.to_string();
-        }
-        let fraction = format!("{fraction:0>width$}", fraction = fraction.to_string(), width = decimals.into());
-        format!("{whole}.{}", fraction.trim_end_matches('0'))
-    }
-}
-
 /// Implements `FromStr` and `Display` for an enum whose values have fixed words, as they are sent and stored.
 macro_rules! words {
     ($type:ident, $refused:literal, $($value:ident = $word:literal),+) => {
@@ -155,26 +141,6 @@ words!(SortOrder, "must be asc or desc", Ascending = "asc", Descending = "desc")
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts_are_exact_and_end_without_zeros() {
-        for (amount, decimals, text) in [
-            ("0", 18, "0"),
-            ("1", 18, "0.000000000000000001"),
-            ("10000000000000000", 18, "0.01"),
-            ("10000000000000000000", 18, "10"),
-            ("1234567890123456789012", 18, "1234.567890123456789012"),
-            ("100000000000000000001", 18, "100.000000000000000001"),
-            ("1", 6, "0.000001"),
-            ("2500000", 6, "2.5"),
-            ("1000000000", 6, "1000"),
-            ("7", 0, "7"),
-        ] {
-            assert_eq!(amount.parse::<Amount>().unwrap().in_units(decimals), text);
-        }
-        let most = Amount(U256::MAX).in_units(18);
-        assert_eq!(most, "115792089237316195423570985008687907853269984665640564039457.584007913129639935");
-    }
 
     #[test]
     fn words_are_read_as_they_are_written() {

@@ -11,15 +11,16 @@
 
 mod count;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::count::{PaymentCursor, SpendingChange};
 use super::{
     Direction, Key, RankKey, RankedPage, RankedSet, StoreError, Table, numbered::NumberedList, payments::PaymentFilter,
+    text,
 };
-use crate::model::{Address, ArtistId, ChainId, Page, Payment, Period, RankedBy, SortOrder, Spending};
+use crate::model::{Address, ArtistId, ChainId, Invalid, Page, Payment, Period, RankedBy, SortOrder, Spending};
 
 /// Whose moments were collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,6 +60,12 @@ pub struct RankedCollector {
 #[derive(Clone)]
 pub struct Rankings(Table);
 
+#[derive(Deserialize)]
+struct ScopeRow {
+    #[serde(rename = "sk")]
+    scope: RankingScope,
+}
+
 /// What was spent in each period; nothing where there is no entry.
 type Tally = BTreeMap<Period, Spending>;
 
@@ -84,6 +91,32 @@ impl Rankings {
     pub async fn payments(&self, chain: ChainId, first: u64, limit: usize) -> Result<Vec<Payment>, StoreError> {
         let list = NumberedList { table: &self.0, partition: PaymentFilter::default().partition(chain) };
         Ok(list.oldest_first(first, limit).await?.rows)
+    }
+
+    /// The scopes in which a wallet has spent something, `limit` at most, those after `after` alone. One Query.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn scopes_of(
+        &self,
+        wallet: Address,
+        after: Option<RankingScope>,
+        limit: u16,
+    ) -> Result<Vec<RankingScope>, StoreError> {
+        // A space sorts before every scope.
+        let after = after.map_or_else(|| " ".to_owned(), |scope| scope.to_string());
+        let key = spending_key(wallet, RankingScope::All);
+        let call = self
+            .0
+            .client
+            .query()
+            .table_name(&self.0.name)
+            .key_condition_expression("pk = :wallet AND sk > :after")
+            .expression_attribute_values(":wallet", text(key.pk))
+            .expression_attribute_values(":after", text(after))
+            .limit(limit.into());
+        let rows: Vec<ScopeRow> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        Ok(rows.into_iter().map(|row| row.scope).collect())
     }
 }
 
@@ -117,6 +150,20 @@ impl fmt::Display for RankingScope {
             Self::All => formatter.write_str("ALL"),
             Self::CreatedBy(creator) => creator.fmt(formatter),
         }
+    }
+}
+
+impl FromStr for RankingScope {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        if text == "ALL" { Ok(Self::All) } else { text.parse().map(Self::CreatedBy) }
+    }
+}
+
+impl<'de> Deserialize<'de> for RankingScope {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
