@@ -2,6 +2,7 @@
 
 mod answer;
 mod artist;
+mod reading;
 mod recorder;
 mod sandbox;
 mod stack;
@@ -11,6 +12,7 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
+pub use reading::{document, fields};
 pub use recorder::Recorder;
 pub use sandbox::Sandbox;
 pub use stack::Stack;
