@@ -3,6 +3,7 @@
 mod answer;
 mod artist;
 mod published;
+mod reading;
 mod relay;
 mod sandbox;
 mod stack;
@@ -14,6 +15,7 @@ pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
 pub use local::recorder::{Call, Recorder};
 pub use published::Published;
+pub use reading::{document, fields};
 pub use relay::Relay;
 pub use sandbox::{Sandbox, empty_tables};
 pub use stack::Stack;
