@@ -174,6 +174,8 @@ pub fn environment(
     aws: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut environment: BTreeMap<_, _> = aws.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    // Each function has a name of its own towards AWS, as it has a role of its own in an account.
+    environment.insert("AWS_ACCESS_KEY_ID".to_owned(), function.binary.clone());
     for (name, value) in &function.environment {
         environment.insert(name.clone(), resolve(value, names)?);
     }

@@ -2,6 +2,7 @@ use std::{error::Error, fmt, time::Duration};
 
 use lambda_http::http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::RateLimit;
@@ -15,6 +16,8 @@ pub struct ApiError {
     message: String,
     errors: Vec<FieldError>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// What the body says besides.
+    details: Map<String, Value>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -40,6 +43,8 @@ pub struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
     errors: &'a [FieldError],
+    #[serde(flatten)]
+    details: &'a Map<String, Value>,
 }
 
 /// How an error is told from an answer.
@@ -52,7 +57,14 @@ enum ErrorStatus {
 
 impl ApiError {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), errors: Vec::new(), headers: Vec::new(), cause: None }
+        Self {
+            status,
+            message: message.into(),
+            errors: Vec::new(),
+            headers: Vec::new(),
+            details: Map::new(),
+            cause: None,
+        }
     }
 
     /// 400: the request as a whole can't be read.
@@ -158,6 +170,14 @@ impl ApiError {
             .retry_after(retry_after)
     }
 
+    /// The same for a request of which a part was done: `advice` is what to do now, and the body says what was done under
+    /// `name`.
+    pub fn in_part(mut self, advice: &str, name: &'static str, done: Value) -> Self {
+        self.message = format!("{}. {advice}", self.message);
+        self.details.insert(name.to_owned(), done);
+        self
+    }
+
     /// The status that the client gets.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -175,7 +195,8 @@ impl ApiError {
 
     /// The JSON body.
     pub fn body(&self) -> String {
-        let body = ErrorBody { status: ErrorStatus::Error, message: &self.message, errors: &self.errors };
+        let Self { message, errors, details, .. } = self;
+        let body = ErrorBody { status: ErrorStatus::Error, message, errors, details };
         serde_json::to_string(&body).unwrap_or_default()
     }
 

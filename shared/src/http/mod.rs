@@ -15,6 +15,7 @@ pub use error::{ApiError, ErrorBody, FieldError};
 pub use fields::Fields;
 pub use idempotency::IdempotencyKey;
 pub use lambda_http::http::StatusCode;
+pub use publication::MAX_MOMENTS_BYTES;
 pub use rate_limit::RateLimit;
 pub use request::Request;
 pub use response::Response;

@@ -22,6 +22,13 @@ impl ArtistId {
         Self(Uuid::new_v4())
     }
 
+    /// The id under which a wallet that is no artist's is ranked: UUID v5 of its address.
+    pub fn of_wallet(wallet: Address) -> Self {
+        /// Changing it would give every such wallet another id.
+        const NAMESPACE: Uuid = Uuid::from_u128(0x9d1b_3f5e_2c47_4a8b_b6d0_71e8_5ac3_9f24);
+        Self(Uuid::new_v5(&NAMESPACE, wallet.to_string().as_bytes()))
+    }
+
     /// The id as a number, from which the artist's wallet and lane follow.
     pub fn as_u128(self) -> u128 {
         self.0.as_u128()
