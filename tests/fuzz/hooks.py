@@ -19,6 +19,10 @@ CHAIN = 8453
 RULES = (
     "is not a chain that this service serves",
     "is not a chain that this service writes to",
+    "is not a chain that this service is configured for",
+    "needs an artist, and no collection",
+    "must be an address or a username",
+    "must not be a contract of the protocol: it would keep the money",
     "has a wrong EIP-55 checksum: check the address, or write it in lower case",
     "must not be the zero address",
     "must be one of your own wallets",
@@ -46,6 +50,9 @@ def before_call(context, case, kwargs):
         return
     if "Idempotency-Key" in (case.headers or {}):
         case.headers["Idempotency-Key"] = uuid.uuid4().hex
+    path = case.path_parameters or {}
+    if {"network", "contract"} <= path.keys():
+        path.update(network=f"eip155:{CHAIN}", contract=f"erc1155:{COLLECTION}")
     if isinstance(case.query, dict):
         fit(case.query, as_text=True)
     if isinstance(case.body, dict):
@@ -72,7 +79,7 @@ def fit(values, as_text=False):
             values[name] = COLLECTION
         elif name == "tokenId":
             values[name] = "1"
-        elif name == "chainId" and value is not None:
+        elif name in ("chainId", "chain_id") and value is not None:
             values[name] = str(CHAIN) if as_text else CHAIN
         elif name in ("account", "fundsRecipient", "payoutRecipient", "createReferral") and value is not None:
             values[name] = WALLET

@@ -2,7 +2,10 @@ use shared::{
     http::publication_form::{MomentContract, MomentToken, SplitRecipient},
     model::CheckedAddress,
 };
-use utoipa::ToSchema;
+use utoipa::{
+    ToSchema,
+    openapi::{ObjectBuilder, Schema, Type},
+};
 
 use super::BuildProposalResponse;
 
@@ -12,7 +15,7 @@ use super::BuildProposalResponse;
 #[expect(dead_code, reason = "describes what is parsed elsewhere")]
 struct BuildProposalBody {
     /// 1 (Ethereum) or 11155111 (Sepolia).
-    #[schema(value_type = u32, minimum = 1, maximum = 11155111)]
+    #[schema(schema_with = governance_chain)]
     chain_id: u32,
     /// Who makes the proposal, and gets every right on what it publishes.
     account: CheckedAddress,
@@ -26,6 +29,10 @@ struct BuildProposalBody {
     splits: Option<Vec<SplitRecipient>>,
     /// The proposal's texts.
     proposal: ProposalText,
+}
+
+fn governance_chain() -> Schema {
+    ObjectBuilder::new().schema_type(Type::Integer).enum_values(Some([1, 11_155_111])).into()
 }
 
 /// What a proposal says.
