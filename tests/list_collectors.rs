@@ -83,7 +83,7 @@ impl Loaded {
         let database = empty_tables(stack).await;
         database.load("ChainTable", rows).expect("the collectors are loaded");
         database.load("ChainTable", loader.finish().expect("rows")).expect("the tree is loaded");
-        let recorder = Recorder::in_front_of(&database.endpoint).await;
+        let recorder = Recorder::in_front_of(&database.endpoint).await.expect("a recorder");
         let sandbox = Sandbox::with_database(stack, "list-collectors", &recorder.url).await;
         Self { sandbox, recorder, collectors }
     }

@@ -103,7 +103,7 @@ async fn a_search_is_one_query_of_as_many_rows_as_asked_for_however_many_artists
 async fn costs(stack: &Stack, artists: usize) -> Vec<Vec<Call>> {
     let database = empty_tables(stack).await;
     load(stack, &database, (0..artists).map(|number| format!("Artist.{number:06}"))).await;
-    let recorder = Recorder::in_front_of(&database.endpoint).await;
+    let recorder = Recorder::in_front_of(&database.endpoint).await.expect("a recorder");
     let sandbox = Sandbox::with_database(stack, "search-artists", &recorder.url).await;
     let last = format!("query=artist.{:05}", (artists - 1) / 10);
     let mut costs = Vec::new();

@@ -2,7 +2,9 @@
 
 mod answer;
 mod artist;
-mod recorder;
+mod published;
+mod reading;
+mod relay;
 mod sandbox;
 mod stack;
 mod veil;
@@ -11,7 +13,10 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
-pub use recorder::{Call, Recorder};
+pub use local::recorder::{Call, Recorder};
+pub use published::Published;
+pub use reading::{document, fields};
+pub use relay::Relay;
 pub use sandbox::{Sandbox, empty_tables};
 pub use stack::Stack;
 pub use veil::Veil;

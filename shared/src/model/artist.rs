@@ -1,14 +1,20 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{Address, Invalid};
+use super::{
+    Address, Invalid,
+    schema::{format, text_schema},
+};
 
 /// Who signed in: the id that everything an artist has hangs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArtistId(Uuid);
+
+text_schema!(ArtistId, "Who signed in.", "0f8fad5b-d9cb-469f-a165-70867728950e", format = format("uuid"));
 
 impl ArtistId {
     /// A new id from the operating system's randomness.
@@ -44,7 +50,7 @@ impl fmt::Display for ArtistId {
 }
 
 /// How the service knows that a wallet is an artist's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WalletType {
     /// The smart account that the service keeps for the artist.
@@ -56,7 +62,7 @@ pub enum WalletType {
 }
 
 /// A wallet of an artist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Wallet {
     /// Its account.
     pub address: Address,

@@ -21,6 +21,7 @@ mod profile;
 mod publication;
 mod ranking;
 mod sale;
+mod schema;
 mod uri;
 
 pub use address::{Address, CheckedAddress};
