@@ -157,6 +157,16 @@ impl Follower {
             followed.events += range.events.len();
             self.apply(range, final_block).await?;
         }
+        self.apply_found(final_block).await
+    }
+
+    /// Applies what others found out, as if it belonged to the last block that was read.
+    async fn apply_found(&mut self, final_block: Option<u64>) -> Result<(), IndexError> {
+        let Some(last) = self.journal.progress().milestones().next() else { return Ok(()) };
+        let is_newest = last.number + 1 == self.next_block();
+        if is_newest && self.index.apply_found(&mut self.unit).await? {
+            self.commit(last, final_block).await?;
+        }
         Ok(())
     }
 

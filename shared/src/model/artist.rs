@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{Address, Invalid};
 
 /// Who signed in: the id that everything an artist has hangs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArtistId(Uuid);
 

@@ -26,7 +26,10 @@ pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
 pub use caip::{CaipContract, CaipNetwork};
-pub use collection::{Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, Moment, MomentSale, Protocol, Royalty};
+pub use collection::{
+    Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, MAX_NAME_KEPT, MAX_URI_KEPT, Moment, MomentSale,
+    Protocol, Royalty, clip_name, clip_uri,
+};
 pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;
 pub use event_id::EventId;

@@ -30,7 +30,7 @@ impl fmt::Display for ChainId {
 }
 
 /// The id of a token in its collection: a 256-bit whole number, written in decimal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenId(U256);
 
 impl FromStr for TokenId {

@@ -58,6 +58,11 @@ pub struct Page {
 }
 
 impl Page {
+    /// How many rows it has at most.
+    pub fn rows(self) -> usize {
+        usize::try_from(self.limit.0).unwrap_or(usize::MAX)
+    }
+
     /// How many rows stand on the pages before.
     pub fn offset(self) -> u64 {
         u64::from(self.number.0 - 1) * u64::from(self.limit.0)

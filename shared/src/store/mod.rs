@@ -8,14 +8,18 @@ mod codes;
 mod comments;
 mod inbox;
 mod keys;
+mod listing;
 mod metadata;
 mod moments;
 mod numbered;
 mod payments;
+mod ranked;
 mod rate_windows;
 mod search;
+mod timeline;
 mod transactions;
 mod unit;
+mod viewed;
 
 use std::{collections::HashMap, time::Duration};
 
@@ -36,16 +40,20 @@ pub use self::{
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     inbox::{ArtistChange, ArtistChanged, Inbox},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
-    metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
+    listing::{CollectionLists, CollectionPage},
+    metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
-    payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
+    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key, transfers_key},
+    ranked::{Direction, RankKey, RankedPage, RankedSet},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
+    timeline::{Concerned, Listing, Scope, TimelineFilter, TimelinePage, Timelines, listing_keys},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
     },
     unit::{BlockId, CommitError, Journal, Progress, Unit, Usage},
+    viewed::{NotificationList, NumberPage, Viewed},
 };
 use crate::config::{self, ConfigError};
 
@@ -61,6 +69,9 @@ pub enum StoreError {
     /// A row isn't what its aggregate writes.
     #[error("row of an unknown shape")]
     Row(#[from] serde_dynamo::Error),
+    /// A row isn't there that another one points to.
+    #[error("{0} is missing")]
+    Missing(&'static str),
     /// Others kept changing the same rows; the work may be tried again.
     #[error("too much contention on {0}")]
     Contention(&'static str),

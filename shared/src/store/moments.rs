@@ -9,6 +9,8 @@
 //! - `pk = ADMIN_OF#<chain>#<account>`, `sk = <collection>`: that the account is an admin of the whole collection;
 //! - `pk = SPLIT#<chain>#<address>`, `sk = SPLIT`: who gets how much of what a revenue split receives.
 
+use std::collections::{BTreeSet, HashMap};
+
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +76,38 @@ impl Moments {
     /// When storage fails.
     pub async fn moment(&self, moment: &MomentRef) -> Result<Option<Moment>, StoreError> {
         self.0.get(&moment_key(moment)).await
+    }
+
+    /// Collections of a chain by their addresses; unknown ones are left out. One read for every hundred.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn collections(
+        &self,
+        chain: ChainId,
+        addresses: impl IntoIterator<Item = Address>,
+    ) -> Result<HashMap<Address, Collection>, StoreError> {
+        let addresses = BTreeSet::from_iter(addresses);
+        let mut found = HashMap::new();
+        for addresses in Vec::from_iter(addresses).chunks(100) {
+            let keys = addresses.iter().map(|address| collection_key(chain, *address));
+            let rows: Vec<Collection> = self.0.get_many(keys).await?;
+            found.extend(rows.into_iter().map(|row| (row.address, row)));
+        }
+        Ok(found)
+    }
+
+    /// Moments in the order in which they are asked for; unknown ones are left out. One read for every hundred.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn moments(&self, places: &[MomentRef]) -> Result<Vec<Moment>, StoreError> {
+        let mut found = HashMap::new();
+        for places in Vec::from_iter(BTreeSet::from_iter(places)).chunks(100) {
+            let rows: Vec<Moment> = self.0.get_many(places.iter().map(|place| moment_key(place))).await?;
+            found.extend(rows.into_iter().map(|row| (row.place(), row)));
+        }
+        Ok(places.iter().filter_map(|place| found.remove(place)).collect())
     }
 
     /// Every collection of a chain. Grows with the chain: for the indexer's start alone, never for a request.

@@ -32,6 +32,7 @@ impl Applier<'_> {
             if list_admin(&mut collection.admins, account, is_admin) {
                 collection.updated_at = at.time;
                 self.unit.put_collection(&collection)?;
+                self.relist_all(&collection).await?;
             }
             return Ok(());
         }
@@ -46,7 +47,8 @@ impl Applier<'_> {
         self.change_moment(at, &place, &collection, |_, settings| {
             list_admin(&mut settings.admins, account, is_admin);
         })
-        .await
+        .await?;
+        self.relist(&place).await
     }
 }
 

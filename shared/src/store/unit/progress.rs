@@ -35,12 +35,15 @@ pub struct Progress {
     pub(super) pending: Option<Pending>,
 }
 
-/// Blocks whose changes were written together.
+/// Blocks whose changes were written together; or what was changed after a block, apart from any: then it has no blocks,
+/// and `first` comes after `last`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Batch {
+    /// Which one it is: later ones have larger numbers.
+    pub(super) serial: u64,
     /// First of the blocks.
     pub(super) first: u64,
-    /// Last of them.
+    /// Last of them: once it is undone, so is the batch.
     pub(super) last: BlockId,
     /// How many rows of the journal hold what rows were before.
     pub(super) chunks: u32,
@@ -49,7 +52,7 @@ pub(super) struct Batch {
 /// Changes that aren't all written yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pending {
-    /// First block of the batches to undo.
+    /// The first of the batches to undo.
     pub(super) undo_from: u64,
     /// Who writes them.
     pub(super) owner: String,
