@@ -15,7 +15,7 @@ use self::{
 };
 pub use self::{
     refusal::{answer_node_error, no_collection, no_moment},
-    wording::{Findings, Wording},
+    wording::{Findings, SentTransaction, Wording, WriteResponse, WritesResponse},
 };
 use crate::{
     auth::api_key::KeyAuthenticator,

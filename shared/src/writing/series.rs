@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::{
     Writing,
     refusal::answer_error,
-    wording::{WriteResponse, all_sent, ended},
+    wording::{SentTransaction, all_sent, ended},
 };
 use crate::{
     chain::{
@@ -48,7 +48,7 @@ impl Writing<'_> {
     }
 
     /// The first of all brings the request's idempotency key with it.
-    async fn send_one(&mut self, calls: Vec<Call>, sent: &mut Vec<WriteResponse>) -> Result<(), ApiError> {
+    async fn send_one(&mut self, calls: Vec<Call>, sent: &mut Vec<SentTransaction>) -> Result<(), ApiError> {
         let (engine, now) = (self.engine, self.now);
         let replay = self.replay.clone().filter(|_| !self.holds_key);
         let write = Write { caller: self.caller.clone(), calls, replay };
@@ -65,12 +65,12 @@ impl Writing<'_> {
             End::Pending { .. } => ended("pending", ()),
             End::Reverted(reason, _) => return Err(ended("reverted", ApiError::unprocessable(reason))),
         }
-        sent.push(WriteResponse::of(engine.chain().id, outcome.hash));
+        sent.push(SentTransaction::new(engine.chain().id, outcome.hash));
         Ok(())
     }
 
     /// What is answered where a batch fails, and the key let go for the request to be made again.
-    async fn stop(&self, error: ApiError, sent: &[WriteResponse]) -> ApiError {
+    async fn stop(&self, error: ApiError, sent: &[SentTransaction]) -> ApiError {
         if let Some((key, _)) = self.replay.as_ref().filter(|_| self.holds_key)
             && let Err(error) = self.engine.transactions().forget(key).await
         {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use alloy::{primitives::B256, rpc::types::TransactionReceipt};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::{
     chain::{
@@ -38,22 +39,33 @@ pub enum Wording {
 }
 
 /// What several writes are answered.
-#[derive(Serialize)]
-struct WritesResponse<'a> {
+#[derive(Serialize, ToSchema)]
+pub struct WritesResponse<'a> {
+    /// `success`.
     message: &'static str,
-    results: &'a [WriteResponse],
+    /// The transactions, in the order in which they were sent.
+    results: &'a [SentTransaction],
 }
 
-/// What a write is answered.
-#[derive(Serialize)]
+/// What a write is answered: its transaction, and what was found in its receipt.
+#[derive(Serialize, ToSchema)]
+pub struct WriteResponse<F> {
+    #[serde(flatten)]
+    transaction: SentTransaction,
+    #[serde(flatten)]
+    findings: F,
+}
+
+/// The transaction that did what was asked for.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct WriteResponse {
-    /// Hash of the transaction.
+#[schema(as = Transaction)]
+pub struct SentTransaction {
+    /// Its hash.
+    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
     hash: B256,
     /// Its chain.
     chain_id: ChainId,
-    #[serde(flatten)]
-    findings: Map<String, Value>,
 }
 
 impl Wording {
@@ -135,15 +147,15 @@ impl Wording {
         }
     }
 }
-impl WriteResponse {
-    /// One of several.
-    pub(super) fn of(chain_id: ChainId, hash: B256) -> Self {
-        Self { hash, chain_id, findings: Map::new() }
+
+impl SentTransaction {
+    pub(super) fn new(chain_id: ChainId, hash: B256) -> Self {
+        Self { hash, chain_id }
     }
 }
 
 /// The answer to a request for several writes.
-pub(super) fn all_sent(results: &[WriteResponse]) -> Answer {
+pub(super) fn all_sent(results: &[SentTransaction]) -> Answer {
     let body = serde_json::to_string(&WritesResponse { message: "success", results }).unwrap_or_default();
     Answer { status: 200, body }
 }
@@ -155,7 +167,8 @@ pub(super) fn ended<T>(outcome: &str, answer: T) -> T {
 }
 
 fn accepted(status: u16, hash: B256, chain_id: ChainId, findings: Map<String, Value>) -> Answer {
-    let body = serde_json::to_string(&WriteResponse { hash, chain_id, findings }).unwrap_or_default();
+    let response = WriteResponse { transaction: SentTransaction::new(chain_id, hash), findings };
+    let body = serde_json::to_string(&response).unwrap_or_default();
     Answer { status, body }
 }
 
