@@ -3,6 +3,7 @@
 mod collection;
 mod collects;
 mod comment;
+mod edition;
 mod moment;
 mod payment;
 mod permission;
@@ -128,6 +129,10 @@ impl Applier<'_> {
             Fact::Transferred { operator, from, to, tokens } => {
                 self.transferred(at, emitter, *operator, (*from, *to), tokens).await
             }
+            Fact::EditionMinted { tier, to, quantity, first_token } => {
+                self.edition_minted(at, emitter, *tier, *to, *quantity, *first_token).await
+            }
+            Fact::TierUriSet { collection, tier, uri } => self.tier_uri_set(*collection, *tier, uri).await,
             Fact::Purchased(purchase) => self.purchased(at, purchase).await,
             Fact::MintCommented { .. } | Fact::Commented(_) => self.commented(event).await,
             Fact::Sparked { comment, quantity } => {

@@ -8,6 +8,7 @@ pub mod currency;
 pub mod engine;
 pub mod node;
 pub mod node_error;
+pub mod other_protocols;
 pub mod permission;
 pub mod policy;
 mod prepare;
@@ -19,4 +20,4 @@ pub mod signer;
 mod simulate;
 mod write;
 
-pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};
+pub use registry::{Chain, ChainAddresses, Chains, EditionsAddresses, InvalidChains, RegistryAddresses};

@@ -10,6 +10,7 @@ mod inbox;
 mod keys;
 mod metadata;
 mod moments;
+mod naming;
 mod numbered;
 mod payments;
 mod rate_windows;
@@ -37,7 +38,8 @@ pub use self::{
     inbox::{ArtistChange, ArtistChanged, Inbox},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
-    moments::{EarlySettings, Moments, collection_key, moment_key},
+    moments::{EarlySettings, Moments, Tier, collection_key, moment_key},
+    naming::{CarriedChange, NamedPlace},
     payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},

@@ -6,6 +6,7 @@
 //! - `pk = EARLY#<chain>#<collection>`, `sk = <token id, 78 digits>`: what was set for a token that isn't there yet;
 //! - `pk = PERMISSIONS#<chain>#<collection>#<token id>`, `sk = <address>`: what an account may do with a token, or with
 //!   token id 0 on the whole collection;
+//! - `pk = TIER#<chain>#<collection>#<tier>`, `sk = TIER`: a tier of an edition;
 //! - `pk = SPLIT#<chain>#<address>`, `sk = SPLIT`: who gets how much of what a revenue split receives.
 
 use alloy::primitives::U256;
@@ -29,6 +30,25 @@ pub struct EarlySettings {
     pub sales: Vec<MomentSale>,
     /// See [`Moment::royalty`].
     pub royalty: Option<Royalty>,
+}
+
+/// A tier of an edition: tokens that are the same work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tier {
+    /// What the metadata URIs of its tokens begin with.
+    pub uri: String,
+    /// How many tokens it has.
+    pub minted: u64,
+}
+
+impl Tier {
+    /// The metadata URI of its `nth` token, counted from 1; empty where nobody said.
+    pub fn uri_of(&self, nth: u64) -> String {
+        match self.uri.trim_end_matches('/') {
+            "" => String::new(),
+            base => format!("{base}/{nth}"),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -166,6 +186,22 @@ impl Unit {
         self.put(&key, &PermissionRow { permissions: Amount(permissions) })
     }
 
+    /// A tier of an edition.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn tier(&mut self, chain: ChainId, edition: Address, tier: u8) -> Result<Option<Tier>, StoreError> {
+        self.get(&tier_key(chain, edition, tier)).await
+    }
+
+    /// Replaces what is known of a tier of an edition.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_tier(&mut self, chain: ChainId, edition: Address, tier: u8, to: &Tier) -> Result<(), StoreError> {
+        self.put(&tier_key(chain, edition, tier), to)
+    }
+
     /// Who gets how much of what an account receives, if it is a revenue split.
     ///
     /// # Errors
@@ -201,6 +237,10 @@ pub fn moment_key(moment: &MomentRef) -> Key {
 
 fn early_key(moment: &MomentRef) -> Key {
     Key::new(format!("EARLY#{}#{}", moment.chain, moment.collection), token_digits(moment))
+}
+
+fn tier_key(chain: ChainId, edition: Address, tier: u8) -> Key {
+    Key::new(format!("TIER#{chain}#{edition}#{tier}"), "TIER")
 }
 
 fn split_key(chain: ChainId, address: Address) -> Key {

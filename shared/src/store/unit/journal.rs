@@ -1,7 +1,7 @@
 //! Writes the changes of a batch of blocks, with the images of the rows before, so that the batch can be undone: after
 //! a crash between two of its writes, and when the chain drops blocks.
 //!
-//! `pk = JOURNAL#<chain>`, `sk = <first block>#<chunk>`: images of the rows that the batch changed.
+//! `pk = JOURNAL#<chain>`, `sk = <batch>#<chunk>`: images of the rows that the batch changed.
 //!
 //! What fits into one transaction goes in one. More goes in the order journal, mark, rows, progress: whoever finds the
 //! mark undoes the batch first.
@@ -87,7 +87,24 @@ impl Journal {
         if pending.owner != self.owner && pending.until > now() {
             return Err(CommitError::Overtaken);
         }
-        self.undo(unit, pending.undo_from).await
+        let kept = self.progress.batches.iter().take_while(|batch| batch.serial < pending.undo_from).count();
+        self.undo_all_but(unit, kept).await
+    }
+
+    /// Writes what the unit changed though no block did.
+    ///
+    /// # Errors
+    /// As [`Journal::commit`].
+    pub async fn commit_beside_blocks(&mut self, unit: &mut Unit) -> Result<(), CommitError> {
+        let newest = self.progress.milestones().next();
+        match (newest, self.progress.next_block) {
+            (Some(last), Some(next)) => self.commit(unit, next, BlockId { number: next - 1, ..last }, None).await,
+            // Nothing was read so far, and so there is nothing to change.
+            _ => {
+                unit.clear();
+                Ok(())
+            }
+        }
     }
 
     /// Writes what the unit changed as what blocks up to `last` did. `final_block` is the last one that the chain won't
@@ -117,21 +134,21 @@ impl Journal {
     pub async fn undo(&mut self, unit: &mut Unit, from: u64) -> Result<(), CommitError> {
         unit.clear();
         let kept = self.progress.batches.iter().take_while(|batch| batch.last.number < from).count();
-        let Some(first) = self.progress.batches.get(kept).map(|batch| batch.first) else {
-            return if self.progress.next_block.is_some_and(|next| next > from) {
-                Err(CommitError::NotKept(from))
-            } else {
-                Ok(())
-            };
-        };
-        if first > from {
+        let first = self.progress.batches.get(kept).map(|batch| batch.first).or(self.progress.next_block);
+        if first.is_some_and(|first| first > from) {
             return Err(CommitError::NotKept(from));
         }
+        self.undo_all_but(unit, kept).await
+    }
+
+    /// Undoes every batch but the oldest ones.
+    async fn undo_all_but(&mut self, unit: &mut Unit, kept: usize) -> Result<(), CommitError> {
         let undone = self.progress.batches.get(kept..).unwrap_or_default().to_vec();
+        let Some(Batch { serial, first, .. }) = undone.first().cloned() else { return Ok(()) };
         let before = self.images(unit, &undone).await?;
 
         let mut begun = self.progress.clone();
-        begun.pending = Some(self.pending(first));
+        begun.pending = Some(self.pending(serial));
         self.replace(unit, begun).await?;
         unit.write(before.into_iter().collect()).await?;
         let mut done = self.progress.clone();
@@ -167,8 +184,8 @@ impl Journal {
         progress.final_block = progress.final_block.max(final_block);
         let is_final = |batch: &Batch| progress.final_block.is_some_and(|last| batch.last.number <= last);
         let dropped: Vec<Batch> = progress.batches.iter().filter(|batch| is_final(batch)).cloned().collect();
-        let mut batch = Batch { first, last, chunks: 0 };
-        let is_born_final = is_final(&batch);
+        let mut batch = Batch { serial: progress.version + 1, first, last, chunks: 0 };
+        let (serial, is_born_final) = (batch.serial, is_final(&batch));
         progress.batches.drain(..dropped.len());
         progress.anchor = dropped.last().map(|batch| batch.last).or(progress.anchor);
         progress.next_block = Some(last.number + 1);
@@ -198,7 +215,7 @@ impl Journal {
         }
         unit.write(journal).await?;
         let next_block = progress.next_block;
-        (progress.next_block, progress.pending) = (self.progress.next_block, Some(self.pending(first)));
+        (progress.next_block, progress.pending) = (self.progress.next_block, Some(self.pending(serial)));
         self.replace(unit, progress).await?;
         unit.write(rows.collect()).await?;
         let mut done = self.progress.clone();
@@ -235,8 +252,8 @@ impl Journal {
     }
 
     fn chunk_keys(&self, batch: &Batch) -> impl Iterator<Item = Key> + use<> {
-        let (partition, first) = (format!("JOURNAL#{}", self.chain), batch.first);
-        (0..batch.chunks).map(move |chunk| Key::new(&partition, format!("{first:020}#{chunk:06}")))
+        let (partition, serial) = (format!("JOURNAL#{}", self.chain), batch.serial);
+        (0..batch.chunks).map(move |chunk| Key::new(&partition, format!("{serial:020}#{chunk:06}")))
     }
 }
 

@@ -35,12 +35,14 @@ pub struct Progress {
     pub(super) pending: Option<Pending>,
 }
 
-/// Blocks whose changes were written together.
+/// Changes that were written together: those of some blocks, or of none where they came from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Batch {
+    /// Which it is.
+    pub(super) serial: u64,
     /// First of the blocks.
     pub(super) first: u64,
-    /// Last of them.
+    /// Last of them; the one before `first` where there are none.
     pub(super) last: BlockId,
     /// How many rows of the journal hold what rows were before.
     pub(super) chunks: u32,
@@ -49,7 +51,7 @@ pub(super) struct Batch {
 /// Changes that aren't all written yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pending {
-    /// First block of the batches to undo.
+    /// The first of the batches to undo.
     pub(super) undo_from: u64,
     /// Who writes them.
     pub(super) owner: String,
