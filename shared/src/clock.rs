@@ -21,11 +21,20 @@ pub fn iso_8601(unix_seconds: u64) -> Result<String, time::Error> {
     Ok(OffsetDateTime::from_unix_timestamp(seconds)?.format(&Rfc3339)?)
 }
 
+/// The same with an offset in digits, as some of the contract's fields want it.
+///
+/// # Errors
+/// Those of [`iso_8601`].
+pub fn iso_8601_with_offset(unix_seconds: u64) -> Result<String, time::Error> {
+    Ok(iso_8601(unix_seconds)?.replace('Z', "+00:00"))
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn times_are_shown_in_iso_8601() {
         assert_eq!(super::iso_8601(1_753_400_000).unwrap(), "2025-07-24T23:33:20Z");
+        assert_eq!(super::iso_8601_with_offset(1_753_400_000).unwrap(), "2025-07-24T23:33:20+00:00");
         assert!(super::iso_8601(u64::MAX).is_err());
     }
 }

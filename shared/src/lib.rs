@@ -13,6 +13,7 @@ pub mod mail;
 pub mod model;
 pub mod profile;
 pub mod publication;
+pub mod reading;
 pub mod store;
 pub mod telemetry;
 pub mod writing;

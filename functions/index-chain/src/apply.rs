@@ -8,6 +8,7 @@ mod moment;
 mod payment;
 mod permission;
 mod sale;
+mod timeline;
 mod transfer;
 
 use std::collections::{BTreeSet, HashMap};
@@ -15,8 +16,11 @@ use std::collections::{BTreeSet, HashMap};
 use alloy::primitives::{Address, U256};
 use shared::{
     chain::Chain,
-    model::{EventId, MomentRef},
-    store::{Artists, Key, Moments, PaymentFilter, StoreError, Table, Unit, collection_key, holder_key, moment_key},
+    model::{ContentType, EventId, MomentRef},
+    store::{
+        Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Unit, collection_key, holder_key,
+        moment_key,
+    },
 };
 
 use self::collects::Collects;
@@ -30,6 +34,7 @@ pub struct Index {
     chain: Chain,
     moments: Moments,
     artists: Artists,
+    documents: Documents,
     /// Accounts that are nobody's admins.
     factories: Vec<Address>,
     /// Every collection of the chain, once read.
@@ -39,7 +44,8 @@ pub struct Index {
 impl Index {
     /// The index of `chain` in this table.
     pub fn new(chain: Chain, table: Table, artists: Artists, factories: Vec<Address>) -> Self {
-        Self { chain, moments: Moments::new(table), artists, factories, collections: None }
+        let (moments, documents) = (Moments::new(table.clone()), Documents::new(table));
+        Self { chain, moments, artists, documents, factories, collections: None }
     }
 
     /// Forgets which collections there are: some may be undone.
@@ -65,11 +71,14 @@ impl Index {
     /// When storage fails; the unit must then be thrown away.
     pub async fn apply(&mut self, unit: &mut Unit, events: Vec<ChainEvent>) -> Result<(), StoreError> {
         self.collections().await?;
-        let Self { chain, artists, factories, collections, .. } = self;
+        let Self { chain, artists, documents, factories, collections, .. } = self;
         let names = names(artists, &events).await?;
+        let documents = documents.queue(chain.id, events.iter().filter_map(ChainEvent::uri)).await?;
+        let content_types = documents.into_iter().filter_map(|(uri, document)| Some((uri, document.content_type()?)));
+        let content_types = content_types.collect();
         let collects = Collects::among(&events);
         let known = collections.get_or_insert_default();
-        let mut applier = Applier { chain, factories, known, unit, names, collects };
+        let mut applier = Applier { chain, factories, known, unit, names, content_types, collects };
         applier.prefetch(&events).await?;
         for event in &events {
             applier.apply(event).await?;
@@ -78,18 +87,29 @@ impl Index {
     }
 }
 
-/// The names of everybody who comments.
+impl Index {
+    /// Applies what others found out meanwhile, as much of it as one run may. Whether there was anything.
+    ///
+    /// # Errors
+    /// When storage fails; the unit must then be thrown away.
+    pub async fn apply_found(&mut self, unit: &mut Unit) -> Result<bool, StoreError> {
+        Ok(timeline::tell_arrived(unit, &self.documents, self.chain.id).await? > 0)
+    }
+}
+
+/// The names of everybody who comments or makes something.
 async fn names(
     artists: &Artists,
     events: &[ChainEvent],
 ) -> Result<HashMap<shared::model::Address, String>, StoreError> {
-    let commenter = |event: &ChainEvent| match &event.fact {
-        Fact::MintCommented { sender, .. } => Some(*sender),
+    let named = |event: &ChainEvent| match &event.fact {
+        Fact::CollectionCreated(new) => Some(new.creator),
+        Fact::MintCommented { sender, .. } | Fact::MomentCreated { sender, .. } => Some(*sender),
         Fact::Commented(said) => Some(said.sender),
         _ => None,
     };
-    let senders: BTreeSet<_> = events.iter().filter_map(commenter).map(Into::into).collect();
-    artists.usernames(&Vec::from_iter(senders)).await
+    let accounts: BTreeSet<_> = events.iter().filter_map(named).map(Into::into).collect();
+    artists.usernames(&Vec::from_iter(accounts)).await
 }
 
 /// Applies some events.
@@ -100,6 +120,8 @@ struct Applier<'a> {
     unit: &'a mut Unit,
     /// Names of wallets.
     names: HashMap<shared::model::Address, String>,
+    /// What is known of the documents at the events' URIs.
+    content_types: HashMap<&'a str, ContentType>,
     /// Which transfers and which purchases are the same collect.
     collects: Collects,
 }
@@ -160,6 +182,10 @@ impl Applier<'_> {
                         keys.extend([moment_key(&moment), shared::store::transfers_key(&moment)]);
                         keys.extend(holders.map(|holder| holder_key(&moment, (*holder).into())));
                     }
+                }
+                Fact::MomentCreated { token, sender, uri, .. } => {
+                    let (moment, creator) = (on(event.emitter, *token), (*sender).into());
+                    keys.extend(shared::store::listing_keys(&moment, creator, event.protocol, uri));
                 }
                 _ => {}
             }

@@ -77,6 +77,18 @@ pub enum Fact {
     Sparked { comment: B256, quantity: U256 },
 }
 
+impl ChainEvent {
+    /// The metadata URI that it tells of.
+    pub fn uri(&self) -> Option<&str> {
+        match &self.fact {
+            Fact::CollectionCreated(new) => Some(&new.uri),
+            Fact::CollectionChanged { uri, .. } => uri.as_deref(),
+            Fact::MomentCreated { uri, .. } | Fact::UriSet { uri, .. } => Some(uri),
+            _ => None,
+        }
+    }
+}
+
 /// A collection as its factory announces it.
 #[derive(Clone, Debug)]
 pub struct NewCollection {

@@ -76,6 +76,10 @@ pub struct Followed {
     pub events: usize,
     /// Blocks that were undone.
     pub undone: u64,
+    /// Confirmed blocks that aren't read.
+    pub behind: u64,
+    /// When the first of these was mined: Unix time in seconds.
+    pub behind_since: Option<u64>,
 }
 
 impl Followed {
@@ -145,6 +149,10 @@ impl Follower {
                 Err(error) => return Err(error),
                 Ok(()) => {
                     followed.next_block = self.next_block();
+                    followed.behind = (newest + 1).saturating_sub(self.chain.confirmations + followed.next_block);
+                    if followed.behind > 0 {
+                        followed.behind_since = Some(self.reader.block(followed.next_block).await?.time);
+                    }
                     return Ok(followed);
                 }
             }
@@ -153,15 +161,25 @@ impl Follower {
 
     async fn carry(&mut self, changes: &[ArtistChanged], deadline: Option<Instant>) -> Result<(), IndexError> {
         carry::keep(&mut self.unit, self.chain.id, changes)?;
-        if self.unit.is_changed() {
-            self.journal.commit_beside_blocks(&mut self.unit).await?;
-        }
+        self.commit_beside_blocks().await?;
         while deadline.is_none_or(|deadline| Instant::now() < deadline)
             && carry::carry_on(&mut self.unit, self.chain.id, &self.artists).await?
         {
-            self.journal.commit_beside_blocks(&mut self.unit).await?;
+            self.commit_beside_blocks().await?;
         }
         Ok(())
+    }
+
+    /// Writes what was changed though no block did it. Before the first block is read there is nothing to change.
+    async fn commit_beside_blocks(&mut self) -> Result<(), IndexError> {
+        let newest = self.journal.progress().milestones().next();
+        match newest.filter(|_| self.unit.is_changed()) {
+            Some(newest) => self.commit(newest, None).await,
+            None => {
+                self.unit.clear();
+                Ok(())
+            }
+        }
     }
 
     /// Reads what is confirmed where `newest` is the newest block.
@@ -182,6 +200,16 @@ impl Follower {
             let range = self.reader.read(first, last, before, final_block, known).await?;
             followed.events += range.events.len();
             self.apply(range, final_block).await?;
+        }
+        self.apply_found(final_block).await
+    }
+
+    /// Applies what others found out, as if it belonged to the last block that was read.
+    async fn apply_found(&mut self, final_block: Option<u64>) -> Result<(), IndexError> {
+        let Some(last) = self.journal.progress().milestones().next() else { return Ok(()) };
+        let is_newest = last.number + 1 == self.next_block();
+        if is_newest && self.index.apply_found(&mut self.unit).await? {
+            self.commit(last, final_block).await?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use aws_config::SdkConfig;
-use index_chain::{Follower, IndexError};
+use index_chain::{Followed, Follower, IndexError};
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
 use shared::{
@@ -13,11 +13,11 @@ use shared::{
         Chains,
         node::{Node, NodeUrls},
     },
-    config,
+    clock, config,
     http::StartError,
     model::ChainId,
     store::{Artists, CommitError, Inbox, Table},
-    telemetry,
+    telemetry::{self, Metric},
 };
 use tokio::sync::Mutex;
 
@@ -34,7 +34,7 @@ async fn main() -> Result<(), StartError> {
     let (inbox, followers) = (Inbox::new(Table::artists(&aws)?), Mutex::new(followers(&aws)?));
     let (inbox, followers) = (&inbox, &followers);
     lambda_runtime::run(service_fn(move |event: LambdaEvent<IndexRequest>| async move {
-        index(&mut followers.lock().await, inbox, &event.payload).await.map_err(StartError::from)
+        index(&mut followers.lock().await, inbox, &event.payload).await
     }))
     .await
 }
@@ -77,7 +77,7 @@ async fn index(
     followers: &mut [Follower],
     inbox: &Inbox,
     request: &IndexRequest,
-) -> Result<Vec<IndexedRange>, IndexError> {
+) -> Result<Vec<IndexedRange>, StartError> {
     let mut ranges = Vec::new();
     let (mut failure, mut is_kept) = (None, true);
     // Each chain keeps the changes for itself before they are taken out.
@@ -92,6 +92,7 @@ async fn index(
         left = left.saturating_sub(1);
         match follower.follow(request.to_block, Some(deadline), &changes).await {
             Ok(done) => {
+                measure(chain_id, &done)?;
                 let (next_block, events, undone) = (done.next_block, done.events, done.undone);
                 ranges.push(IndexedRange { chain_id, next_block, events, undone });
             }
@@ -101,7 +102,7 @@ async fn index(
             }
             Err(error) => {
                 tracing::error!(chain.id = chain_id.0, error = telemetry::chain(&error), "chain not read");
-                failure = Some(error);
+                failure = Some(error.into());
             }
         }
     }
@@ -111,4 +112,16 @@ async fn index(
         }
     }
     failure.map_or(Ok(ranges), Err)
+}
+
+/// Says how far a chain is ahead of what is read of it.
+fn measure(chain: ChainId, followed: &Followed) -> Result<(), StartError> {
+    let now = clock::now()?.as_secs();
+    let seconds = followed.behind_since.map_or(0, |since| now.saturating_sub(since));
+    let value = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    telemetry::record(
+        &[("Chain", &chain.to_string())],
+        &[(Metric::IndexLagBlocks, value(followed.behind)), (Metric::IndexLagSeconds, value(seconds))],
+    );
+    Ok(())
 }

@@ -5,7 +5,7 @@ use lambda_http::{
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{ApiError, Request};
+use super::{ApiError, RateLimit, Request};
 use crate::model::Page;
 
 /// What may not be kept.
@@ -31,6 +31,24 @@ impl Response {
         Ok(Self::new(StatusCode::from_u16(status)?, body))
     }
 
+    /// 200 with a body of this type, which the media type's charset must fit.
+    pub fn file(content_type: &'static str, content: &[u8]) -> Self {
+        let mut response = Self::new(StatusCode::OK, String::new());
+        *response.0.body_mut() = match std::str::from_utf8(content) {
+            Ok(text) => Body::from(text),
+            Err(_) => Body::from(content),
+        };
+        response.with_header(header::CONTENT_TYPE, HeaderValue::from_static(content_type))
+    }
+
+    /// Adds a header.
+    ///
+    /// # Errors
+    /// When the value can't stand in a header, which is a fault of ours.
+    pub fn with(self, name: &'static str, value: &str) -> Result<Self, ApiError> {
+        Ok(self.with_header(HeaderName::from_static(name), HeaderValue::from_str(value)?))
+    }
+
     /// Says that this is what an earlier request with the same idempotency key was answered.
     pub fn replayed(self) -> Self {
         self.with_header(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"))
@@ -51,6 +69,11 @@ impl Response {
             Ok(value) => self.with_header(header::CACHE_CONTROL, value),
             Err(_) => self,
         }
+    }
+
+    /// Says how far the limit on such requests is used up.
+    pub fn limited(self, limit: &RateLimit) -> Self {
+        limit.headers().fold(self, |response, (name, value)| response.with_header(name, value))
     }
 
     /// Points to what follows (RFC 8288): the same request with `value` for its parameter `name`.
@@ -119,7 +142,7 @@ impl Response {
         let mut response = lambda_http::Response::new(Body::from(body));
         *response.status_mut() = status;
         Self(response)
-            .with_header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .with_header(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"))
             .with_header(header::CACHE_CONTROL, HeaderValue::from_static(NO_STORE))
     }
 }

@@ -2,7 +2,12 @@ use std::{fmt, str::FromStr};
 
 use alloy::primitives::U256;
 
-use super::{Invalid, moment::parse_digits, serde_as_text};
+use super::{
+    Invalid,
+    moment::parse_digits,
+    schema::{DIGITS_256, number_schema, text_schema},
+    serde_as_text,
+};
 
 /// An amount in a currency's smallest unit, such as wei: a 256-bit whole number, written in decimal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +21,18 @@ impl FromStr for Amount {
     }
 }
 
+impl Amount {
+    /// The amount in a currency's main unit, which has `places` decimals: exact, without zeros at its end.
+    pub fn decimal(self, places: usize) -> String {
+        let digits = format!("{:0>width$}", self.0, width = places + 1);
+        let (whole, decimals) = digits.split_at(digits.len() - places);
+        match decimals.trim_end_matches('0') {
+            "" => whole.to_owned(),
+            decimals => format!("{whole}.{decimals}"),
+        }
+    }
+}
+
 impl fmt::Display for Amount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
@@ -24,9 +41,18 @@ impl fmt::Display for Amount {
 
 serde_as_text!(Amount);
 
+text_schema!(
+    Amount,
+    "An amount in a currency's smallest unit, such as wei, in decimal digits.",
+    "1000000000000000",
+    pattern = DIGITS_256,
+);
+
 /// A whole number of up to 64 bits, as contracts count times (Unix seconds) and tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Whole(pub u64);
+
+number_schema!(Whole, "A whole number of 64 bits. Its digits may be sent as text too.", 0);
 
 impl FromStr for Whole {
     type Err = Invalid;
@@ -68,6 +94,23 @@ impl FromStr for Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn main_units_are_exact_and_end_without_zeros() {
+        let wei = |text: &str| text.parse::<Amount>().unwrap();
+        for (amount, places, text) in [
+            ("0", 18, "0"),
+            ("1", 18, "0.000000000000000001"),
+            ("10000000000000000", 18, "0.01"),
+            ("10000000000000000000", 18, "10"),
+            ("1500000", 6, "1.5"),
+            ("1234567", 6, "1.234567"),
+            ("120", 0, "120"),
+        ] {
+            assert_eq!(wei(amount).decimal(places), text);
+        }
+        assert_eq!(Amount(U256::MAX).decimal(18).len(), 79);
+    }
 
     #[test]
     fn percentages_are_exact_to_four_decimals() {

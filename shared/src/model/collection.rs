@@ -152,6 +152,23 @@ pub struct MomentSale {
     pub set_in: (u64, u64),
 }
 
+/// Longest name and longest metadata URI kept, in characters and in bytes. A URI may hold a document itself; nothing
+/// onchain limits either, and a page of a hundred rows has to stay far under 6 MB.
+pub const MAX_NAME_KEPT: usize = 256;
+
+/// See [`MAX_NAME_KEPT`].
+pub const MAX_URI_KEPT: usize = 8 * 1024;
+
+/// Cuts a name from the chain to [`MAX_NAME_KEPT`].
+pub fn clip_name(name: &str) -> String {
+    name.chars().take(MAX_NAME_KEPT).collect()
+}
+
+/// Cuts a metadata URI from the chain to [`MAX_URI_KEPT`].
+pub fn clip_uri(uri: &str) -> String {
+    uri.get(..uri.floor_char_boundary(MAX_URI_KEPT)).unwrap_or_default().to_owned()
+}
+
 impl Moment {
     /// Where it is.
     pub fn place(&self) -> MomentRef {

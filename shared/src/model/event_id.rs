@@ -1,16 +1,26 @@
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::ChainId;
+use super::{
+    ChainId, Invalid,
+    schema::{format, text_schema},
+};
 
 /// The id of a row that a log of a chain caused: UUID v5 of (chain, transaction, log index), so that reading the same
 /// log twice gives the same row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EventId(Uuid);
+
+text_schema!(
+    EventId,
+    "Id of what an event on a chain caused.",
+    "6c1f2f6e-6f0e-5b7e-9d8a-3f1c2b4d5e6f",
+    format = format("uuid")
+);
 
 /// Namespace of every event id. Changing it would give every stored row another id.
 const NAMESPACE: Uuid = Uuid::from_u128(0x5f0f_7c39_8b4e_4d1c_9a34_6e2d_1b70_c8a5);
@@ -24,6 +34,26 @@ impl EventId {
     /// The id of the `nth` row, from 0, that one log caused beside the row of its own.
     pub fn nth(chain: ChainId, transaction: B256, log_index: u64, nth: u64) -> Self {
         Self(Uuid::new_v5(&NAMESPACE, format!("{chain}/{transaction:#x}/{log_index}/{nth}").as_bytes()))
+    }
+}
+
+impl EventId {
+    /// The id as a number.
+    pub fn as_u128(self) -> u128 {
+        self.0.as_u128()
+    }
+
+    /// The id of something that comes with this, such as the notification of a payment.
+    pub fn of_its(self, what: &str) -> Self {
+        Self(Uuid::new_v5(&self.0, what.as_bytes()))
+    }
+}
+
+impl FromStr for EventId {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
     }
 }
 

@@ -19,14 +19,19 @@ mod page;
 mod payment;
 mod profile;
 mod publication;
+mod ranking;
 mod sale;
+mod schema;
 mod uri;
 
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
 pub use caip::{CaipContract, CaipNetwork};
-pub use collection::{Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, Moment, MomentSale, Protocol, Royalty};
+pub use collection::{
+    Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, MAX_NAME_KEPT, MAX_URI_KEPT, Moment, MomentSale,
+    Protocol, Royalty, clip_name, clip_uri,
+};
 pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use email::Email;
 pub use event_id::EventId;
@@ -40,6 +45,7 @@ pub use page::{Page, PageLimit, PageNumber};
 pub use payment::{Payment, Transfer, TransferKind};
 pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;
 

@@ -58,9 +58,19 @@ pub struct Page {
 }
 
 impl Page {
+    /// How many rows it has at most.
+    pub fn rows(self) -> usize {
+        usize::try_from(self.limit.0).unwrap_or(usize::MAX)
+    }
+
     /// How many rows stand on the pages before.
     pub fn offset(self) -> u64 {
         u64::from(self.number.0 - 1) * u64::from(self.limit.0)
+    }
+
+    /// How many rows stand on it and on the pages before.
+    pub fn end(self) -> u64 {
+        self.offset() + u64::from(self.limit.0)
     }
 
     /// How many pages a list of `rows` has: none if it is empty.

@@ -8,6 +8,8 @@
 //! A comment's row carries its first replies, which never change once there are three: a page with its previews is
 //! one Query.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -102,6 +104,15 @@ impl Comments {
         let Some(PlaceRow { place }) = self.0.get(&place_key(chain, comment)).await? else { return Ok(None) };
         let listed: Option<ListedComment> = self.0.get(&place).await?;
         Ok(listed.map(|listed| listed.comment))
+    }
+
+    /// How many top-level comments moments have; those without any are left out. One read for every hundred.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn counts(&self, moments: &[MomentRef]) -> Result<HashMap<MomentRef, u64>, StoreError> {
+        let lists = moments.iter().map(|moment| (top_level_partition(moment), *moment));
+        self.0.list_lengths(&lists.collect()).await
     }
 
     fn top_level_list(&self, moment: &MomentRef) -> NumberedList<'_> {

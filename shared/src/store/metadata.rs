@@ -8,20 +8,21 @@
 use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Key, StoreError, Table, row, text};
-use crate::model::{ChainId, ContentType, Metadata};
-
-/// Longest URI whose document is fetched. One may hold its document itself, and rows have to stay small.
-pub const MAX_DOCUMENT_URI_BYTES: usize = 8 * 1024;
+use super::{Key, StoreError, Table, Unit, row, text};
+use crate::model::{ChainId, ContentType, MAX_URI_KEPT, Metadata};
 
 /// Over how many partitions the queue is spread.
 pub const QUEUE_SHARDS: u8 = 8;
 
 /// Rows that one DynamoDB transaction takes, of which each new document needs two.
 const MAX_NEW: usize = 50;
+
+/// How many calls are under way at the same time.
+const AT_ONCE: usize = 8;
 
 /// All metadata documents.
 #[derive(Clone)]
@@ -49,6 +50,9 @@ pub struct ArrivedDocument {
     pub content_type: ContentType,
     /// When it came, in Unix seconds: a document that comes twice is told twice.
     at: u64,
+    /// How many of the moments with this URI know it already.
+    #[serde(default)]
+    pub told: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -84,34 +88,63 @@ impl Documents {
         Ok(hashes.into_iter().filter_map(document).collect())
     }
 
-    /// Has the documents at these URIs fetched, unless they are known. One read for every hundred, and one transaction
-    /// for every fifty new ones.
+    /// Has the documents at these URIs fetched, unless they are known, and gives those that have come. One read for every
+    /// hundred, and one transaction for every fifty new ones.
     ///
     /// # Errors
     /// When storage fails, or others keep queueing the same.
-    pub async fn queue<'a>(&self, chain: ChainId, uris: impl IntoIterator<Item = &'a str>) -> Result<(), StoreError> {
+    pub async fn queue<'a>(
+        &self,
+        chain: ChainId,
+        uris: impl IntoIterator<Item = &'a str>,
+    ) -> Result<HashMap<&'a str, Metadata>, StoreError> {
         const ATTEMPTS: usize = 5;
         let mut new: HashMap<_, _> =
             uris.into_iter().filter(|uri| can_be_fetched(uri)).map(|uri| (Self::uri_hash(uri), uri)).collect();
+        let mut fetched = HashMap::new();
         for _ in 0..ATTEMPTS {
-            let known = self.rows(chain, new.keys()).await?;
-            new.retain(|hash, _| !known.contains_key(hash));
-            let mut all_written = true;
-            for few in Vec::from_iter(&new).chunks(MAX_NEW) {
-                let mut writes = Vec::new();
-                for (hash, uri) in few {
-                    let row = DocumentRow { uri_hash: (*hash).clone(), document: None };
-                    writes.push(self.0.insertion(&document_key(chain, hash), &row)?);
-                    let due = DueDocument { chain, uri: (**uri).to_owned(), failures: 0, due: 0 };
-                    writes.push(self.put(&due.key(), &due)?);
-                }
-                all_written &= self.0.write_together(writes).await?;
+            for (hash, document) in self.rows(chain, new.keys()).await? {
+                let uri = new.remove(&hash);
+                fetched.extend(uri.zip(document));
             }
-            if all_written {
-                return Ok(());
+            let writes = Vec::from_iter(&new).chunks(MAX_NEW).map(|few| self.entries(chain, few)).collect::<Vec<_>>();
+            let writes = writes.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let calls = stream::iter(writes).map(|writes| self.0.write_together(writes));
+            let written: Vec<bool> = calls.buffer_unordered(AT_ONCE).try_collect().await?;
+            if written.into_iter().all(|written| written) {
+                return Ok(fetched);
             }
         }
         Err(StoreError::Contention("metadata documents"))
+    }
+
+    /// The writes that put new documents into the queue.
+    fn entries(&self, chain: ChainId, new: &[(&String, &&str)]) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let mut writes = Vec::new();
+        for (hash, uri) in new {
+            let row = DocumentRow { uri_hash: (*hash).clone(), document: None };
+            writes.push(self.0.insertion(&document_key(chain, hash), &row)?);
+            let due = DueDocument { chain, uri: (**uri).to_owned(), failures: 0, due: 0 };
+            writes.push(self.put(&due.key(), &due)?);
+        }
+        Ok(writes)
+    }
+
+    /// Documents that have come and that the indexer hasn't looked at, or not to the end. One Query.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn arrived(&self, chain: ChainId, limit: u16) -> Result<Vec<ArrivedDocument>, StoreError> {
+        let call = self
+            .0
+            .client
+            .query()
+            .table_name(&self.0.name)
+            .key_condition_expression("pk = :inbox")
+            .expression_attribute_values(":inbox", text(inbox_partition(chain)))
+            .limit(limit.into())
+            .consistent_read(true);
+        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
 
     /// Documents of a shard of the queue that are due at `now` (Unix seconds), those that wait longest first; new ones
@@ -143,7 +176,7 @@ impl Documents {
         let row = DocumentRow { uri_hash: hash.clone(), document: Some(document) };
         let mut writes = vec![self.put(&document_key(due.chain, &hash), &row)?, self.removal(&due.key())?];
         if let Some(content_type) = content_type {
-            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now };
+            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now, told: 0 };
             writes.push(self.put(&arrived.key(due.chain), &arrived)?);
         }
         self.0.write_together(writes).await?;
@@ -175,13 +208,14 @@ impl Documents {
         chain: ChainId,
         hashes: impl Iterator<Item = &String>,
     ) -> Result<HashMap<String, Option<Metadata>>, StoreError> {
-        let keys: BTreeSet<_> = hashes.collect();
-        let mut found = HashMap::new();
-        for hashes in Vec::from_iter(keys).chunks(100) {
-            let rows = self.0.get_many(hashes.iter().map(|hash| document_key(chain, hash))).await?;
-            found.extend(rows.into_iter().map(|row: DocumentRow| (row.uri_hash, row.document)));
-        }
-        Ok(found)
+        let keys = Vec::from_iter(BTreeSet::from_iter(hashes));
+        let read = |hashes: &[&String]| {
+            let keys: Vec<Key> = hashes.iter().map(|hash| document_key(chain, hash)).collect();
+            async move { self.0.get_many::<DocumentRow>(keys).await }
+        };
+        let calls = stream::iter(keys.chunks(100).map(read).collect::<Vec<_>>());
+        let rows: Vec<Vec<DocumentRow>> = calls.buffer_unordered(AT_ONCE).try_collect().await?;
+        Ok(rows.into_iter().flatten().map(|row| (row.uri_hash, row.document)).collect())
     }
 
     fn put(&self, key: &Key, fields: &impl Serialize) -> Result<TransactWriteItem, StoreError> {
@@ -195,6 +229,20 @@ impl Documents {
     }
 }
 
+impl Unit {
+    /// Notes how far an arrived document was told, or that it was told to all.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn set_told(&mut self, chain: ChainId, arrived: &ArrivedDocument, to_all: bool) -> Result<(), StoreError> {
+        if to_all {
+            self.delete(&arrived.key(chain));
+            return Ok(());
+        }
+        self.put(&arrived.key(chain), arrived)
+    }
+}
+
 impl DueDocument {
     fn key(&self) -> Key {
         let hash = Documents::uri_hash(&self.uri);
@@ -205,18 +253,22 @@ impl DueDocument {
 
 impl ArrivedDocument {
     fn key(&self, chain: ChainId) -> Key {
-        Key::new(format!("METADATA_INBOX#{chain}"), format!("{}#{}", self.uri_hash, self.at))
+        Key::new(inbox_partition(chain), format!("{}#{}", self.uri_hash, self.at))
     }
 }
 
-/// Whether there is a way to a URI's document.
+/// Whether there is a way to a URI's document: a longer one isn't kept, so that nobody could ask for it.
 fn can_be_fetched(uri: &str) -> bool {
     let schemes = ["ipfs://", "ar://", "https://", "data:"];
-    uri.len() <= MAX_DOCUMENT_URI_BYTES && schemes.iter().any(|scheme| uri.starts_with(scheme))
+    uri.len() <= MAX_URI_KEPT && schemes.iter().any(|scheme| uri.starts_with(scheme))
 }
 
 fn document_key(chain: ChainId, uri_hash: &str) -> Key {
     Key::new(format!("METADATA#{chain}#{uri_hash}"), "DOCUMENT")
+}
+
+fn inbox_partition(chain: ChainId) -> String {
+    format!("METADATA_INBOX#{chain}")
 }
 
 fn queue_partition(shard: u8) -> String {

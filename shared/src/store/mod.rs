@@ -8,15 +8,20 @@ mod codes;
 mod comments;
 mod inbox;
 mod keys;
+mod listing;
 mod metadata;
 mod moments;
 mod naming;
 mod numbered;
 mod payments;
+mod ranked;
+mod rankings;
 mod rate_windows;
 mod search;
+mod timeline;
 mod transactions;
 mod unit;
+mod viewed;
 
 use std::{collections::HashMap, time::Duration};
 
@@ -30,24 +35,30 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::{
     artists::{
-        Artist, Artists, HELD_NAMES, MAX_WALLETS, NAME_HELD_FOR, Profile, ProfileChange, ProfileRefusal, WalletRefusal,
+        Artist, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Profile, ProfileChange, ProfileRefusal,
+        WalletRefusal,
     },
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
     codes::{Codes, StoredCode},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     inbox::{ArtistChange, ArtistChanged, Inbox},
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
-    metadata::{ArrivedDocument, Documents, DueDocument, MAX_DOCUMENT_URI_BYTES, QUEUE_SHARDS},
+    listing::{CollectionLists, CollectionPage},
+    metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key},
     naming::{CarriedChange, NamedPlace},
-    payments::{PaymentFilter, PaymentNumber, holder_key, transfers_key},
+    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key, transfers_key},
+    ranked::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
+    rankings::{PaymentCursor, RankedCollector, Ranking, RankingScope, Rankings, SpendingChange},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
+    timeline::{Concerned, Listing, Scope, TimelineFilter, TimelinePage, Timelines, listing_keys},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
     },
     unit::{BlockId, CommitError, Journal, Progress, Unit, Usage},
+    viewed::{NotificationList, NumberPage, Viewed},
 };
 use crate::config::{self, ConfigError};
 
@@ -63,6 +74,9 @@ pub enum StoreError {
     /// A row isn't what its aggregate writes.
     #[error("row of an unknown shape")]
     Row(#[from] serde_dynamo::Error),
+    /// A row isn't there that another one points to.
+    #[error("{0} is missing")]
+    Missing(&'static str),
     /// Others kept changing the same rows; the work may be tried again.
     #[error("too much contention on {0}")]
     Contention(&'static str),
@@ -77,7 +91,8 @@ where
     }
 }
 
-type Item = HashMap<String, AttributeValue>;
+/// A row, as the SDK has it.
+pub type Item = HashMap<String, AttributeValue>;
 
 /// One table.
 #[derive(Clone)]

@@ -7,7 +7,10 @@
 //! - `pk = PERMISSIONS#<chain>#<collection>#<token id>`, `sk = <address>`: what an account may do with a token, or with
 //!   token id 0 on the whole collection;
 //! - `pk = TIER#<chain>#<collection>#<tier>`, `sk = TIER`: a tier of an edition;
+//! - `pk = ADMIN_OF#<chain>#<account>`, `sk = <collection>`: that the account is an admin of the whole collection;
 //! - `pk = SPLIT#<chain>#<address>`, `sk = SPLIT`: who gets how much of what a revenue split receives.
+
+use std::collections::{BTreeSet, HashMap};
 
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
@@ -64,6 +67,11 @@ struct PermissionRow {
 }
 
 #[derive(Serialize, Deserialize)]
+struct AdministeredRow {
+    collection: Address,
+}
+
+#[derive(Serialize, Deserialize)]
 struct SplitRow {
     recipients: Vec<FeeRecipient>,
 }
@@ -90,6 +98,38 @@ impl Moments {
         self.0.get(&moment_key(moment)).await
     }
 
+    /// Collections of a chain by their addresses; unknown ones are left out. One read for every hundred.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn collections(
+        &self,
+        chain: ChainId,
+        addresses: impl IntoIterator<Item = Address>,
+    ) -> Result<HashMap<Address, Collection>, StoreError> {
+        let addresses = BTreeSet::from_iter(addresses);
+        let mut found = HashMap::new();
+        for addresses in Vec::from_iter(addresses).chunks(100) {
+            let keys = addresses.iter().map(|address| collection_key(chain, *address));
+            let rows: Vec<Collection> = self.0.get_many(keys).await?;
+            found.extend(rows.into_iter().map(|row| (row.address, row)));
+        }
+        Ok(found)
+    }
+
+    /// Moments in the order in which they are asked for; unknown ones are left out. One read for every hundred.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn moments(&self, places: &[MomentRef]) -> Result<Vec<Moment>, StoreError> {
+        let mut found = HashMap::new();
+        for places in Vec::from_iter(BTreeSet::from_iter(places)).chunks(100) {
+            let rows: Vec<Moment> = self.0.get_many(places.iter().map(|place| moment_key(place))).await?;
+            found.extend(rows.into_iter().map(|row| (row.place(), row)));
+        }
+        Ok(places.iter().filter_map(|place| found.remove(place)).collect())
+    }
+
     /// Every collection of a chain. Grows with the chain: for the indexer's start alone, never for a request.
     ///
     /// # Errors
@@ -106,6 +146,31 @@ impl Moments {
         let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
         let rows: Vec<KnownCollection> = serde_dynamo::from_items(items)?;
         Ok(rows.into_iter().filter_map(|row| Some((row.address?, row.protocol))).collect())
+    }
+
+    /// Collections that an account was an admin of, all of them, when the chain was read last: those after `after`, by
+    /// their addresses, 100 at most. One Query.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn administered(
+        &self,
+        chain: ChainId,
+        account: Address,
+        after: Option<Address>,
+    ) -> Result<Vec<Address>, StoreError> {
+        let call = self
+            .0
+            .client
+            .query()
+            .table_name(&self.0.name)
+            .key_condition_expression("pk = :account AND sk > :after")
+            .expression_attribute_values(":account", text(administered_partition(chain, account)))
+            .expression_attribute_values(":after", text(after.map_or("0".to_owned(), |after| after.to_string())))
+            .consistent_read(true)
+            .limit(100);
+        let rows: Vec<AdministeredRow> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        Ok(rows.into_iter().map(|row| row.collection).collect())
     }
 }
 
@@ -202,6 +267,25 @@ impl Unit {
         self.put(&tier_key(chain, edition, tier), to)
     }
 
+    /// Lists a collection among those that an account is an admin of, or takes it out.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_administered(
+        &mut self,
+        chain: ChainId,
+        collection: Address,
+        account: Address,
+        is_admin: bool,
+    ) -> Result<(), StoreError> {
+        let key = Key::new(administered_partition(chain, account), collection.to_string());
+        if is_admin {
+            return self.put(&key, &AdministeredRow { collection });
+        }
+        self.delete(&key);
+        Ok(())
+    }
+
     /// Who gets how much of what an account receives, if it is a revenue split.
     ///
     /// # Errors
@@ -245,6 +329,10 @@ fn tier_key(chain: ChainId, edition: Address, tier: u8) -> Key {
 
 fn split_key(chain: ChainId, address: Address) -> Key {
     Key::new(format!("SPLIT#{chain}#{address}"), "SPLIT")
+}
+
+fn administered_partition(chain: ChainId, account: Address) -> String {
+    format!("ADMIN_OF#{chain}#{account}")
 }
 
 fn known_partition(chain: ChainId) -> String {

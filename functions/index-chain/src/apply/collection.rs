@@ -2,7 +2,7 @@
 
 use alloy::primitives::Address;
 use shared::{
-    model::{Collection, Protocol},
+    model::{Collection, Protocol, clip_name, clip_uri},
     store::StoreError,
 };
 
@@ -29,8 +29,8 @@ impl Applier<'_> {
             chain_id: self.chain.id,
             address,
             protocol,
-            name: new.name.clone(),
-            uri: new.uri.clone(),
+            name: clip_name(&new.name),
+            uri: clip_uri(&new.uri),
             creator: new.creator.into(),
             admins,
             royalty: new.royalty,
@@ -38,7 +38,8 @@ impl Applier<'_> {
             updated_at: at.time,
         };
         self.known.insert(new.address, protocol);
-        self.unit.add_collection(&collection)
+        self.unit.add_collection(&collection)?;
+        self.unit.list_collection(&collection).await
     }
 
     pub(super) async fn collection_changed(
@@ -50,10 +51,10 @@ impl Applier<'_> {
     ) -> Result<(), StoreError> {
         let Some(mut collection) = self.unit.collection(self.chain.id, collection.into()).await? else { return Ok(()) };
         if let Some(name) = name {
-            name.clone_into(&mut collection.name);
+            collection.name = clip_name(name);
         }
         if let Some(uri) = uri {
-            uri.clone_into(&mut collection.uri);
+            collection.uri = clip_uri(uri);
         }
         collection.updated_at = at.time;
         self.unit.put_collection(&collection)

@@ -2,7 +2,7 @@
 
 use alloy::primitives::{Address, U256};
 use shared::{
-    model::{Amount, Collection, FeeRecipient, Moment, MomentRef, Royalty, Share},
+    model::{Amount, Collection, FeeRecipient, Moment, MomentRef, Royalty, Share, clip_uri},
     store::{EarlySettings, StoreError},
 };
 
@@ -35,7 +35,7 @@ impl Applier<'_> {
             collection: place.collection,
             token_id: place.token,
             protocol: collection.protocol,
-            uri: uri.to_owned(),
+            uri: clip_uri(uri),
             // Made together with its collection: by the factory, for the collection's creator.
             creator: if self.factories.contains(&sender) { collection.creator } else { sender.into() },
             admins,
@@ -49,7 +49,8 @@ impl Applier<'_> {
             updated_at: at.time,
         };
         moment.fee_recipients = self.fee_recipients(&moment, &collection).await?;
-        self.unit.put_moment(&moment)
+        self.unit.put_moment(&moment)?;
+        self.list_new(&moment, &collection).await
     }
 
     pub(super) async fn uri_set(
@@ -63,13 +64,12 @@ impl Applier<'_> {
             return self.collection_changed(at, collection, None, Some(uri)).await;
         }
         // An empty one says that a renderer answers instead, with what nobody told us.
-        let Some(mut moment) = self.unit.moment(&self.place(collection, token)).await?.filter(|_| !uri.is_empty())
-        else {
-            return Ok(());
-        };
-        uri.clone_into(&mut moment.uri);
+        let place = self.place(collection, token);
+        let Some(mut moment) = self.unit.moment(&place).await?.filter(|_| !uri.is_empty()) else { return Ok(()) };
+        moment.uri = clip_uri(uri);
         moment.updated_at = at.time;
-        self.unit.put_moment(&moment)
+        self.unit.put_moment(&moment)?;
+        self.relist(&place).await
     }
 
     pub(super) async fn royalty_set(

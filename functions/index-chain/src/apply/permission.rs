@@ -28,9 +28,11 @@ impl Applier<'_> {
         self.unit.put_permissions(&place, account.into(), mask)?;
         let account = account.into();
         if token.is_zero() {
+            self.unit.put_administered(self.chain.id, place.collection, account, is_admin)?;
             if list_admin(&mut collection.admins, account, is_admin) {
                 collection.updated_at = at.time;
                 self.unit.put_collection(&collection)?;
+                self.relist_all(&collection).await?;
             }
             return Ok(());
         }
@@ -45,7 +47,8 @@ impl Applier<'_> {
         self.change_moment(at, &place, &collection, |_, settings| {
             list_admin(&mut settings.admins, account, is_admin);
         })
-        .await
+        .await?;
+        self.relist(&place).await
     }
 }
 

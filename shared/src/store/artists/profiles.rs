@@ -1,9 +1,11 @@
 //! What artists show of themselves. Every change to a profile goes through [`Artists::revise`].
 
+use std::collections::{BTreeSet, HashMap};
+
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::{Artist, Artists, profile_key, usernames::HeldName};
+use super::{Artist, Artists, profile_key, usernames::HeldName, wallet_key};
 use crate::{
     model::{Address, ArtistId, Bio, Email, SocialUsername, Username, Wallet},
     store::{
@@ -83,6 +85,12 @@ pub(super) enum Revision<R> {
     Refused(R),
 }
 
+#[derive(Deserialize)]
+struct OwnedWallet {
+    artist_id: ArtistId,
+    address: Address,
+}
+
 #[derive(Serialize)]
 struct NewProfile<'a> {
     #[serde(flatten)]
@@ -116,6 +124,27 @@ impl Artists {
             Some(artist) => self.profile(artist).await,
             None => Ok(None),
         }
+    }
+
+    /// The profiles of those whom wallets belong to; a wallet that is no artist's is left out. Two reads for every
+    /// hundred.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn profiles_of(&self, wallets: &[Address]) -> Result<HashMap<Address, Profile>, StoreError> {
+        let wallets = Vec::from_iter(BTreeSet::from_iter(wallets));
+        let mut found = HashMap::new();
+        for wallets in wallets.chunks(100) {
+            let owned: Vec<OwnedWallet> = self.0.get_many(wallets.iter().map(|wallet| wallet_key(**wallet))).await?;
+            let owners: BTreeSet<ArtistId> = owned.iter().map(|wallet| wallet.artist_id).collect();
+            let profiles: Vec<Profile> = self.0.get_many(owners.into_iter().map(profile_key)).await?;
+            let profile_of = |wallet: &OwnedWallet| {
+                let profile = profiles.iter().find(|profile| profile.artist.artist_id == wallet.artist_id)?;
+                Some((wallet.address, profile.clone()))
+            };
+            found.extend(owned.iter().filter_map(profile_of));
+        }
+        Ok(found)
     }
 
     /// Changes a profile, with everything that shows the name, and gives what it is then. One read and one transaction.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Artists, Profile, ProfileRefusal, profiles::Writes, wallet_key};
 use crate::{
-    model::{ArtistId, FoldedName, Username},
+    model::{Address, ArtistId, FoldedName, Username},
     store::{Key, ListedArtist, Search, StoreError, number, row, text},
 };
 
@@ -32,7 +32,24 @@ struct NameRow<'a> {
     username: &'a str,
 }
 
+#[derive(Deserialize)]
+struct NameOwner {
+    artist_id: ArtistId,
+    /// Until when the name is kept for the artist, who has given it up.
+    expires_at: Option<u64>,
+}
+
 impl Artists {
+    /// The embedded wallet of the artist who goes by this name. Two reads.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn find_by_username(&self, name: &FoldedName) -> Result<Option<Address>, StoreError> {
+        let owner: Option<NameOwner> = self.0.get(&name_key(name)).await?;
+        let Some(owner) = owner.filter(|owner| owner.expires_at.is_none()) else { return Ok(None) };
+        Ok(self.profile(owner.artist_id).await?.map(|profile| profile.artist.embedded_wallet))
+    }
+
     /// Gives the profile another name and says what is to be written for that: the name's row, the last name's, the
     /// wallets' and the search's.
     pub(super) fn rename(

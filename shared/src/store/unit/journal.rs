@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use alloy::primitives::B256;
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, Put, TransactWriteItem};
 use uuid::Uuid;
 
@@ -48,7 +49,8 @@ pub enum CommitError {
 /// The journal of one chain.
 pub struct Journal {
     table: Table,
-    chain: ChainId,
+    /// What is written down: a chain's id, or the name of other work.
+    work: String,
     owner: String,
     progress: Progress,
 }
@@ -67,7 +69,12 @@ const BEFORE: &str = "before";
 impl Journal {
     /// The journal of a chain, not opened yet.
     pub fn new(table: Table, chain: ChainId) -> Self {
-        Self { table, chain, owner: Uuid::new_v4().to_string(), progress: Progress::default() }
+        Self::of_work(table, chain.to_string())
+    }
+
+    /// The journal of work that is no chain's and is never undone, not opened yet.
+    pub fn of_work(table: Table, work: String) -> Self {
+        Self { table, work, owner: Uuid::new_v4().to_string(), progress: Progress::default() }
     }
 
     /// How far the chain is read, as of the last call.
@@ -82,33 +89,19 @@ impl Journal {
     /// When storage fails, or another run is at work.
     pub async fn open(&mut self, unit: &mut Unit) -> Result<(), CommitError> {
         unit.clear();
-        self.progress = Progress::of(&self.table, self.chain).await?;
+        self.progress = Progress::of_work(&self.table, &self.work).await?;
         let Some(pending) = &self.progress.pending else { return Ok(()) };
         if pending.owner != self.owner && pending.until > now() {
             return Err(CommitError::Overtaken);
         }
-        let kept = self.progress.batches.iter().take_while(|batch| batch.serial < pending.undo_from).count();
-        self.undo_all_but(unit, kept).await
-    }
-
-    /// Writes what the unit changed though no block did.
-    ///
-    /// # Errors
-    /// As [`Journal::commit`].
-    pub async fn commit_beside_blocks(&mut self, unit: &mut Unit) -> Result<(), CommitError> {
-        let newest = self.progress.milestones().next();
-        match (newest, self.progress.next_block) {
-            (Some(last), Some(next)) => self.commit(unit, next, BlockId { number: next - 1, ..last }, None).await,
-            // Nothing was read so far, and so there is nothing to change.
-            _ => {
-                unit.clear();
-                Ok(())
-            }
-        }
+        let undo_from = pending.undo_from;
+        let kept = self.progress.batches.iter().take_while(|batch| batch.serial < undo_from).count();
+        self.undo_after(unit, kept).await
     }
 
     /// Writes what the unit changed as what blocks up to `last` did. `final_block` is the last one that the chain won't
-    /// drop any more; what it takes to undo blocks up to there is thrown away.
+    /// drop any more; what it takes to undo blocks up to there is thrown away. Where nothing was read since `last`, `first`
+    /// is the block after it: then the changes are undone together with that block.
     ///
     /// # Errors
     /// When storage fails, or another run was faster. The unit is then empty.
@@ -127,6 +120,15 @@ impl Journal {
         written
     }
 
+    /// Writes what the unit changed as the next step of work that is never undone.
+    ///
+    /// # Errors
+    /// When storage fails, or another run was faster. The unit is then empty.
+    pub async fn commit_step(&mut self, unit: &mut Unit) -> Result<(), CommitError> {
+        let step = self.progress.next_block.unwrap_or_default();
+        self.commit(unit, step, BlockId { number: step, hash: B256::ZERO }, Some(step)).await
+    }
+
     /// Undoes every batch that reaches beyond the block before `from`. The next block is then the first of the oldest.
     ///
     /// # Errors
@@ -134,15 +136,15 @@ impl Journal {
     pub async fn undo(&mut self, unit: &mut Unit, from: u64) -> Result<(), CommitError> {
         unit.clear();
         let kept = self.progress.batches.iter().take_while(|batch| batch.last.number < from).count();
-        let first = self.progress.batches.get(kept).map(|batch| batch.first).or(self.progress.next_block);
-        if first.is_some_and(|first| first > from) {
-            return Err(CommitError::NotKept(from));
+        match self.progress.batches.get(kept).map(|batch| batch.first) {
+            Some(first) if first <= from => self.undo_after(unit, kept).await,
+            None if self.progress.next_block.is_none_or(|next| next <= from) => Ok(()),
+            _ => Err(CommitError::NotKept(from)),
         }
-        self.undo_all_but(unit, kept).await
     }
 
-    /// Undoes every batch but the oldest ones.
-    async fn undo_all_but(&mut self, unit: &mut Unit, kept: usize) -> Result<(), CommitError> {
+    /// Undoes all batches but the first `kept`.
+    async fn undo_after(&mut self, unit: &mut Unit, kept: usize) -> Result<(), CommitError> {
         let undone = self.progress.batches.get(kept..).unwrap_or_default().to_vec();
         let Some(Batch { serial, first, .. }) = undone.first().cloned() else { return Ok(()) };
         let before = self.images(unit, &undone).await?;
@@ -184,8 +186,9 @@ impl Journal {
         progress.final_block = progress.final_block.max(final_block);
         let is_final = |batch: &Batch| progress.final_block.is_some_and(|last| batch.last.number <= last);
         let dropped: Vec<Batch> = progress.batches.iter().filter(|batch| is_final(batch)).cloned().collect();
-        let mut batch = Batch { serial: progress.version + 1, first, last, chunks: 0 };
-        let (serial, is_born_final) = (batch.serial, is_final(&batch));
+        let serial = self.progress.version + 1;
+        let mut batch = Batch { serial, first, last, chunks: 0 };
+        let is_born_final = is_final(&batch);
         progress.batches.drain(..dropped.len());
         progress.anchor = dropped.last().map(|batch| batch.last).or(progress.anchor);
         progress.next_block = Some(last.number + 1);
@@ -239,7 +242,7 @@ impl Journal {
         unit.usage.rows_written += 1 + rows.len() as u64;
         let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.table, &key, item));
         let mut items = rows.collect::<Result<Vec<_>, _>>()?;
-        items.push(progress.replacement(&self.table, self.chain)?);
+        items.push(progress.replacement(&self.table, &self.work)?);
         if !self.table.write_together(items).await? {
             return Err(CommitError::Overtaken);
         }
@@ -252,7 +255,7 @@ impl Journal {
     }
 
     fn chunk_keys(&self, batch: &Batch) -> impl Iterator<Item = Key> + use<> {
-        let (partition, serial) = (format!("JOURNAL#{}", self.chain), batch.serial);
+        let (partition, serial) = (format!("JOURNAL#{}", self.work), batch.serial);
         (0..batch.chunks).map(move |chunk| Key::new(&partition, format!("{serial:020}#{chunk:06}")))
     }
 }

@@ -35,14 +35,15 @@ pub struct Progress {
     pub(super) pending: Option<Pending>,
 }
 
-/// Changes that were written together: those of some blocks, or of none where they came from elsewhere.
+/// Blocks whose changes were written together; or what was changed after a block, apart from any: then it has no blocks,
+/// and `first` comes after `last`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Batch {
-    /// Which it is.
+    /// Which one it is: later ones have larger numbers.
     pub(super) serial: u64,
     /// First of the blocks.
     pub(super) first: u64,
-    /// Last of them; the one before `first` where there are none.
+    /// Last of them: once it is undone, so is the batch.
     pub(super) last: BlockId,
     /// How many rows of the journal hold what rows were before.
     pub(super) chunks: u32,
@@ -65,7 +66,12 @@ impl Progress {
     /// # Errors
     /// When storage fails.
     pub async fn of(table: &Table, chain: ChainId) -> Result<Self, StoreError> {
-        Ok(table.get(&Self::key(chain)).await?.unwrap_or_default())
+        Self::of_work(table, &chain.to_string()).await
+    }
+
+    /// How far other work has come.
+    pub(super) async fn of_work(table: &Table, work: &str) -> Result<Self, StoreError> {
+        Ok(table.get(&Self::key(work)).await?.unwrap_or_default())
     }
 
     /// The blocks to compare with the chain, the newest first: where the chain still has one of them, everything up to
@@ -85,8 +91,8 @@ impl Progress {
     }
 
     /// The write that puts this in place of the version before it.
-    pub(super) fn replacement(&self, table: &Table, chain: ChainId) -> Result<TransactWriteItem, StoreError> {
-        let put = Put::builder().table_name(&table.name).set_item(Some(row(&Self::key(chain), self)?));
+    pub(super) fn replacement(&self, table: &Table, work: &str) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder().table_name(&table.name).set_item(Some(row(&Self::key(work), self)?));
         let put = match self.version {
             1 => put.condition_expression("attribute_not_exists(pk)"),
             version => put
@@ -97,7 +103,7 @@ impl Progress {
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
-    fn key(chain: ChainId) -> Key {
-        Key::new(format!("CHECKPOINT#{chain}"), "CHECKPOINT")
+    fn key(work: &str) -> Key {
+        Key::new(format!("CHECKPOINT#{work}"), "CHECKPOINT")
     }
 }

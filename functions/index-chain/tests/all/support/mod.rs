@@ -113,7 +113,7 @@ impl Indexer {
         let rows = self.all_rows().await?;
         Ok(rows
             .into_iter()
-            .filter(|((pk, _), _)| !pk.starts_with("CHECKPOINT#") && !pk.starts_with("JOURNAL#"))
+            .filter(|((pk, _), _)| !["CHECKPOINT#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other)))
             .collect())
     }
 
