@@ -19,7 +19,7 @@ use shared::{
     model::{ContentType, EventId, MomentRef},
     store::{
         Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Unit, collection_key, holder_key,
-        moment_key,
+        moment_key, moment_keys, split_key,
     },
 };
 
@@ -170,7 +170,12 @@ impl Applier<'_> {
         for event in events {
             let on = |collection: Address, token: U256| self.place(collection, token);
             match &event.fact {
-                Fact::SaleSet { collection, token, .. } => keys.push(moment_key(&on(*collection, *token))),
+                Fact::CollectionCreated(new) => keys.push(collection_key(chain, new.address.into())),
+                Fact::MomentCreated { token, .. } => keys.extend(moment_keys(&on(event.emitter, *token))),
+                Fact::SaleSet { collection, token, sale, .. } => {
+                    keys.push(moment_key(&on(*collection, *token)));
+                    keys.extend(sale.funds_recipient.map(|recipient| split_key(chain, recipient)));
+                }
                 Fact::UriSet { token, .. } | Fact::PermissionsSet { token, .. } | Fact::RoyaltySet { token, .. } => {
                     keys.push(moment_key(&on(event.emitter, *token)));
                 }

@@ -173,7 +173,7 @@ impl Follower {
     /// Writes what was changed though no block did it. Before the first block is read there is nothing to change.
     async fn commit_beside_blocks(&mut self) -> Result<(), IndexError> {
         let newest = self.journal.progress().milestones().next();
-        match newest.filter(|_| self.unit.is_changed()) {
+        match newest.filter(|newest| self.unit.is_changed() && newest.number + 1 == self.next_block()) {
             Some(newest) => self.commit(newest, None).await,
             None => {
                 self.unit.clear();

@@ -56,8 +56,11 @@ pub struct EditionsAddresses {
 impl ChainAddresses {
     /// Whether one of them is at this address.
     pub fn contains(&self, address: Address) -> bool {
-        let Self { factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc } = self;
-        [factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc].contains(&&address)
+        let Self { factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc, .. } = self;
+        let own = [factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc];
+        let registry = self.registry.iter().flat_map(|of| [&of.factory, &of.controller]);
+        let editions = self.editions.iter().flat_map(|of| [&of.creator, &of.metadata]);
+        own.into_iter().chain(registry).chain(editions).any(|known| *known == address)
     }
 }
 

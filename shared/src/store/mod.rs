@@ -45,7 +45,7 @@ pub use self::{
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     listing::{CollectionLists, CollectionPage},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
-    moments::{EarlySettings, Moments, Tier, collection_key, moment_key},
+    moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     naming::{CarriedChange, NamedPlace},
     payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key, transfers_key},
     ranked::{Direction, RankKey, RankedPage, RankedSet, SetLoader},

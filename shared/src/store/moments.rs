@@ -314,6 +314,11 @@ pub fn collection_key(chain: ChainId, address: Address) -> Key {
     Key::new(format!("COLLECTION#{chain}#{address}"), "COLLECTION")
 }
 
+/// Where a moment is kept, and what was set before it was there.
+pub fn moment_keys(moment: &MomentRef) -> [Key; 2] {
+    [moment_key(moment), early_key(moment)]
+}
+
 /// Where a moment is kept.
 pub fn moment_key(moment: &MomentRef) -> Key {
     Key::new(format!("MOMENTS#{}#{}", moment.chain, moment.collection), token_digits(moment))
@@ -327,7 +332,8 @@ fn tier_key(chain: ChainId, edition: Address, tier: u8) -> Key {
     Key::new(format!("TIER#{chain}#{edition}#{tier}"), "TIER")
 }
 
-fn split_key(chain: ChainId, address: Address) -> Key {
+/// Where it is kept who gets how much of what a split receives.
+pub fn split_key(chain: ChainId, address: Address) -> Key {
     Key::new(format!("SPLIT#{chain}#{address}"), "SPLIT")
 }
 
