@@ -3,6 +3,7 @@
 mod collection;
 mod collects;
 mod comment;
+mod edition;
 mod moment;
 mod payment;
 mod permission;
@@ -18,7 +19,7 @@ use shared::{
     model::{ContentType, EventId, MomentRef},
     store::{
         Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Unit, collection_key, holder_key,
-        moment_key,
+        moment_key, moment_keys, split_key,
     },
 };
 
@@ -150,6 +151,10 @@ impl Applier<'_> {
             Fact::Transferred { operator, from, to, tokens } => {
                 self.transferred(at, emitter, *operator, (*from, *to), tokens).await
             }
+            Fact::EditionMinted { tier, to, quantity, first_token } => {
+                self.edition_minted(at, emitter, *tier, *to, *quantity, *first_token).await
+            }
+            Fact::TierUriSet { collection, tier, uri } => self.tier_uri_set(*collection, *tier, uri).await,
             Fact::Purchased(purchase) => self.purchased(at, purchase).await,
             Fact::MintCommented { .. } | Fact::Commented(_) => self.commented(event).await,
             Fact::Sparked { comment, quantity } => {
@@ -165,7 +170,12 @@ impl Applier<'_> {
         for event in events {
             let on = |collection: Address, token: U256| self.place(collection, token);
             match &event.fact {
-                Fact::SaleSet { collection, token, .. } => keys.push(moment_key(&on(*collection, *token))),
+                Fact::CollectionCreated(new) => keys.push(collection_key(chain, new.address.into())),
+                Fact::MomentCreated { token, .. } => keys.extend(moment_keys(&on(event.emitter, *token))),
+                Fact::SaleSet { collection, token, sale, .. } => {
+                    keys.push(moment_key(&on(*collection, *token)));
+                    keys.extend(sale.funds_recipient.map(|recipient| split_key(chain, recipient)));
+                }
                 Fact::UriSet { token, .. } | Fact::PermissionsSet { token, .. } | Fact::RoyaltySet { token, .. } => {
                     keys.push(moment_key(&on(event.emitter, *token)));
                 }
