@@ -27,7 +27,7 @@ fuzz: tools tests/fuzz/.venv/.installed build
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
-BENCHES := write-bench index-bench
+BENCHES := write-bench index-bench scale-bench
 bench: tools
 	@$(CARGO) build --quiet --profile measure --package benches --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
