@@ -13,7 +13,7 @@ mod write;
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
 pub use reading::{document, fields};
-pub use recorder::Recorder;
+pub use recorder::{Call, Recorder};
 pub use sandbox::Sandbox;
 pub use stack::Stack;
 pub use veil::Veil;
