@@ -92,12 +92,22 @@ impl Stack {
 
     /// The default chain's node.
     pub fn chain(&self) -> RootProvider {
-        ProviderBuilder::default().connect_http(self.map.rpc["8453"].parse().expect("a URL"))
+        self.node_of("8453")
+    }
+
+    /// A chain's node.
+    pub fn node_of(&self, chain: &str) -> RootProvider {
+        ProviderBuilder::default().connect_http(self.map.rpc[chain].parse().expect("a URL"))
     }
 
     /// Address of a contract on the default chain.
     pub fn contract(&self, name: &str) -> Address {
-        self.map.contracts["8453"][name].parse().expect("an address")
+        self.contract_on("8453", name)
+    }
+
+    /// Address of a contract on a chain.
+    pub fn contract_on(&self, chain: &str, name: &str) -> Address {
+        self.map.contracts[chain][name].parse().expect("an address")
     }
 
     /// A collection of the demo content.
