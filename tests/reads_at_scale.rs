@@ -135,7 +135,7 @@ async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
 async fn costs(stack: &Stack, rows: u64) -> Vec<(String, Vec<Call>)> {
     let tables = Sandbox::with_empty_tables(stack, "list-payments").await;
     fill(&tables.endpoints, rows).await;
-    let recorder = Recorder::in_front_of(&tables.endpoints.dynamodb).await;
+    let recorder = Recorder::in_front_of(&tables.endpoints.dynamodb).await.expect("a recorder");
     let mut costs = Vec::new();
     for (binary, queries) in QUERIES {
         let sandbox = Sandbox::with_database(stack, binary, &recorder.url).await;
