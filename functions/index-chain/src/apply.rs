@@ -18,7 +18,7 @@ use shared::{
     chain::Chain,
     model::{ContentType, EventId, MomentRef},
     store::{
-        Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Unit, collection_key, holder_key,
+        Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Timelines, Unit, collection_key, holder_key,
         moment_key, moment_keys, split_key,
     },
 };
@@ -35,6 +35,7 @@ pub struct Index {
     moments: Moments,
     artists: Artists,
     documents: Documents,
+    timelines: Timelines,
     /// Accounts that are nobody's admins.
     factories: Vec<Address>,
     /// Every collection of the chain, once read.
@@ -44,8 +45,9 @@ pub struct Index {
 impl Index {
     /// The index of `chain` in this table.
     pub fn new(chain: Chain, table: Table, artists: Artists, factories: Vec<Address>) -> Self {
-        let (moments, documents) = (Moments::new(table.clone()), Documents::new(table));
-        Self { chain, moments, artists, documents, factories, collections: None }
+        let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
+        let timelines = Timelines::new(table);
+        Self { chain, moments, artists, documents, timelines, factories, collections: None }
     }
 
     /// Forgets which collections there are: some may be undone.
@@ -93,7 +95,9 @@ impl Index {
     /// # Errors
     /// When storage fails; the unit must then be thrown away.
     pub async fn apply_found(&mut self, unit: &mut Unit) -> Result<bool, StoreError> {
-        Ok(timeline::tell_arrived(unit, &self.documents, self.chain.id).await? > 0)
+        let told = timeline::tell_arrived(unit, &self.documents, self.chain.id).await?;
+        let relisted = timeline::relist_renamed(unit, &self.timelines, &self.artists, self.chain.id).await?;
+        Ok(told + relisted > 0)
     }
 }
 

@@ -52,7 +52,7 @@ pub use self::{
     rankings::{PaymentCursor, RankedCollector, Ranking, RankingScope, Rankings, SpendingChange},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
-    timeline::{Concerned, Listing, Scope, TimelineFilter, TimelinePage, Timelines, listing_keys},
+    timeline::{Concerned, Listing, Relisting, Scope, TimelineFilter, TimelinePage, Timelines, listing_keys},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
