@@ -10,15 +10,16 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test bench tools build check-tools
+.PHONY: run test bench tools build check-tools browser
 
 run: tools build
 	@exec $(LOCAL) run
 
-test: tools build
+test: tools tests/page/node_modules/.installed browser build
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test $(CARGO) test --workspace
+	@$(LOCAL) test node --test $(wildcard tests/page/*.test.mjs)
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench
@@ -38,10 +39,20 @@ check-tools:
 	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
 	|| { echo "error: Python's venv is missing: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
 
+# The page's tests drive a browser. Debian's is installed where nobody has to be asked for that; elsewhere, whichever is
+# there, or the one that CHROMIUM names, will do.
+browser:
+	@find_browser() { test -n "$${CHROMIUM:-}" || command -v chromium chromium-browser google-chrome >/dev/null; }; \
+	find_browser || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && mkdir -p .local && \
+	{ apt-get update && apt-get install -y --no-install-recommends chromium; } >$(INSTALL_LOG) 2>&1; } || true; \
+	find_browser || { echo "error: no Chromium is here: install it (Debian: apt-get install chromium), or name one in CHROMIUM" >&2; exit 1; }
+
 # Not `npm ci`: it wants anvil for every platform in the lock file, and npm writes down only those it could reach.
 local/node_modules/.installed: local/package.json local/package-lock.json local/.npmrc
-	@mkdir -p .local && npm --prefix local install --no-save >$(INSTALL_LOG) 2>&1 \
-	|| { echo "error: npm can't install local/package-lock.json (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
+tests/page/node_modules/.installed: tests/page/package.json tests/page/package-lock.json tests/page/.npmrc
+%/node_modules/.installed:
+	@mkdir -p .local && npm --prefix $* install --no-save >$(INSTALL_LOG) 2>&1 \
+	|| { echo "error: npm can't install $*/package-lock.json (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
 	@touch $@
 
 local/.venv/.installed: local/requirements.txt

@@ -31,6 +31,24 @@ impl Response {
         Ok(Self::new(StatusCode::from_u16(status)?, body))
     }
 
+    /// 200 with a body of this type, which the media type's charset must fit.
+    pub fn file(content_type: &'static str, content: &[u8]) -> Self {
+        let mut response = Self::new(StatusCode::OK, String::new());
+        *response.0.body_mut() = match std::str::from_utf8(content) {
+            Ok(text) => Body::from(text),
+            Err(_) => Body::from(content),
+        };
+        response.with_header(header::CONTENT_TYPE, HeaderValue::from_static(content_type))
+    }
+
+    /// Adds a header.
+    ///
+    /// # Errors
+    /// When the value can't stand in a header, which is a fault of ours.
+    pub fn with(self, name: &'static str, value: &str) -> Result<Self, ApiError> {
+        Ok(self.with_header(HeaderName::from_static(name), HeaderValue::from_str(value)?))
+    }
+
     /// Says that this is what an earlier request with the same idempotency key was answered.
     pub fn replayed(self) -> Self {
         self.with_header(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"))

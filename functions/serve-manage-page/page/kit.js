@@ -1,0 +1,180 @@
+// What the page is made with: asking the service, forms, parts that load, and words for times and amounts. Texts reach the
+// page as text, never as markup.
+
+export const $ = (id) => document.getElementById(id);
+
+// --- Asking the service ---------------------------------------------------------------------------------------------
+
+/** An answer that isn't a success: what to say, and of which fields. */
+export class Refusal extends Error {
+  constructor(status, message, fields = [], retryAfter = 0) {
+    super(message);
+    Object.assign(this, { status, fields, retryAfter });
+  }
+}
+
+/** Who is signed in. The token is here and nowhere else. */
+export const nobody = () => ({ token: null, email: "", address: "", end: 0 });
+export let session = nobody();
+export const setSession = (next) => (session = next);
+
+/** What is to happen once the service no longer knows the token. */
+let onExpiry = () => {};
+export const whenExpired = (act) => (onExpiry = act);
+
+/** Calls an endpoint in the name of whoever is signed in, and gives the answer's body. */
+export async function call(method, path, body) {
+  const asked = session;
+  const headers = {};
+  if (asked.token) headers.authorization = `Bearer ${asked.token}`;
+  if (body) headers["content-type"] = "application/json";
+  let response, answer;
+  try {
+    const signal = AbortSignal.timeout(30_000);
+    response = await fetch(path, { method, headers, body: body && JSON.stringify(body), cache: "no-store", signal });
+    answer = await response.json().catch(() => null);
+  } catch {
+    throw new Refusal(0, navigator.onLine ? "The service can't be reached: try again in a moment." : "You are offline: try again once you aren't.");
+  }
+  if (asked !== session) throw new Refusal(0, "");
+  if (response.ok && answer) return answer;
+  if (response.status === 401 && asked.token) onExpiry();
+  const id = response.headers.get("x-request-id");
+  const message = response.status < 500 && answer?.message
+    ? `${answer.message}.`
+    : `${answer?.message ?? "The service failed"}: try again in a moment.${id ? ` (${id})` : ""}`;
+  throw new Refusal(response.status, message, answer?.errors ?? [], Number(response.headers.get("retry-after")) || 0);
+}
+
+// --- Forms ----------------------------------------------------------------------------------------------------------
+
+/** Shows what is wrong with a field in place of its hint; nothing is wrong without `message`. */
+export function markField(input, message) {
+  const note = $(input.getAttribute("aria-describedby"));
+  note.querySelector(".error")?.remove();
+  note.querySelector(".hint").hidden = Boolean(message);
+  input.setAttribute("aria-invalid", String(Boolean(message)));
+  if (!message) return;
+  const error = document.createElement("span");
+  error.className = "error";
+  error.textContent = message;
+  note.append(error);
+}
+
+/** Shows a refusal where it belongs: at the fields that it names, else in the form's problem, or at its only field. */
+function showRefusal(form, refusal) {
+  const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+  const named = refusal.fields.map(({ field, message }) => [form.elements.namedItem(field), sentence(message)]);
+  const marks = named.filter(([input]) => input);
+  const problem = form.querySelector(".problem");
+  if (!marks.length && problem) problem.textContent = refusal.message;
+  else if (!marks.length) marks.push([form.querySelector("input"), refusal.message]);
+  for (const [input, message] of marks) markField(input, message);
+  marks[0]?.[0].focus();
+}
+
+/** Lets `act` handle what is sent with a form; whatever it throws is shown in the form. */
+export function onSubmit(form, act) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (form.ariaBusy === "true") return;
+    for (const input of form.querySelectorAll("[aria-invalid]")) markField(input);
+    for (const problem of form.querySelectorAll(".problem")) problem.textContent = "";
+    form.ariaBusy = "true";
+    try {
+      await act(form.elements);
+    } catch (refusal) {
+      showRefusal(form, refusal);
+    } finally {
+      form.ariaBusy = "false";
+    }
+  });
+}
+
+/** Lets `act` handle a button; whatever it throws is shown in `problem`. */
+export function onClick(button, problem, act) {
+  button.addEventListener("click", async () => {
+    if (button.ariaBusy === "true" || button.ariaDisabled === "true") return;
+    problem.textContent = "";
+    button.ariaBusy = "true";
+    try {
+      await act();
+    } catch (refusal) {
+      problem.textContent = refusal.message;
+    } finally {
+      button.ariaBusy = "false";
+    }
+  });
+}
+
+// --- Parts ----------------------------------------------------------------------------------------------------------
+
+/** Fills a part of the page: loading, then ready, empty or failed, as `load` turns out; it gives how much there is. */
+export async function fill(part, load) {
+  const element = $(part);
+  const turn = (turns.get(part) ?? 0) + 1;
+  turns.set(part, turn);
+  element.dataset.state = "loading";
+  element.querySelector(".again").replaceWith(againButton(part, load));
+  let state, reason = "";
+  try {
+    state = (await load()) ? "ready" : "empty";
+  } catch (refusal) {
+    [state, reason] = ["failed", refusal.message];
+  }
+  if (turns.get(part) !== turn) return;
+  element.dataset.state = state;
+  element.querySelector(".reason").textContent = reason;
+}
+
+/** How often each part was filled: what an earlier filling comes to late, no longer counts. */
+const turns = new Map();
+
+function againButton(part, load) {
+  const button = $(part).querySelector(".again").cloneNode(true);
+  button.addEventListener("click", async () => {
+    await fill(part, load);
+    announce($(part).dataset.state === "failed" ? "It failed again." : "Loaded.");
+  });
+  return button;
+}
+
+/** A row made from a template, with these texts in its slots. */
+export function row(template, slots) {
+  const element = $(template).content.firstElementChild.cloneNode(true);
+  for (const [name, text] of Object.entries(slots)) element.querySelector(`[data-slot=${name}]`).textContent = text;
+  return element;
+}
+
+export function announce(text) {
+  $("announcer").textContent = "";
+  setTimeout(() => ($("announcer").textContent = text), 50);
+}
+
+/** Asks for a yes before what can't be undone. */
+export function confirmed(title, text, yes) {
+  const dialog = $("confirm");
+  const say = (...texts) => ["title", "text", "yes"].forEach((part, index) => ($(`confirm-${part}`).textContent = texts[index] ?? ""));
+  say(title, text, yes);
+  dialog.returnValue = "no";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    const close = () => {
+      say();
+      resolve(dialog.returnValue === "yes");
+    };
+    dialog.addEventListener("close", close, { once: true });
+  });
+}
+
+export const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+export const minute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+export const when = (format, text) => format.format(new Date(text));
+export const short = (address) => `${address.slice(0, 6)}…${address.slice(-4)}`;
+
+/** A whole number of the smallest unit as a decimal number without trailing zeros. */
+export function decimal(digits, places) {
+  const padded = String(digits).padStart(places + 1, "0");
+  const split = padded.length - places;
+  return `${padded.slice(0, split)}.${padded.slice(split)}`.replace(/\.?0+$/, "");
+}

@@ -1,0 +1,79 @@
+// How the page looks and reads: no violation of the accessibility rules in any of its states, nothing wider than the
+// window, nothing that jumps, and pictures of it in .local/pictures to be looked at.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { answer, askForCode, codesFor, giveWallet, launch, open, pictures, settled, someBalances, someNotifications, unusedEmail } from "./support.mjs";
+
+const WALLET = "0xbcd4042de499d14e55001ccbb24a551f3b954096";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let browser;
+before(async () => {
+  mkdirSync(pictures, { recursive: true });
+  browser = await launch();
+});
+after(() => browser?.close());
+
+for (const colorScheme of ["light", "dark"]) {
+  for (const width of [360, 768, 1920]) {
+    test(`${colorScheme} at ${width} pixels`, () => walk({ colorScheme, viewport: { width, height: width < 500 ? 740 : 1000 } }));
+  }
+}
+
+async function walk(options) {
+  const page = await open(browser, { ...options, reducedMotion: "reduce" });
+  const look = async (state) => {
+    await page.evaluate(() => document.fonts.ready);
+    const wider = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+    assert.ok(!wider, `${state} is wider than the window`);
+    await page.screenshot({ path: `${pictures}/${state}-${options.viewport.width}-${options.colorScheme}.png`, fullPage: !state.startsWith("dialog") });
+    // Through the inspector, past the page's own policy, which lets no script in.
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], state);
+  };
+  await giveWallet(page, WALLET);
+  const shifts = await page.evaluateHandle(() => {
+    const seen = [];
+    new PerformanceObserver((list) => seen.push(...list.getEntries().filter((entry) => !entry.hadRecentInput).map(({ value }) => value))).observe({ type: "layout-shift", buffered: true });
+    return seen;
+  });
+  await look("entry");
+  const email = unusedEmail();
+  await askForCode(page, email);
+  await look("code");
+  await page.getByLabel("The code we sent").fill("000000");
+  await page.locator("#code-note .error").waitFor();
+  await look("code-wrong");
+  await answer(page, "smartwallet", someBalances("0x"));
+  await answer(page, "notifications", someNotifications("0x"));
+  await page.getByLabel("The code we sent").fill((await codesFor(email)).at(-1));
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  await settled(page);
+  assert.ok((await shifts.evaluate((seen) => seen.reduce((sum, value) => sum + value, 0))) < 0.1, "the page jumped");
+  await page.getByLabel("Username").fill("a b");
+  await page.getByLabel("Bio").fill("Painter of small hours.\nPrints, loops and other moments since 2019.");
+  await page.getByRole("button", { name: "Save profile" }).click();
+  await page.locator("#username-note .error").waitFor();
+  await page.getByLabel("Username").fill(`ada.${crypto.randomUUID().slice(0, 6)}`);
+  await page.getByLabel("Name of a new key").fill("My site");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.locator("#key-list li").waitFor();
+  await look("account");
+  await page.getByRole("button", { name: "Save profile" }).click();
+  await page.getByText("Saved.").waitFor();
+  await page.getByRole("button", { name: "I have saved it" }).click();
+  await page.getByRole("button", { name: "Revoke My site" }).click();
+  await look("dialog");
+  await page.keyboard.press("Escape");
+  for (const path of ["smartwallet", "notifications", "artists/api-keys"]) await answer(page, path, { status: "error", message: "Something went wrong on our side" }, 500);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.locator("#name-note .error").waitFor();
+  await page.getByRole("button", { name: "Mark all as viewed" }).click();
+  await page.locator("#notification-problem", { hasText: "went wrong" }).waitFor();
+  await look("failed");
+  await page.context().close();
+}

@@ -1,0 +1,341 @@
+// The page at /manage as a visitor has it: signing in with the mailed code, profile, keys, wallets and notifications, what
+// is said when something fails, and that nothing stays behind.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { after, before, test } from "node:test";
+import { address, answer, askForCode, codesFor, giveWallet, launch, open, setNumber, settled, signIn, someBalances, someNotifications, stack, unusedEmail } from "./support.mjs";
+
+/** Accounts of the node that no other test sends from or connects. */
+const WALLET = "0xa0ee7a142d267c1f36714e4a8f75612f20a79720";
+const MARKUP = `<script>document.title = "taken"</script><img src=x onerror="document.title = 'taken'">`;
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser?.close());
+
+const button = (page, name) => page.getByRole("button", { name, exact: true });
+const has = (page, text) => page.getByText(text).first().waitFor();
+const api = (path, options = {}) => fetch(`${stack.api}/${path}`, { ...options, headers: { "content-type": "application/json", ...options.headers } });
+
+test("an artist signs in, makes a key that writes, revokes it and leaves nothing behind", async () => {
+  const page = await open(browser);
+  await answer(page, "smartwallet", someBalances("0x"));
+  await answer(page, "notifications", { status: "success", notifications: [] });
+  const email = await signIn(page);
+  const account = await page.locator("#self-address").textContent();
+  assert.match(account, /^0x[0-9a-f]{40}$/);
+  await has(page, "You have no keys yet.");
+
+  await page.getByLabel("Name of a new key").fill(MARKUP);
+  await button(page, "Create key").click();
+  const field = page.locator("#new-key-value");
+  await page.getByRole("heading", { name: "Your new key" }).waitFor();
+  const key = await field.inputValue();
+  assert.match(key, /^moments_[0-9A-Za-z]{38}$/);
+  await button(page, "Copy").click();
+  await button(page, "Copied").waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key);
+  await button(page, "I have saved it").click();
+  assert.equal(await field.inputValue(), "");
+  await has(page, MARKUP);
+
+  const collection = () => api("collections", { method: "POST", headers: { "x-api-key": key }, body: JSON.stringify({ name: "Made with a key of the page", uri: "ipfs://x" }) });
+  const made = await collection();
+  assert.equal(made.status, 200, await made.clone().text());
+  assert.match((await made.json()).contractAddress, /^0x[0-9a-f]{40}$/);
+
+  await button(page, `Revoke ${MARKUP}`).click();
+  await button(page, "Keep it").click();
+  assert.equal(await page.locator("#key-list li").count(), 1, "a key went without a yes");
+  await button(page, `Revoke ${MARKUP}`).click();
+  await button(page, "Revoke").click();
+  await has(page, "You have no keys yet.");
+  assert.equal((await collection()).status, 401);
+
+  const token = page.requests.map((request) => request.headers().authorization).find(Boolean).slice("Bearer ".length);
+  await button(page, "Sign out").click();
+  await button(page, "Send me a code").waitFor();
+  const kept = await page.evaluate(() => ({
+    page: document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map((input) => input.value),
+    stores: localStorage.length + sessionStorage.length + document.cookie.length,
+  }));
+  for (const secret of [token, key, email, account]) assert.ok(!kept.page.includes(secret), `${secret} stayed on the page`);
+  assert.equal(kept.stores, 0);
+  assert.notEqual(await page.title(), "taken");
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+});
+
+test("what an artist shows of themselves is kept as typed, and what is wrong is said at its field", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  const name = `ada-${crypto.randomUUID().slice(0, 8)}`;
+  await page.getByLabel("Username").fill("<script>");
+  await page.getByLabel("Twitter").fill("@ada");
+  const below = await button(page, "Save profile").boundingBox();
+  await button(page, "Save profile").click();
+  await has(page, "Must be 3 to 32 letters");
+  await has(page, "without an \"@\"");
+  assert.equal(await page.getByLabel("Username").getAttribute("aria-invalid"), "true");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "username");
+  assert.deepEqual((await button(page, "Save profile").boundingBox()).x, below.x);
+
+  await page.getByLabel("Username").fill(name);
+  await page.getByLabel("Twitter").fill("ada");
+  await page.getByLabel("Bio").fill(MARKUP);
+  await button(page, "Save profile").click();
+  await has(page, "Saved.");
+  await page.getByRole("heading", { name }).waitFor();
+  const account = await page.locator("#self-address").textContent();
+  const shown = await (await api(`artists/${account}`)).json();
+  assert.deepEqual([shown.username, shown.bio, shown.twitter_username], [name, MARKUP, "ada"]);
+  await button(page, "Save profile").click();
+  await has(page, "Nothing to save.");
+
+  const other = await open(browser);
+  await signIn(other);
+  await other.getByLabel("Username").fill(name.toUpperCase());
+  await button(other, "Save profile").click();
+  await has(other, "The username is taken");
+  assert.equal(await page.getByLabel("Bio").inputValue(), MARKUP);
+  assert.notEqual(await page.title(), "taken");
+  await page.context().close();
+  await other.context().close();
+});
+
+test("wrong, used-up and expired codes are refused in words, and a pasted text counts for its code", async () => {
+  const page = await open(browser);
+  const email = unusedEmail();
+  const code = await askForCode(page, email);
+  const field = page.getByLabel("The code we sent");
+  const wrong = code === "000000" ? "000001" : "000000";
+  const button_ = button(page, "Sign in");
+  const before_ = await button_.boundingBox();
+  await field.fill("12");
+  await button_.click();
+  await has(page, "Must be 6 digits.");
+  for (let tries = 1; tries <= 5; tries++) {
+    const answered = page.waitForResponse((response) => response.url().endsWith("/oauth/login"));
+    await field.fill(wrong);
+    assert.equal((await answered).status(), 401);
+    await has(page, "The code is wrong or no longer valid");
+  }
+  assert.deepEqual(await button_.boundingBox(), before_, "an error moved the page");
+  const sixth = page.waitForResponse((response) => response.url().endsWith("/oauth/login"));
+  await field.fill(code);
+  assert.equal((await sixth).status(), 401, "a sixth try was let through");
+
+  // Another code can be had once the timer is over.
+  const resend = page.locator("#resend");
+  assert.match(await resend.textContent(), /in \d+ s$/);
+  await resend.click({ force: true });
+  assert.equal((await codesFor(email)).length, 1, "a code was sent before its time");
+  await page.clock.install();
+  await button(page, "Use another address").click();
+  await button(page, "Send me a code").click();
+  await field.waitFor();
+  await page.clock.fastForward(31_000);
+  await button(page, "Send another code").click();
+  let codes = await codesFor(email);
+  for (let waits = 0; codes.length < 3 && waits < 50; waits++) {
+    await new Promise((done) => setTimeout(done, 100));
+    codes = await codesFor(email);
+  }
+  assert.equal(codes.length, 3);
+
+  const fingerprint = createHash("sha256").update(email).digest("hex");
+  await setNumber("SecretTable", `CODE#${fingerprint}`, "CODE", "expires_at", 1);
+  const late = page.waitForResponse((response) => response.url().endsWith("/oauth/login"));
+  await field.fill(codes[2]);
+  assert.equal((await late).status(), 401, "an expired code was let through");
+  await has(page, "The code is wrong or no longer valid");
+
+  // The limit of three in ten minutes is told, and the timer follows it.
+  await button(page, "Use another address").click();
+  await button(page, "Send me a code").click();
+  await has(page, "Too many codes were asked for");
+
+  const fresh = await open(browser);
+  const next = await askForCode(fresh, unusedEmail());
+  await fresh.evaluate((text) => navigator.clipboard.writeText(text), `Your code is ${next}. It is good for 10 minutes.`);
+  await fresh.getByLabel("The code we sent").focus();
+  await fresh.keyboard.press("Control+V");
+  await fresh.getByRole("heading", { name: "Profile" }).waitFor();
+  await page.context().close();
+  await fresh.context().close();
+});
+
+test("a wallet of the browser is connected by its signature, and disconnected", async () => {
+  const page = await open(browser);
+  await giveWallet(page, WALLET);
+  await signIn(page);
+  await page.evaluate(() => (window.testWallet.declines = true));
+  await button(page, "Connect Test Wallet").click();
+  await has(page, "You declined in your wallet.");
+  await page.evaluate(() => (window.testWallet.declines = false));
+  await button(page, "Connect Test Wallet").click();
+  await page.getByText("Your own", { exact: true }).waitFor();
+  const account = await page.locator("#self-address").textContent();
+  assert.equal((await (await api(`artists/${WALLET}`)).json()).address, account);
+
+  const other = await open(browser);
+  await giveWallet(other, WALLET);
+  await signIn(other);
+  await button(other, "Connect Test Wallet").click();
+  await has(other, "The wallet is another artist's");
+
+  await button(page, `Disconnect ${WALLET}`).click();
+  await button(page, "Disconnect").click();
+  await page.locator("#wallet-list li").nth(1).waitFor({ state: "detached" });
+  assert.equal((await api(`artists/${WALLET}`, { cache: "no-store" })).status, 404);
+  await page.context().close();
+  await other.context().close();
+});
+
+test("notifications and balances are shown, and marked as viewed one by one or all at once", async () => {
+  const page = await open(browser);
+  const marks = [];
+  let viewed = new Set();
+  await answer(page, "smartwallet", someBalances("0x"));
+  await page.route("**/api/notifications**", (route) => {
+    const { notifications } = someNotifications("0x");
+    if (route.request().method() === "PUT") {
+      const body = route.request().postDataJSON();
+      marks.push(body);
+      viewed = new Set(body.ids ?? notifications.map(({ id }) => id));
+      return route.fulfill({ json: { status: "success", updated: viewed.size } });
+    }
+    return route.fulfill({ json: { status: "success", notifications: notifications.map((one) => ({ ...one, viewed: one.viewed || viewed.has(one.id) })) } });
+  });
+  await signIn(page);
+  await has(page, "0.04125");
+  await has(page, "128.5");
+  await has(page, "<script>alert(1)</script> paid 0.01 ETH for token 1");
+  await has(page, "0x3333…3333 paid 12.5 USDC");
+  assert.equal(await page.locator("#notification-list li:not([data-viewed])").count(), 2);
+  await button(page, "Mark viewed").first().click();
+  await page.waitForFunction(() => document.querySelectorAll("#notification-list li:not([data-viewed])").length === 1);
+  await button(page, "Mark all as viewed").click();
+  await button(page, "Mark all as viewed").waitFor({ state: "hidden" });
+  assert.deepEqual(marks, [{ ids: ["00000000-0000-4000-8000-000000000001"] }, {}]);
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+});
+
+test("offline, a failing service and an ended session are told, and what failed can be tried again", async () => {
+  const page = await open(browser);
+  await page.context().setOffline(true);
+  await page.getByLabel("E-mail address").fill("nobody");
+  await button(page, "Send me a code").click();
+  await has(page, "You are offline");
+  await page.context().setOffline(false);
+  await button(page, "Send me a code").click();
+  await has(page, "Must be an e-mail address");
+
+  const failing = ["artists/api-keys", "smartwallet", "notifications"];
+  const failure = { status: "error", message: "Something went wrong on our side" };
+  for (const path of failing) await answer(page, path, failure, 500);
+  await page.route("**/api/artists/0x*", (route) => route.fulfill({ status: 503, body: "<html>busy</html>", contentType: "text/html" }));
+  await signIn(page);
+  for (const part of ["profile", "wallets", "balances", "keys", "notifications"]) assert.equal(await page.locator(`#${part}`).getAttribute("data-state"), "failed", part);
+  await has(page, "Something went wrong on our side: try again in a moment.");
+  await has(page, "The service failed: try again in a moment.");
+  await button(page, "Create key").click();
+  await page.locator("#name-note .error").waitFor();
+
+  await page.unrouteAll();
+  await answer(page, "smartwallet", someBalances("0x"));
+  await answer(page, "notifications", { status: "success", notifications: [] });
+  for (const part of ["profile", "keys", "balances", "notifications"]) await page.locator(`#${part} .again`).click();
+  await settled(page);
+  await has(page, "Nothing yet.");
+  await has(page, "Kept by the service");
+  assert.equal(await page.locator("#profile").getAttribute("data-state"), "ready");
+
+  await answer(page, "artists/api-keys", { status: "error", message: "The token is not valid or has expired" }, 401);
+  await button(page, "Create key").click();
+  await has(page, "Your session has ended.");
+  assert.equal(await page.locator("#account").isHidden(), true);
+  await page.context().close();
+});
+
+test("the hour's end and leaving the page sign out", async () => {
+  const page = await open(browser);
+  await page.clock.install();
+  await signIn(page);
+  await page.clock.fastForward("01:00:01");
+  await has(page, "Your hour is over.");
+  await page.context().close();
+
+  const left = await open(browser);
+  await signIn(left);
+  await left.goto(`${stack.api}/manage/icon.svg`);
+  await left.goBack();
+  await button(left, "Send me a code").waitFor();
+  assert.equal(await left.locator("#self-address").textContent(), "");
+  await left.context().close();
+});
+
+test("everything can be done with the keyboard alone", async () => {
+  const page = await open(browser);
+  const email = unusedEmail();
+  const until = async (name) => {
+    for (let presses = 0; presses < 40; presses++) {
+      await page.keyboard.press("Tab");
+      const focused = await page.evaluate(() => {
+        const { labels, ariaLabel, textContent } = document.activeElement;
+        return labels?.[0]?.textContent ?? ariaLabel ?? textContent;
+      });
+      if (focused.includes(name)) return;
+    }
+    assert.fail(`${name} can't be reached`);
+  };
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await until("E-mail address");
+  await page.keyboard.type(email);
+  await page.keyboard.press("Enter");
+  await page.getByLabel("The code we sent").waitFor();
+  await page.keyboard.type((await codesFor(email)).at(-1));
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  await settled(page);
+  await until("Name of a new key");
+  await page.keyboard.type("By keyboard");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Your new key" }).waitFor();
+  await until("I have saved it");
+  await page.keyboard.press("Enter");
+  await until("Revoke By keyboard");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await page.locator("#key-list button[aria-busy=false]").waitFor();
+  assert.equal(await page.locator("#key-list li").count(), 1, "Escape revoked a key");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await has(page, "You have no keys yet.");
+  await page.context().close();
+});
+
+test("the page is small, asks nobody else and lets nothing in", async () => {
+  const page = await open(browser);
+  const sizes = await Promise.all(page.requests.map(async (request) => (await (await request.response()).body()).length));
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(total < 60_000, `${total} bytes`);
+  await signIn(page);
+  const origin = new URL(stack.api).origin;
+  assert.deepEqual(page.requests.filter((request) => new URL(request.url()).origin !== origin).map((request) => request.url()), []);
+
+  const response = await fetch(address);
+  const policy = response.headers.get("content-security-policy");
+  for (const rule of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) assert.ok(policy.includes(rule), rule);
+  assert.ok(!/unsafe|\*|https?:/.test(policy), policy);
+  assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
+  const html = await response.text();
+  assert.ok(!/<script(?![^>]* src=)|<style| style=| on[a-z]+=/.test(html), "the page holds what its policy forbids");
+  const again = await fetch(address, { headers: { "if-none-match": response.headers.get("etag") } });
+  assert.equal(again.status, 304);
+  assert.equal((await fetch(`${address}/secrets.txt`)).status, 404);
+  await page.context().close();
+});

@@ -1,0 +1,157 @@
+// What the page's tests share: the running stack, a browser, and artists who sign in on the page.
+
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const root = new URL("../../", import.meta.url).pathname;
+
+/** Where the parts of the running stack are. */
+export const stack = JSON.parse(readFileSync(process.env.MOMENTS_STACK ?? join(root, ".local/stack.json"), "utf8"));
+
+/** Folder for the pictures that the tests leave. */
+export const pictures = join(root, ".local/pictures");
+
+/** The address of the page. */
+export const address = `${stack.api}/manage`;
+
+/** A browser of this machine. Chromium's own sandbox needs a user who isn't root. */
+export async function launch() {
+  const executablePath = process.env.CHROMIUM ?? execFileSync("sh", ["-c", "command -v chromium || command -v chromium-browser || command -v google-chrome"], { encoding: "utf8" }).trim();
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+}
+
+/** A page of its own for each test. Whatever it complains of is gathered in `complaints`, whatever it asks in `requests`. */
+export async function open(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(stack.api).origin });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const [complaints, requests] = [[], []];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => requests.push(request));
+  await page.goto(address);
+  return Object.assign(page, { complaints, requests });
+}
+
+export const unusedEmail = () => `${crypto.randomUUID().replaceAll("-", "")}@example.com`;
+
+/** The codes that were mailed to an address, the newest last. */
+export async function codesFor(email) {
+  const { messages } = await (await fetch(stack.mail)).json();
+  const mails = Object.values(messages).flat().filter((mail) => mail.To.some((to) => to.toLowerCase() === email.toLowerCase()));
+  return mails.map((mail) => mail.BodyText.match(/\b\d{6}\b/)[0]);
+}
+
+/** Asks the page for a code and reads it from the mail that comes. */
+export async function askForCode(page, email) {
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByLabel("The code we sent").waitFor();
+  return (await codesFor(email)).at(-1);
+}
+
+/** Signs in on the page. */
+export async function signIn(page, email = unusedEmail()) {
+  const code = await askForCode(page, email);
+  await page.getByLabel("The code we sent").fill(code);
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  await settled(page);
+  return email;
+}
+
+/** Waits until no part of the page is loading. */
+export async function settled(page) {
+  await page.waitForFunction(() => ["profile", "keys", "wallets", "balances", "notifications"].every((id) => document.getElementById(id).dataset.state !== "loading"));
+}
+
+/** Lets the page get this answer from an endpoint, in place of the service's own. */
+export function answer(page, path, body, status = 200) {
+  return page.route((url) => url.pathname === `/api/${path}`, (route) => route.fulfill({ status, json: body }));
+}
+
+/** Sets one field of a row, as time would. */
+export async function setNumber(table, pk, sk, field, value) {
+  const response = await fetch(stack.dynamodb, {
+    method: "POST",
+    headers: {
+      "content-type": "application/x-amz-json-1.0",
+      "x-amz-target": "DynamoDB_20120810.UpdateItem",
+      "x-amz-date": "20260101T000000Z",
+      authorization: "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=0",
+    },
+    body: JSON.stringify({
+      TableName: table,
+      Key: { pk: { S: pk }, sk: { S: sk } },
+      UpdateExpression: "SET #field = :value",
+      ExpressionAttributeNames: { "#field": field },
+      ExpressionAttributeValues: { ":value": { N: String(value) } },
+    }),
+  });
+  if (!response.ok) throw new Error(`DynamoDB: ${await response.text()}`);
+}
+
+/** Gives the page a wallet (EIP-1193) whose key the local chain's node holds. */
+export async function giveWallet(page, account) {
+  let id = 0;
+  await page.exposeFunction("askNode", async (method, params) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: ++id, method, params });
+    const answer = await (await fetch(stack.rpc["8453"], { method: "POST", headers: { "content-type": "application/json" }, body })).json();
+    if (answer.error) throw new Error(answer.error.message);
+    return answer.result;
+  });
+  await page.addInitScript((account) => {
+    const provider = {
+      declines: false,
+      async request({ method, params }) {
+        if (this.declines) throw Object.assign(new Error("declined"), { code: 4001 });
+        return method === "eth_requestAccounts" ? [account] : window.askNode(method, params);
+      },
+    };
+    window.testWallet = provider;
+    const detail = Object.freeze({ info: { uuid: "1", name: "Test Wallet", icon: "", rdns: "example.test" }, provider });
+    const announce = () => window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    window.addEventListener("eip6963:requestProvider", announce);
+  }, account);
+  await page.reload();
+}
+
+/** Notifications and balances to look at. */
+export const someNotifications = (address) => ({
+  status: "success",
+  notifications: [
+    notification(1, "<script>alert(1)</script>", "0.01", false, address),
+    notification(2, "grace.hopper", "0.0025", false, address),
+    notification(3, "", "12.5", true, address, "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"),
+  ],
+});
+
+export const someBalances = (address) => ({
+  address,
+  balances: [
+    { symbol: "ETH", currency: "0x0000000000000000000000000000000000000000", amount: "41250000000000000", decimals: 18 },
+    { symbol: "USDC", currency: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", amount: "128500000", decimals: 6 },
+  ],
+});
+
+function notification(number, username, amount, viewed, artist, currency = "0x0000000000000000000000000000000000000000") {
+  const time = `2026-11-${20 - number}T09:30:00+00:00`;
+  const collection = { address: `0x${"ab".repeat(20)}`, chain_id: 8453, creator: artist };
+  return {
+    id: `00000000-0000-4000-8000-00000000000${number}`,
+    viewed,
+    created_at: time,
+    artist: { address: artist, username: "", bio: "", instagram_username: "", twitter_username: "", telegram_username: "" },
+    payment: {
+      id: `10000000-0000-4000-8000-00000000000${number}`,
+      amount,
+      currency,
+      transaction_hash: `0x${"cd".repeat(32)}`,
+      transferred_at: time,
+      buyer: { address: `0x${String(number).repeat(40)}`, username },
+      moment: { id: crypto.randomUUID(), token_id: String(number), uri: "ipfs://x", collection, fee_recipients: [] },
+    },
+  };
+}
