@@ -10,22 +10,68 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test bench tools build check-tools browser
+.PHONY: run test fuzz bench contract tools build check-tools browser bootstraps deploy sam-tools sam-local sam-test sbom
 
 run: tools build
 	@exec $(LOCAL) run
 
-test: tools tests/page/node_modules/.installed browser build
+test: tools tests/fuzz/.venv/.installed tests/page/node_modules/.installed browser build
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
-	@$(LOCAL) test $(CARGO) test --workspace
-	@$(LOCAL) test node --test $(wildcard tests/page/*.test.mjs)
+	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
+	@$(LOCAL) roles
+	@local/sam/run || test $$? -eq 77
+
+# The service against its contract, for FUZZ_SECONDS (half an hour unless given).
+fuzz: tools tests/fuzz/.venv/.installed build
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench
 bench: tools
 	@$(CARGO) build --quiet --profile measure --package benches --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
+
+# What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
+# builds all of them, where `sam build` would make one for each.
+LAMBDA_DIR := $(or $(CARGO_TARGET_DIR),target)/lambda-arm64
+SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.tools/sam/bin:$$PATH" .tools/sam/bin/sam
+bootstraps: sam-tools
+	@PATH="$(CURDIR)/.tools/sam/bin:$$PATH" cargo-lambda lambda build --release --arm64 --locked --lambda-dir $(LAMBDA_DIR) \
+	$$(sed -n 's/.*BuildProperties: { Binary: \([a-z-]*\) }.*/--bin \1/p' template.yaml)
+	@local/sam/weigh $(LAMBDA_DIR)
+
+# `make deploy STAGE=production`; the stages are in samconfig.toml.
+STAGE ?= staging
+deploy: bootstraps
+	@local/sam/lay-out arm64 $(LAMBDA_DIR) .aws-sam/moments
+	@$(SAM) deploy --config-env $(STAGE) --template .aws-sam/moments/template.yaml
+	@.tools/sam/bin/python local/sam/keys $(STAGE)
+
+# The whole service in containers, at port 3000, against a local stack of its own.
+sam-local: tools sam-tools build
+	@local/sam/run --serve 3000
+
+# The same, once through every function. Says that it is skipped where no container engine runs.
+sam-test: tools sam-tools build
+	@local/sam/run
+
+sam-tools: .tools/sam/.installed
+
+.tools/sam/.installed: local/sam/requirements.txt
+	@mkdir -p .local .tools && { $(PYTHON) -m venv --clear .tools/sam && \
+	.tools/sam/bin/python -m pip install --no-deps -r local/sam/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
+	|| { echo "error: pip can't install local/sam/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
+	@touch $@
+
+# What every function is made of, in CycloneDX's format: functions/*/<function>.cdx.json.
+sbom: .tools/bin/cargo-cyclonedx
+	@.tools/bin/cargo-cyclonedx cyclonedx --format json --spec-version 1.5 --describe binaries --target aarch64-unknown-linux-gnu
+	@mkdir -p .local/sbom && for file in functions/*/*.cdx.json; do mv "$$file" .local/sbom/; done && \
+	find . -name '*.cdx.json' -not -path './.local/*' -not -path './target/*' -delete && ls .local/sbom
+
+.tools/bin/cargo-cyclonedx:
+	@$(CARGO) install --quiet --locked --root .tools --target-dir target/tools cargo-cyclonedx@0.5.7
 
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 
@@ -56,7 +102,14 @@ tests/page/node_modules/.installed: tests/page/package.json tests/page/package-l
 	@touch $@
 
 local/.venv/.installed: local/requirements.txt
-	@mkdir -p .local && { $(PYTHON) -m venv --clear local/.venv && \
-	local/.venv/bin/python -m pip install --no-deps -r local/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
-	|| { echo "error: pip can't install local/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
+tests/fuzz/.venv/.installed: tests/fuzz/requirements.txt
+%/.venv/.installed:
+	@mkdir -p .local && { $(PYTHON) -m venv --clear $*/.venv && \
+	$*/.venv/bin/python -m pip install --no-deps -r $*/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
+	|| { echo "error: pip can't install $*/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
 	@touch $@
+
+# Writes openapi.json from the endpoints' own types and descriptions.
+contract:
+	@CONTRACT=write $(CARGO) test --package contract --quiet the_frame_is_as_published >/dev/null
+	@CONTRACT=write $(CARGO) test --workspace --bins --quiet is_as_published >/dev/null

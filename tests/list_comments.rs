@@ -191,7 +191,7 @@ async fn a_comment_made_now_appears_with_the_name_of_whoever_made_it() {
 #[tokio::test]
 async fn a_page_is_one_query_wherever_it_is() {
     let stack = Stack::connect();
-    let recorder = Recorder::in_front_of(&stack.map.dynamodb).await;
+    let recorder = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");
     let recorded = Sandbox::with_database(&stack, "list-comments", &recorder.url).await;
     let moment = format!("{}&tokenId=1", collection_parameter(&stack, 0));
     let replies = format!("{moment}&replyToId={}", stack.demo_comment("sevenReplies"));

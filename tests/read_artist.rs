@@ -57,7 +57,7 @@ async fn who_is_no_artist_is_not_found_and_what_is_no_address_is_refused() {
 async fn it_takes_two_reads() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
-    let recorder = Recorder::in_front_of(&stack.map.dynamodb).await;
+    let recorder = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");
     let function = Sandbox::with_database(&stack, "read-artist", &recorder.url).await;
     let mut event: Value = function.event();
     event["pathParameters"]["address"] = json!(artist.wallet);

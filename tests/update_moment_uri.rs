@@ -185,8 +185,8 @@ async fn the_first_writes_of_an_artist_can_come_at_once() {
 #[tokio::test]
 async fn a_write_costs_at_most_eight_calls_of_aws() {
     let stack = Stack::connect();
-    let dynamodb = Recorder::in_front_of(&stack.map.dynamodb).await;
-    let kms = Recorder::in_front_of(&stack.map.aws).await;
+    let dynamodb = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");
+    let kms = Recorder::in_front_of(&stack.map.aws).await.expect("a recorder");
     let variables = [("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.url.as_str()), ("AWS_ENDPOINT_URL", kms.url.as_str())];
     let sandbox = Sandbox::with_variables(&stack, "update-moment-uri", &variables).await;
     let calls = async |writer: &Writer, uri: &str| {

@@ -20,6 +20,9 @@ use crate::{
 /// The region that everything local claims to be in.
 pub const REGION: &str = "us-east-1";
 
+/// The account that everything local claims to be in.
+pub const ACCOUNT: &str = "000000000000";
+
 /// Where AWS's services are on this machine.
 #[derive(Clone, Debug)]
 pub struct Endpoints {
@@ -57,14 +60,30 @@ impl Endpoints {
         template: &Template,
         overrides: BTreeMap<&str, String>,
     ) -> Result<BTreeMap<String, String>, Error> {
-        let mut names = template.parameter_defaults();
-        names.extend(overrides.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        let given = overrides.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let account = [
+            ("AWS::AccountId", ACCOUNT),
+            ("AWS::Partition", "aws"),
+            ("AWS::Region", REGION),
+            ("AWS::URLSuffix", "amazonaws.com"),
+        ];
+        let account = account.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut names = template.names(given.chain(account))?;
+        let arn = |service: &str, resource: &str| format!("arn:aws:{service}:{REGION}:{ACCOUNT}:{resource}");
         for table in template.resources("AWS::DynamoDB::Table") {
             self.create_table(table).await?;
-            names.insert(table.logical_id.to_owned(), table.logical_id.to_owned());
+            let id = table.logical_id;
+            names.insert(id.to_owned(), id.to_owned());
+            names.insert(format!("{id}.Arn"), arn("dynamodb", &format!("table/{id}")));
+        }
+        for settings in template.resources("AWS::SES::ConfigurationSet") {
+            names.insert(settings.logical_id.to_owned(), settings.logical_id.to_owned());
         }
         let (mut lanes, mut lane_keys, mut token_keys) = (Vec::new(), Vec::new(), Vec::new());
         for key in template.resources("AWS::KMS::Key") {
+            if !key.is_made(&names)? {
+                continue;
+            }
             let (id, spec) = self.create_key(key).await?;
             match spec.as_str() {
                 "ECC_SECG_P256K1" => {
@@ -74,6 +93,7 @@ impl Endpoints {
                 "ECC_NIST_P256" => token_keys.push(self.public_key(&id).await?),
                 _ => {}
             }
+            names.insert(format!("{}.Arn", key.logical_id), arn("kms", &format!("key/{id}")));
             names.insert(key.logical_id.to_owned(), id);
         }
         names.insert("OperatorLanes".to_owned(), lanes.join(","));

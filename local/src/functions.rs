@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Every method that a client may send.
-const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
 /// How long a scheduled run is waited for before the next one.
 const SCHEDULED_RUN: Duration = Duration::from_secs(15);
@@ -52,7 +52,7 @@ impl Emulator {
         fs::write(&config, router(template)?)?;
         let mut command = Command::new(paths.python_program("cargo-lambda"));
         command.current_dir(paths.root()).arg("lambda").arg("--global").arg(&config);
-        command.args(["watch", "--only-lambda-apis", "--ignore-changes"]);
+        command.args(["watch", "--only-lambda-apis", "--ignore-changes", "--disable-cors"]);
         command.args(["--invoke-address", "127.0.0.1", "--invoke-port", &port.to_string()]);
         let mut process = Process::start(name, logs, &mut command)?;
         let url = format!("http://127.0.0.1:{port}");
@@ -174,6 +174,8 @@ pub fn environment(
     aws: impl IntoIterator<Item = (&'static str, String)>,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut environment: BTreeMap<_, _> = aws.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    // Each function has a name of its own towards AWS, as it has a role of its own in an account.
+    environment.insert("AWS_ACCESS_KEY_ID".to_owned(), function.binary.clone());
     for (name, value) in &function.environment {
         environment.insert(name.clone(), resolve(value, names)?);
     }

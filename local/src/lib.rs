@@ -1,8 +1,10 @@
 //! The local stack: the whole service on one machine, made from `template.yaml`.
 #![warn(missing_docs)]
 
+pub mod api_gateway;
 pub mod chains;
 pub mod cloud;
+pub mod containers;
 pub mod contracts;
 pub mod database;
 pub mod demo;
@@ -13,6 +15,8 @@ pub mod mail;
 mod node;
 pub mod paths;
 pub mod process;
+pub mod recorder;
+pub mod roles;
 pub mod stack;
 pub mod workshop;
 

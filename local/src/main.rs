@@ -1,17 +1,28 @@
 //! `local run` starts the stack and keeps it until Ctrl-C. `local test <command…>` starts another one on free ports, runs
-//! the command against it and stops it.
+//! the command against it and stops it; what its functions asked of AWS is written down. `local roles` holds the template's
+//! roles against that: after the whole suite, every role must allow what was asked for, and nothing else. `local containers
+//! <address> <command…>` starts a stack that containers reach at an address of this machine, for `sam local`.
 
-use std::{env, future::pending, process::ExitCode, time::Duration};
+use std::{
+    env, fs,
+    future::pending,
+    process::{ExitCode, ExitStatus},
+    time::Duration,
+};
 
 use local::{
-    Error,
+    Error, containers,
     paths::Paths,
-    stack::{Options, Stack},
+    roles,
+    stack::{Options, Stack, StackMap},
 };
 use tokio::{
     process::Command,
     signal::unix::{SignalKind, signal},
 };
+
+/// What the functions asked of AWS while tests ran, beside the stack's map.
+const NEEDS: &str = "needs.json";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -35,21 +46,53 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
         [command] if command == "run" => {
             let port = env::var("PORT").unwrap_or_else(|_| "3000".to_owned());
             let port = port.parse().map_err(|_| format!("PORT is {port}: give a port from 1 to 65535"))?;
-            let stack = Stack::start(&paths, &Options { folder: paths.local("run"), port: Some(port) }).await?;
-            std::fs::copy(paths.local("run/stack.json"), paths.local("stack.json"))?;
+            let stack =
+                Stack::start(&paths, &Options { folder: paths.local("run"), port: Some(port), is_recorded: false })
+                    .await?;
+            fs::copy(paths.local("run/stack.json"), paths.local("stack.json"))?;
             println!("ready: {}", stack.map.api);
             pending().await
         }
         [command, program, arguments @ ..] if command == "test" => {
             let folder = paths.local("test");
-            let _stack = Stack::start(&paths, &Options { folder: folder.clone(), port: None }).await?;
+            let options = Options { folder: folder.clone(), port: None, is_recorded: true };
+            let stack = Stack::start(&paths, &options).await?;
             let mut tests = Command::new(program);
             tests.args(arguments).env("MOMENTS_STACK", folder.join("stack.json")).kill_on_drop(true);
             let status = tests.status().await.map_err(|error| format!("{program} can't be started: {error}"))?;
-            Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+            fs::write(folder.join(NEEDS), serde_json::to_string_pretty(&stack.needs())?)?;
+            exit_code(status)
         }
-        _ => Err("usage: local run | local test <command> [argument…]".into()),
+        [command, host, program, arguments @ ..] if command == "containers" => {
+            let folder = paths.local("sam");
+            let stack =
+                Stack::start(&paths, &Options { folder: folder.clone(), port: None, is_recorded: false }).await?;
+            let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+            let host = host.parse().map_err(|_| format!("{host} is no IPv4 address"))?;
+            let environments = containers::open(&stack.map, &template, host).await?;
+            fs::write(folder.join("environments.json"), serde_json::to_string_pretty(&environments)?)?;
+            let status = Command::new(program).args(arguments).kill_on_drop(true).status().await;
+            exit_code(status.map_err(|error| format!("{program} can't be started: {error}"))?)
+        }
+        [command] if command == "roles" => {
+            let folder = paths.local("test");
+            let needs = fs::read_to_string(folder.join(NEEDS)).map_err(|_| "nothing is recorded: run `make test`")?;
+            let map: StackMap = serde_json::from_str(&fs::read_to_string(folder.join("stack.json"))?)?;
+            let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+            let findings = roles::findings(&template, &map.names, &serde_json::from_str(&needs)?)?;
+            findings.iter().for_each(|finding| println!("template.yaml: {finding}"));
+            Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+        _ => Err(
+            "usage: local run | local test <command> [argument…] | local roles | local containers <address> <command> \
+                  [argument…]"
+                .into(),
+        ),
     }
+}
+
+fn exit_code(status: ExitStatus) -> Result<ExitCode, Error> {
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
 /// Waits for Ctrl-C, or for being asked to end in any other way.

@@ -1,6 +1,12 @@
 //! Starts everything, in the order in which it depends on each other, and says where it is.
 
-use std::{collections::BTreeMap, fs, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::SocketAddr,
+    path::PathBuf,
+    time::Duration,
+};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
@@ -14,6 +20,7 @@ use tokio::time::Instant;
 
 use crate::{
     Error,
+    api_gateway::ApiGateway,
     chains::LocalChain,
     cloud::{self, Endpoints},
     contracts::{self, Artifacts},
@@ -23,6 +30,7 @@ use crate::{
     gateway, governor, mail,
     paths::Paths,
     process::{Process, free_port, wanted_port},
+    recorder::{Need, Recorder},
 };
 
 /// The chains that are started; collections are published on the first.
@@ -39,6 +47,8 @@ const GENEROSITY: u64 = 100;
 pub struct StackMap {
     /// Base address of the service.
     pub api: String,
+    /// Lambda's own API, which invokes functions past their routes.
+    pub lambda: String,
     /// DynamoDB.
     pub dynamodb: String,
     /// KMS and SES.
@@ -62,6 +72,8 @@ pub struct Stack {
     _aws: Process,
     _chains: Vec<LocalChain>,
     _functions: Emulator,
+    recorders: Vec<Recorder>,
+    _gateway: ApiGateway,
 }
 
 /// What to start.
@@ -70,6 +82,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// Port of the API; any free one unless given.
     pub port: Option<u16>,
+    /// Whether to write down what the functions ask of AWS.
+    pub is_recorded: bool,
 }
 
 /// Prints a line for each step, with its time.
@@ -96,14 +110,25 @@ impl Stack {
         }
         let logs = options.folder.join("logs");
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
-        let mut functions = Emulator::start(paths, &logs, "cargo-lambda", port, &template).await?;
-        let api = format!("{}/api", functions.url());
-        steps.done(&format!("Lambda runtime API and routes at {}", functions.url()));
+        let mut functions = Emulator::start(paths, &logs, "cargo-lambda", free_port()?, &template).await?;
+        let api_gateway = ApiGateway::start(port, functions.url(), template.cors()?).await?;
+        let api = format!("{}/api", api_gateway.url);
+        steps.done(&format!("Lambda runtime API at {}, its gateway at {}", functions.url(), api_gateway.url));
 
         let dynamodb = database::start().await?;
         steps.done(&format!("DynamoDB at {dynamodb}"));
         let (aws, aws_process) = cloud::start(paths, &logs).await?;
+        let mail = format!("{aws}/_ministack/ses/messages");
         steps.done(&format!("KMS and SES at {aws}"));
+        let mut endpoints = Endpoints { aws, dynamodb };
+        let mut recorders = Vec::new();
+        if options.is_recorded {
+            for url in [&mut endpoints.aws, &mut endpoints.dynamodb] {
+                let recorder = Recorder::in_front_of(url).await?;
+                url.clone_from(&recorder.url);
+                recorders.push(recorder);
+            }
+        }
 
         let (chains_json, chains) = cloud::local_chains(&CHAINS)?;
         let mut nodes = Vec::new();
@@ -116,7 +141,6 @@ impl Stack {
         steps.done("contracts");
 
         let gateway = gateway::start().await?;
-        let endpoints = Endpoints { aws: aws.clone(), dynamodb: dynamodb.clone() };
         let overrides = overrides(&template, &api, chains_json, &rpc, gateway)?;
         let names = endpoints.provision(&template, overrides).await?;
         let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
@@ -132,7 +156,6 @@ impl Stack {
         }
         steps.done("functions");
 
-        let mail = format!("{aws}/_ministack/ses/messages");
         let artists = [
             sign_in(&api, &mail, &lanes, "ada@example.com").await?,
             sign_in(&api, &mail, &lanes, "grace@example.com").await?,
@@ -147,9 +170,17 @@ impl Stack {
         wait_for_index(&api, &demo).await?;
         steps.done("demo content indexed");
 
-        let map = StackMap { api, dynamodb, aws, mail, rpc, contracts, demo: serde_json::to_value(demo)?, names };
+        let Endpoints { aws, dynamodb } = endpoints;
+        let lambda = functions.url().to_owned();
+        let demo = serde_json::to_value(demo)?;
+        let map = StackMap { api, lambda, dynamodb, aws, mail, rpc, contracts, demo, names };
         fs::write(options.folder.join("stack.json"), serde_json::to_string_pretty(&map)?)?;
-        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions })
+        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions, _gateway: api_gateway, recorders })
+    }
+
+    /// What the functions were seen to need, if that was recorded.
+    pub fn needs(&self) -> BTreeSet<Need> {
+        self.recorders.iter().flat_map(Recorder::needs).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use aws_sdk_ses::{
     Client,
-    error::BuildError,
+    error::{BuildError, ProvideErrorMetadata},
     types::{Body, Content, Destination, Message},
 };
 
@@ -14,9 +14,9 @@ use crate::{
 /// A mail that didn't leave.
 #[derive(Debug, thiserror::Error)]
 pub enum MailError {
-    /// SES refused it or can't be reached.
-    #[error("SES")]
-    Send(#[source] Box<aws_sdk_ses::Error>),
+    /// SES refused it or can't be reached. Its own words name addresses; its code doesn't.
+    #[error("SES: {0}")]
+    Send(String),
     /// It can't be written.
     #[error("mail")]
     Write(#[from] BuildError),
@@ -56,7 +56,7 @@ impl Mailer {
             .build();
         let destination = Destination::builder().to_addresses(to.as_str()).build();
         let call = self.client.send_email().source(&self.sender).destination(destination).message(message);
-        call.send().await.map_err(|error| MailError::Send(Box::new(error.into())))?;
+        call.send().await.map_err(|error| MailError::Send(error.code().unwrap_or("no answer").to_owned()))?;
         Ok(())
     }
 }

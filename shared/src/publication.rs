@@ -2,7 +2,9 @@
 //! comes to, and what the receipt says was made.
 
 use alloy::{primitives::Address, rpc::types::TransactionReceipt, sol_types::SolEvent};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::{
     chain::{
@@ -145,24 +147,57 @@ pub async fn locate_split(
     located.map(Some).ok_or_else(|| ApiError::unprocessable("This chain has no contract for splits"))
 }
 
-/// What `POST /collections` answers besides hash and chain: `contractAddress`.
+/// What `POST /collections` answers besides hash and chain.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundCollection {
+    /// The collection.
+    contract_address: model::Address,
+}
+
+/// What `POST /moment/create` answers besides hash and chain.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundMoment {
+    /// Its collection.
+    contract_address: model::Address,
+    /// Its token.
+    token_id: model::TokenId,
+}
+
+/// What `POST /moment/create-batch` answers besides hash and chain.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundMoments {
+    /// Their collection.
+    contract_address: model::Address,
+    /// Their tokens, in the order of the request.
+    token_ids: Vec<model::TokenId>,
+}
+
+/// The collection that a transaction made.
 pub fn found_collection(chain: &Chain, receipt: &TransactionReceipt) -> Option<Map<String, Value>> {
     let mut created = logs::<SetupNewContract>(receipt).filter(|(emitter, _)| *emitter == chain.addresses.factory);
-    let address = model::Address::from(created.next()?.1.newContract);
-    Some(Map::from_iter([("contractAddress".to_owned(), json!(address))]))
+    found(&FoundCollection { contract_address: created.next()?.1.newContract.into() })
 }
 
-/// What `POST /moment/create` answers besides hash and chain: `contractAddress` and `tokenId`.
+/// The moment that a transaction made.
 pub fn found_moment(_: &Chain, receipt: &TransactionReceipt) -> Option<Map<String, Value>> {
-    let (address, ids) = moments_made(receipt)?;
-    Some(Map::from_iter([("contractAddress".to_owned(), json!(address)), ("tokenId".to_owned(), json!(ids.first()?))]))
+    let (contract_address, ids) = moments_made(receipt)?;
+    found(&FoundMoment { contract_address, token_id: *ids.first()? })
 }
 
-/// What `POST /moment/create-batch` answers besides hash and chain: `contractAddress` and `tokenIds`, in the order of the
-/// request.
+/// The moments that a transaction made.
 pub fn found_moments(_: &Chain, receipt: &TransactionReceipt) -> Option<Map<String, Value>> {
-    let (address, ids) = moments_made(receipt)?;
-    Some(Map::from_iter([("contractAddress".to_owned(), json!(address)), ("tokenIds".to_owned(), json!(ids))]))
+    let (contract_address, token_ids) = moments_made(receipt)?;
+    found(&FoundMoments { contract_address, token_ids })
+}
+
+fn found(findings: &impl Serialize) -> Option<Map<String, Value>> {
+    match serde_json::to_value(findings) {
+        Ok(Value::Object(findings)) => Some(findings),
+        _ => None,
+    }
 }
 
 /// The collection and the ids of the tokens that a transaction made: it makes them in one collection, in order.

@@ -174,7 +174,7 @@ async fn nodes_that_fail_are_told_from_those_that_know_less() {
 #[tokio::test]
 async fn a_proposal_costs_few_questions_and_leaves_nothing_but_the_limits_count() {
     let stack = Stack::connect();
-    let dynamodb = Recorder::in_front_of(&stack.map.dynamodb).await;
+    let dynamodb = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");
     let node = Relay::in_front_of(&stack.map.rpc[CHAIN], |_| None).await;
     let urls = json!({CHAIN: [node.url]}).to_string();
     let variables = [("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.url.as_str()), ("RPC_URLS", &urls)];

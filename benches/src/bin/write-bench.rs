@@ -10,7 +10,7 @@ use alloy::{
     providers::ext::AnvilApi,
 };
 use futures::future::{join_all, try_join_all};
-use local::{Error, cloud::Endpoints, workshop::Workshop};
+use local::{Error, cloud::Endpoints, recorder::Recorder, workshop::Workshop};
 use shared::{
     chain::{
         account::Call,
@@ -20,7 +20,6 @@ use shared::{
     },
     store::{Answer, Artist, MAX_OPEN},
 };
-use tests::Recorder;
 
 const LANES: usize = 4;
 const SECONDS_A_BLOCK: u64 = 1;
@@ -89,8 +88,8 @@ async fn write(engine: &Engine, artist: &Artist, collection: Address, uri: &str)
 
 /// Those of the engine; the endpoint's own are one more, for the API key.
 async fn calls_of_one_write(workshop: &Workshop, artist: &Artist, collection: Address) -> Result<usize, Error> {
-    let dynamodb = Recorder::in_front_of(&workshop.endpoints.dynamodb).await;
-    let kms = Recorder::in_front_of(&workshop.endpoints.aws).await;
+    let dynamodb = Recorder::in_front_of(&workshop.endpoints.dynamodb).await?;
+    let kms = Recorder::in_front_of(&workshop.endpoints.aws).await?;
     let endpoints = Endpoints { aws: kms.url.clone(), dynamodb: dynamodb.url.clone() };
     let engine = workshop.engine_at(&endpoints, &workshop.rpc_url, boundless()).await?;
     write(&engine, artist, collection, "ar://counted").await?;

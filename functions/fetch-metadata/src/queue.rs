@@ -8,7 +8,7 @@ use shared::{
     clock,
     http::StartError,
     store::{Documents, DueDocument, QUEUE_SHARDS},
-    telemetry,
+    telemetry::{self, Metric},
 };
 use tokio::time::Instant;
 
@@ -64,6 +64,7 @@ impl Queue {
             sum.failed += came.iter().filter(|came| !**came).count();
         }
         tracing::info!(fetched = sum.fetched, failed = sum.failed, "metadata fetched");
+        telemetry::record(&[], &[(Metric::MetadataFailures, i64::try_from(sum.failed).unwrap_or(i64::MAX))]);
         Ok(sum)
     }
 

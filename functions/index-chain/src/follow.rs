@@ -74,6 +74,10 @@ pub struct Followed {
     pub events: usize,
     /// Blocks that were undone.
     pub undone: u64,
+    /// Confirmed blocks that aren't read.
+    pub behind: u64,
+    /// When the first of these was mined: Unix time in seconds.
+    pub behind_since: Option<u64>,
 }
 
 impl Followed {
@@ -132,6 +136,10 @@ impl Follower {
                 Err(error) => return Err(error),
                 Ok(()) => {
                     followed.next_block = self.next_block();
+                    followed.behind = (newest + 1).saturating_sub(self.chain.confirmations + followed.next_block);
+                    if followed.behind > 0 {
+                        followed.behind_since = Some(self.reader.block(followed.next_block).await?.1);
+                    }
                     return Ok(followed);
                 }
             }

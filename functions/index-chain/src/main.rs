@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use index_chain::{Follower, IndexError};
+use index_chain::{Followed, Follower, IndexError};
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
 use shared::{
@@ -12,11 +12,11 @@ use shared::{
         Chains,
         node::{Node, NodeUrls},
     },
-    config,
+    clock, config,
     http::StartError,
     model::ChainId,
     store::{Artists, CommitError, Table},
-    telemetry,
+    telemetry::{self, Metric},
 };
 use tokio::sync::Mutex;
 
@@ -29,7 +29,7 @@ async fn main() -> Result<(), StartError> {
     let followers = Mutex::new(followers().await?);
     let followers = &followers;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<IndexRequest>| async move {
-        index(&mut followers.lock().await, &event.payload).await.map_err(StartError::from)
+        index(&mut followers.lock().await, &event.payload).await
     }))
     .await
 }
@@ -69,7 +69,7 @@ async fn followers() -> Result<Vec<Follower>, StartError> {
 
 /// One chain's failure doesn't keep the others from being read, nor does one that is far behind; the run fails at its
 /// end, so that the alarm sees it.
-async fn index(followers: &mut [Follower], request: &IndexRequest) -> Result<Vec<IndexedRange>, IndexError> {
+async fn index(followers: &mut [Follower], request: &IndexRequest) -> Result<Vec<IndexedRange>, StartError> {
     let mut ranges = Vec::new();
     let mut failure = None;
     let is_meant = |follower: &&mut Follower| request.chain_id.is_none_or(|wanted| follower.chain_id() == wanted);
@@ -81,6 +81,7 @@ async fn index(followers: &mut [Follower], request: &IndexRequest) -> Result<Vec
         left = left.saturating_sub(1);
         match follower.follow(request.to_block, Some(deadline)).await {
             Ok(done) => {
+                measure(chain_id, &done)?;
                 let (next_block, events, undone) = (done.next_block, done.events, done.undone);
                 ranges.push(IndexedRange { chain_id, next_block, events, undone });
             }
@@ -89,9 +90,21 @@ async fn index(followers: &mut [Follower], request: &IndexRequest) -> Result<Vec
             }
             Err(error) => {
                 tracing::error!(chain.id = chain_id.0, error = telemetry::chain(&error), "chain not read");
-                failure = Some(error);
+                failure = Some(error.into());
             }
         }
     }
     failure.map_or(Ok(ranges), Err)
+}
+
+/// Says how far a chain is ahead of what is read of it.
+fn measure(chain: ChainId, followed: &Followed) -> Result<(), StartError> {
+    let now = clock::now()?.as_secs();
+    let seconds = followed.behind_since.map_or(0, |since| now.saturating_sub(since));
+    let value = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    telemetry::record(
+        &[("Chain", &chain.to_string())],
+        &[(Metric::IndexLagBlocks, value(followed.behind)), (Metric::IndexLagSeconds, value(seconds))],
+    );
+    Ok(())
 }

@@ -109,11 +109,19 @@ impl EventReader {
     /// # Errors
     /// When no node answers or has it.
     pub async fn block_hash(&mut self, number: u64) -> Result<B256, NodeError> {
+        Ok(self.block(number).await?.0)
+    }
+
+    /// The hash and the Unix time, in seconds, of a block.
+    ///
+    /// # Errors
+    /// When no node answers or has it.
+    pub async fn block(&mut self, number: u64) -> Result<(B256, u64), NodeError> {
         let mut last = NodeError::MissingBlock(number);
         for index in self.order() {
             self.calls += 1;
             match self.node(index).block(number).await {
-                Ok((hash, _)) => return Ok(hash),
+                Ok(block) => return Ok(block),
                 Err(error) => last = error,
             }
         }

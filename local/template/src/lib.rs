@@ -2,6 +2,12 @@
 //! CloudFormation is understood, and anything else is an error.
 #![warn(missing_docs)]
 
+mod policy;
+mod resolve;
+
+pub use policy::Statement;
+pub use resolve::{resolve, resolve_all};
+
 use std::{collections::BTreeMap, str::FromStr};
 
 use serde_norway::Value;
@@ -51,6 +57,23 @@ pub struct Function {
     pub is_default_route: bool,
     /// Whether it runs on a schedule.
     pub is_scheduled: bool,
+    /// What its role allows, policy by policy.
+    pub policies: Vec<Vec<Statement>>,
+}
+
+/// Which pages of other sites may call an HTTP API, and what they get to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cors {
+    /// Their origins, or `*`.
+    pub allow_origins: Vec<String>,
+    /// What they may call with.
+    pub allow_methods: Vec<String>,
+    /// Headers that they may send.
+    pub allow_headers: Vec<String>,
+    /// Headers of answers that they may read.
+    pub expose_headers: Vec<String>,
+    /// For how many seconds a browser need not ask again.
+    pub max_age: u64,
 }
 
 /// A resource of some type.
@@ -58,6 +81,8 @@ pub struct Function {
 pub struct Resource<'a> {
     /// Its name in the template.
     pub logical_id: &'a str,
+    /// The condition under which it is made; always unless given.
+    pub condition: Option<&'a str>,
     /// Its properties.
     pub properties: &'a Value,
 }
@@ -79,7 +104,8 @@ impl Template {
         resources.filter_map(move |(id, resource)| {
             let properties = resource.get("Properties").unwrap_or(&Value::Null);
             let is_wanted = resource.get("Type").and_then(Value::as_str) == Some(r#type);
-            is_wanted.then_some(Resource { logical_id: id.as_str()?, properties })
+            let condition = resource.get("Condition").and_then(Value::as_str);
+            is_wanted.then_some(Resource { logical_id: id.as_str()?, condition, properties })
         })
     }
 
@@ -89,6 +115,51 @@ impl Template {
         parameters
             .filter_map(|(name, parameter)| Some((name.as_str()?.to_owned(), scalar(parameter.get("Default")?)?)))
             .collect()
+    }
+
+    /// What the template's names stand for: these, the parameters' defaults where they say nothing, and the conditions that
+    /// follow from both.
+    ///
+    /// # Errors
+    /// When a condition can't be resolved.
+    pub fn names(
+        &self,
+        given: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<BTreeMap<String, String>, TemplateError> {
+        let mut names = self.parameter_defaults();
+        names.extend(given);
+        let conditions = self.document.get("Conditions").and_then(Value::as_mapping).into_iter().flatten();
+        for (name, condition) in conditions {
+            let name = name.as_str().unwrap_or_default();
+            let holds = resolve::evaluate(condition, &names)?;
+            names.insert(resolve::condition_key(name), holds.to_string());
+        }
+        Ok(names)
+    }
+
+    /// The HTTP API's answer to other sites, with parameters at their defaults.
+    ///
+    /// # Errors
+    /// When a part of it is missing.
+    pub fn cors(&self) -> Result<Cors, TemplateError> {
+        let api = self.resources("AWS::Serverless::HttpApi").next();
+        let cors = api.and_then(|api| api.properties.get("CorsConfiguration"));
+        let part = |name: &str| cors.and_then(|cors| cors.get(name)).ok_or_else(|| missing("HttpApi", name));
+        let list = |name: &str| match part(name)? {
+            Value::Sequence(values) => Ok(values.iter().filter_map(scalar).collect()),
+            value => {
+                let list = resolve(value, &self.parameter_defaults())?;
+                Ok::<_, TemplateError>(list.split(',').map(|item| item.trim().to_owned()).collect())
+            }
+        };
+        let max_age = scalar(part("MaxAge")?).and_then(|seconds| seconds.parse().ok());
+        Ok(Cors {
+            allow_origins: list("AllowOrigins")?,
+            allow_methods: list("AllowMethods")?,
+            allow_headers: list("AllowHeaders")?,
+            expose_headers: list("ExposeHeaders")?,
+            max_age: max_age.ok_or_else(|| missing("HttpApi", "MaxAge"))?,
+        })
     }
 
     /// All functions.
@@ -108,7 +179,9 @@ impl Template {
                 variables.filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone()))).collect();
             let is_default_route = events(resource, "HttpApi").any(|event| event.get("Path").is_none());
             let is_scheduled = events(resource, "ScheduleV2").next().is_some();
-            Ok(Function { logical_id, binary, environment, is_default_route, is_scheduled })
+            let policies = policy::policies(resource.properties.get("Policies"))
+                .ok_or_else(|| missing(&logical_id, "a readable policy"))?;
+            Ok(Function { logical_id, binary, environment, is_default_route, is_scheduled, policies })
         };
         self.resources("AWS::Serverless::Function").map(function).collect()
     }
@@ -138,32 +211,6 @@ impl Template {
     }
 }
 
-/// A value as text, with `!Ref`, `!GetAtt` and `!Sub` looked up in `names`: `Name` for what `!Ref Name` gives,
-/// `Name.Attribute` for an attribute.
-///
-/// # Errors
-/// When a name isn't known, or the value is no text.
-pub fn resolve(value: &Value, names: &BTreeMap<String, String>) -> Result<String, TemplateError> {
-    let unresolved = || TemplateError::Unresolved(format!("{value:?}"));
-    let look_up = |name: &str| names.get(name).cloned().ok_or_else(|| TemplateError::Unresolved(name.to_owned()));
-    let Value::Tagged(tagged) = value else { return scalar(value).ok_or_else(unresolved) };
-    let argument = tagged.value.as_str().ok_or_else(unresolved)?;
-    match tagged.tag.to_string().as_str() {
-        "!Ref" | "!GetAtt" => look_up(argument),
-        "!Sub" => {
-            let mut parts = argument.split("${");
-            let mut text = parts.next().unwrap_or_default().to_owned();
-            for part in parts {
-                let (name, rest) = part.split_once('}').ok_or_else(unresolved)?;
-                text += &look_up(name)?;
-                text += rest;
-            }
-            Ok(text)
-        }
-        _ => Err(unresolved()),
-    }
-}
-
 fn events<'a>(function: Resource<'a>, r#type: &'a str) -> impl Iterator<Item = &'a Value> {
     let events = function.properties.get("Events").and_then(Value::as_mapping).into_iter().flatten();
     events
@@ -173,6 +220,16 @@ fn events<'a>(function: Resource<'a>, r#type: &'a str) -> impl Iterator<Item = &
 
 fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, name| value.get(name))
+}
+
+impl Resource<'_> {
+    /// Whether it is made, with the conditions that [`Template::names`] has added.
+    ///
+    /// # Errors
+    /// When its condition isn't among `names`.
+    pub fn is_made(&self, names: &BTreeMap<String, String>) -> Result<bool, TemplateError> {
+        self.condition.map_or(Ok(true), |condition| resolve::holds(condition, names))
+    }
 }
 
 fn reference(value: &Value) -> Option<String> {
@@ -202,10 +259,16 @@ mod tests {
     const YAML: &str = r#"
 Parameters:
   Limit: { Type: Number, Default: 30 }
+  Pages: { Type: CommaDelimitedList, Default: "https://a.example, https://b.example" }
 Globals:
   Function: { Environment: { Variables: { LEVEL: !Ref Level } } }
 Resources:
-  Api: { Type: "AWS::Serverless::HttpApi", Properties: { StageName: api } }
+  Api:
+    Type: AWS::Serverless::HttpApi
+    Properties:
+      StageName: api
+      CorsConfiguration:
+        { AllowOrigins: !Ref Pages, AllowMethods: [GET], AllowHeaders: [a, b], ExposeHeaders: [c], MaxAge: 600 }
   ReadFunction:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: read } }
@@ -236,7 +299,20 @@ Resources:
         assert_eq!(functions.iter().map(|f| f.binary.as_str()).collect::<Vec<_>>(), ["read", "rest"]);
         assert!(!functions[0].is_default_route && !functions[0].is_scheduled);
         assert!(functions[1].is_default_route && functions[1].is_scheduled);
-        assert_eq!(template.parameter_defaults(), BTreeMap::from([("Limit".to_owned(), "30".to_owned())]));
+        assert_eq!(template.parameter_defaults().get("Limit").map(String::as_str), Some("30"));
+    }
+
+    #[test]
+    fn the_pages_that_may_call_are_read_from_a_parameter() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let cors = Cors {
+            allow_origins: texts(&["https://a.example", "https://b.example"]),
+            allow_methods: texts(&["GET"]),
+            allow_headers: texts(&["a", "b"]),
+            expose_headers: texts(&["c"]),
+            max_age: 600,
+        };
+        assert_eq!(YAML.parse::<Template>().unwrap().cors().unwrap(), cors);
     }
 
     #[test]
@@ -251,5 +327,48 @@ Resources:
         assert_eq!(value("URL", &names).unwrap(), "x/things/y/30");
         names.remove("Limit");
         assert!(value("URL", &names).unwrap_err().to_string().contains("Limit"));
+    }
+
+    #[test]
+    fn conditions_decide_what_is_made_and_listed() {
+        let yaml = r#"
+Parameters: { Count: { Type: Number, Default: 2 } }
+Conditions:
+  HasTwo: !Not [!Equals [!Ref Count, 1]]
+  HasThree: !And [!Condition HasTwo, !Not [!Equals [!Ref Count, 2]]]
+Resources:
+  One: { Type: Key, Properties: { } }
+  Two: { Type: Key, Condition: HasTwo, Properties: { } }
+  Three: { Type: Key, Condition: HasThree, Properties: { } }
+  ReadFunction:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: read } }
+    Properties:
+      Environment:
+        Variables:
+          KEYS: !Join [",", [!Ref One, !If [HasTwo, !Ref Two, !Ref "AWS::NoValue"], !If [HasThree, !Ref Three, !Ref "AWS::NoValue"]]]
+      Policies:
+        - Statement:
+            - Effect: Allow
+              Action: kms:Sign
+              Resource: [!GetAtt One.Arn, !If [HasTwo, !GetAtt Two.Arn, !Ref "AWS::NoValue"]]
+              Condition: { StringEquals: { "kms:MessageType": RAW } }
+"#;
+        let template: Template = yaml.parse().unwrap();
+        let ids = ["One", "Two", "Three", "One.Arn", "Two.Arn"].map(|name| (name.to_owned(), name.to_lowercase()));
+        for (count, made, keys, resources) in [
+            ("1", vec!["One"], "one", vec!["one.arn"]),
+            ("2", vec!["One", "Two"], "one,two", vec!["one.arn", "two.arn"]),
+            ("3", vec!["One", "Two", "Three"], "one,two,three", vec!["one.arn", "two.arn"]),
+        ] {
+            let given = ids.clone().into_iter().chain([("Count".to_owned(), count.to_owned())]);
+            let names = template.names(given).unwrap();
+            let is_made = |resource: &Resource<'_>| resource.is_made(&names).unwrap();
+            assert_eq!(template.resources("Key").filter(is_made).map(|key| key.logical_id).collect::<Vec<_>>(), made);
+            let function = &template.functions().unwrap()[0];
+            assert_eq!(resolve(&function.environment["KEYS"], &names).unwrap(), keys);
+            assert_eq!(function.policies[0][0].actions, ["kms:Sign"]);
+            assert_eq!(resolve_all(&function.policies[0][0].resources, &names).unwrap(), resources);
+        }
     }
 }

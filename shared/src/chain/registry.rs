@@ -29,6 +29,14 @@ pub struct ChainAddresses {
     pub usdc: Address,
 }
 
+impl ChainAddresses {
+    /// Whether one of them is at this address.
+    pub fn contains(&self, address: Address) -> bool {
+        let Self { factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc } = self;
+        [factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc].contains(&&address)
+    }
+}
+
 /// One chain that is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {

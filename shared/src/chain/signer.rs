@@ -122,14 +122,14 @@ pub struct LaneSigners(Vec<LaneSigner>);
 
 impl LaneSigners {
     /// Reads `OPERATOR_LANES` and, in the same order, `OPERATOR_LANE_KEYS`: the ids of their KMS keys, separated by
-    /// commas.
+    /// commas. Keys past the last address are of lanes that aren't in use yet.
     ///
     /// # Errors
-    /// When one of them is unset, or they don't have the same number of entries.
+    /// When one of them is unset, or a lane has no key.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
         let KeyIds(keys) = config::parsed("OPERATOR_LANE_KEYS")?;
         let lanes = Lanes::from_env()?;
-        if lanes.iter().len() != keys.len() {
+        if lanes.iter().len() > keys.len() {
             return Err(ConfigError::new("OPERATOR_LANE_KEYS", "must name one key for each of OPERATOR_LANES"));
         }
         let client = Client::new(aws);

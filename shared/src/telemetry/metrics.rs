@@ -35,7 +35,7 @@ pub enum Metric {
     Bumps,
     /// Confirmed blocks that aren't indexed yet.
     IndexLagBlocks,
-    /// Time since the newest indexed block was mined, in seconds; 0 when nothing is left to index.
+    /// Time since the first confirmed block that isn't indexed was mined, in seconds; 0 when there is none.
     IndexLagSeconds,
     /// Age of the newest ranking, in seconds.
     RankingAge,

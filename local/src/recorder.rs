@@ -1,0 +1,313 @@
+//! Stands in front of DynamoDB, KMS or SES and writes down who asks for what, as a role would have to allow it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, HeaderName, StatusCode},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::{
+    Error,
+    cloud::{ACCOUNT, REGION},
+};
+
+/// Something that a role must allow.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Need {
+    /// Who asks: their access key id, which locally is the function's name.
+    pub caller: String,
+    /// The action, such as `dynamodb:GetItem`.
+    pub action: String,
+    /// ARN of what it is done to.
+    pub resource: String,
+    /// What conditions can ask for: key → values.
+    pub context: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// A call, with what it cost where DynamoDB says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What was asked for, such as `GetItem`.
+    pub operation: String,
+    /// Capacity units that it consumed.
+    pub capacity: f64,
+    /// Rows that it gave.
+    pub rows: usize,
+}
+
+/// The recorder.
+pub struct Recorder {
+    /// Where it listens.
+    pub url: String,
+    records: Arc<Mutex<Records>>,
+}
+
+#[derive(Default)]
+struct Records {
+    calls: Vec<Call>,
+    needs: BTreeSet<Need>,
+}
+
+#[derive(Clone)]
+struct Upstream {
+    url: String,
+    client: reqwest::Client,
+    records: Arc<Mutex<Records>>,
+}
+
+impl Recorder {
+    /// Starts one in front of the service at `url`; it ends with the runtime.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub async fn in_front_of(url: &str) -> Result<Self, Error> {
+        let records = Arc::default();
+        let upstream = Upstream { url: url.to_owned(), client: reqwest::Client::new(), records: Arc::clone(&records) };
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let url = format!("http://{}", listener.local_addr()?);
+        tokio::spawn(axum::serve(listener, Router::new().fallback(forward).with_state(upstream)).into_future());
+        Ok(Self { url, records })
+    }
+
+    /// The operations asked for since the last time, such as `GetItem`.
+    pub fn take(&self) -> Vec<String> {
+        self.take_calls().into_iter().map(|call| call.operation).collect()
+    }
+
+    /// The calls since the last time, with what they cost.
+    pub fn take_calls(&self) -> Vec<Call> {
+        mem::take(&mut lock(&self.records).calls)
+    }
+
+    /// Everything that was needed so far.
+    pub fn needs(&self) -> BTreeSet<Need> {
+        lock(&self.records).needs.clone()
+    }
+}
+
+fn lock(records: &Mutex<Records>) -> MutexGuard<'_, Records> {
+    records.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn forward(
+    State(upstream): State<Upstream>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<(StatusCode, HeaderMap, Bytes), (StatusCode, String)> {
+    let unreachable = |error: reqwest::Error| (StatusCode::BAD_GATEWAY, error.to_string());
+    let (operation, needs) = needs_of(&headers, &body);
+    lock(&upstream.records).needs.extend(needs);
+    let mut request = upstream.client.post(&upstream.url).body(asking_for_capacity(&headers, body));
+    for name in ["authorization", "content-type", "x-amz-date", "x-amz-target"] {
+        if let Some(value) = headers.get(name) {
+            request = request.header(name, value);
+        }
+    }
+    let answer = request.send().await.map_err(unreachable)?;
+    let (status, received) = (answer.status(), answer.headers().clone());
+    let passed_on = ["content-type", "x-amz-crc32", "x-amzn-requestid"].map(HeaderName::from_static);
+    let headers = passed_on.into_iter().filter_map(|name| Some((name.clone(), received.get(&name)?.clone())));
+    let body = answer.bytes().await.map_err(unreachable)?;
+    let told = serde_json::from_slice(&body).unwrap_or_default();
+    let call = Call { operation, capacity: capacity_of(&told), rows: rows_of(&told) };
+    lock(&upstream.records).calls.push(call);
+    Ok((status, headers.collect(), body))
+}
+
+/// The same request, which is to be answered with what it consumed if it is one of DynamoDB's.
+fn asking_for_capacity(headers: &HeaderMap, body: Bytes) -> Bytes {
+    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    match serde_json::from_slice(&body) {
+        Ok(Value::Object(mut request)) if target.starts_with("DynamoDB_") => {
+            request.insert("ReturnConsumedCapacity".to_owned(), json!("TOTAL"));
+            Value::Object(request).to_string().into()
+        }
+        _ => body,
+    }
+}
+
+/// One table's capacity, or that of all tables of a batch.
+fn capacity_of(answer: &Value) -> f64 {
+    match &answer["ConsumedCapacity"] {
+        Value::Array(tables) => tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum(),
+        table => table["CapacityUnits"].as_f64().unwrap_or_default(),
+    }
+}
+
+fn rows_of(answer: &Value) -> usize {
+    let batches = answer["Responses"].as_object().into_iter().flatten().filter_map(|(_, rows)| rows.as_array());
+    let batched: usize = batches.map(Vec::len).sum();
+    answer["Items"].as_array().map_or(batched + usize::from(answer["Item"].is_object()), Vec::len)
+}
+
+/// A call's operation, and what a role must allow for it.
+fn needs_of(headers: &HeaderMap, body: &[u8]) -> (String, Vec<Need>) {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let caller = header("authorization").split("Credential=").nth(1).and_then(|scope| scope.split('/').next());
+    let need = |(action, resource, context): Asked| Need {
+        caller: caller.unwrap_or_default().to_owned(),
+        action,
+        resource,
+        context: context.into_iter().map(|(key, values)| (key.to_owned(), values)).collect(),
+    };
+    let (service, operation) = header("x-amz-target").split_once('.').unwrap_or_default();
+    let json = || serde_json::from_slice(body).unwrap_or_default();
+    let (operation, asked) = match service {
+        "TrentService" => (operation.to_owned(), vec![kms(operation, &json())]),
+        "" => {
+            let form: BTreeMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
+            let field = |name: &str| form.get(name).cloned().unwrap_or_default();
+            let context = BTreeMap::from([("ses:FromAddress", BTreeSet::from([field("Source")]))]);
+            let identity = arn("ses", &format!("identity/{}", field("Source")));
+            (field("Action"), vec![(format!("ses:{}", field("Action")), identity, context)])
+        }
+        _ => (operation.to_owned(), dynamodb(operation, &json())),
+    };
+    (operation, asked.into_iter().map(need).collect())
+}
+
+/// Action, resource and context.
+type Asked = (String, String, BTreeMap<&'static str, BTreeSet<String>>);
+
+fn kms(operation: &str, body: &Value) -> Asked {
+    let parameters = [
+        ("kms:SigningAlgorithm", "SigningAlgorithm"),
+        ("kms:MessageType", "MessageType"),
+        ("kms:MacAlgorithm", "MacAlgorithm"),
+    ];
+    let context =
+        parameters.into_iter().filter_map(|(key, name)| Some((key, [body[name].as_str()?.to_owned()].into())));
+    let key = format!("key/{}", body["KeyId"].as_str().unwrap_or_default());
+    (format!("kms:{operation}"), arn("kms", &key), context.collect())
+}
+
+/// What transactions are made of is allowed one by one; everything else under its own name.
+fn dynamodb(operation: &str, body: &Value) -> Vec<Asked> {
+    let asked = |action: &str, table: &str, requests: &[&Value]| {
+        let keys = requests.iter().filter_map(|request| leading_key(request)).collect();
+        let context = BTreeMap::from([("dynamodb:LeadingKeys", keys)]);
+        (format!("dynamodb:{action}"), arn("dynamodb", &format!("table/{table}")), context)
+    };
+    let name = |request: &Value| request["TableName"].as_str().unwrap_or_default().to_owned();
+    match operation {
+        "TransactWriteItems" | "TransactGetItems" => {
+            let items = body["TransactItems"].as_array().into_iter().flatten().filter_map(Value::as_object).flatten();
+            items
+                .map(|(kind, request)| {
+                    let action = if kind == "ConditionCheck" { "ConditionCheckItem" } else { &format!("{kind}Item") };
+                    asked(action, &name(request), &[request])
+                })
+                .collect()
+        }
+        "BatchGetItem" | "BatchWriteItem" => {
+            let tables = body["RequestItems"].as_object().into_iter().flatten();
+            tables
+                .map(|(table, requests)| {
+                    let requests = requests["Keys"].as_array().or(requests.as_array()).into_iter().flatten();
+                    asked(operation, table, &requests.map(unwrapped).collect::<Vec<_>>())
+                })
+                .collect()
+        }
+        _ => {
+            let index = body["IndexName"].as_str().map(|index| format!("/index/{index}")).unwrap_or_default();
+            vec![asked(operation, &format!("{}{index}", name(body)), &[body])]
+        }
+    }
+}
+
+/// What a batch wraps with the kind of its request.
+fn unwrapped(request: &Value) -> &Value {
+    let fields = request.as_object().filter(|fields| fields.len() == 1);
+    fields.and_then(|fields| fields.values().next()).unwrap_or(request)
+}
+
+/// The partition that a request is about.
+fn leading_key(request: &Value) -> Option<String> {
+    let key = |fields: &Value| fields["pk"]["S"].as_str().map(str::to_owned);
+    key(request).or_else(|| key(&request["Key"])).or_else(|| key(&request["Item"])).or_else(|| {
+        let condition = request["KeyConditionExpression"].as_str()?;
+        let placeholder = condition.split_once('=')?.1.split_whitespace().next()?;
+        request["ExpressionAttributeValues"][placeholder]["S"].as_str().map(str::to_owned)
+    })
+}
+
+fn arn(service: &str, resource: &str) -> String {
+    format!("arn:aws:{service}:{REGION}:{ACCOUNT}:{resource}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(target: &str, body: &str) -> Vec<(String, String, Vec<String>)> {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-amz-target", target.parse().unwrap());
+        headers
+            .insert("authorization", "AWS4-HMAC-SHA256 Credential=log-in/20260101/x/y/z, Signature=s".parse().unwrap());
+        let (_, needs) = needs_of(&headers, body.as_bytes());
+        assert!(needs.iter().all(|need| need.caller == "log-in"));
+        let values = |need: &Need| need.context.values().flatten().cloned().collect();
+        let name = |arn: &str| arn.rsplit(':').next().unwrap_or_default().to_owned();
+        needs.iter().map(|need| (need.action.clone(), name(&need.resource), values(need))).collect()
+    }
+
+    fn expected(action: &str, resource: &str, context: &[&str]) -> (String, String, Vec<String>) {
+        (action.to_owned(), resource.to_owned(), context.iter().map(|&value| value.to_owned()).collect())
+    }
+
+    #[test]
+    fn every_call_is_told_as_roles_word_it() {
+        let row = |pk: &str| json!({"pk": {"S": pk}, "sk": {"S": "S"}});
+        let query = json!({
+            "TableName": "T", "IndexName": "I", "KeyConditionExpression": "pk = :pk AND sk < :sk",
+            "ExpressionAttributeValues": {":pk": {"S": "A#1"}, ":sk": {"S": "2"}},
+        });
+        assert_eq!(
+            asked("DynamoDB_20120810.Query", &query.to_string()),
+            [expected("dynamodb:Query", "table/T/index/I", &["A#1"])]
+        );
+        let transaction = json!({"TransactItems": [
+            {"Put": {"TableName": "T", "Item": row("A")}},
+            {"ConditionCheck": {"TableName": "U", "Key": row("B")}},
+        ]});
+        assert_eq!(
+            asked("DynamoDB_20120810.TransactWriteItems", &transaction.to_string()),
+            [
+                expected("dynamodb:PutItem", "table/T", &["A"]),
+                expected("dynamodb:ConditionCheckItem", "table/U", &["B"])
+            ]
+        );
+        let batch =
+            json!({"RequestItems": {"T": [{"PutRequest": {"Item": row("A")}}, {"DeleteRequest": {"Key": row("B")}}]}});
+        assert_eq!(
+            asked("DynamoDB_20120810.BatchWriteItem", &batch.to_string()),
+            [expected("dynamodb:BatchWriteItem", "table/T", &["A", "B"])]
+        );
+        let reads = json!({"RequestItems": {"T": {"Keys": [row("A"), row("B")]}}});
+        assert_eq!(
+            asked("DynamoDB_20120810.BatchGetItem", &reads.to_string()),
+            [expected("dynamodb:BatchGetItem", "table/T", &["A", "B"])]
+        );
+        let signature = json!({"KeyId": "k", "SigningAlgorithm": "ECDSA_SHA_256", "MessageType": "RAW"});
+        assert_eq!(
+            asked("TrentService.Sign", &signature.to_string()),
+            [expected("kms:Sign", "key/k", &["RAW", "ECDSA_SHA_256"])]
+        );
+        assert_eq!(
+            asked("", "Action=SendEmail&Source=a%40b.example"),
+            [expected("ses:SendEmail", "identity/a@b.example", &["a@b.example"])]
+        );
+    }
+}

@@ -1,0 +1,38 @@
+use std::collections::BTreeMap;
+
+use serde_norway::Value;
+
+/// A statement of a role: what it allows, on what, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// Actions, such as `dynamodb:GetItem`.
+    pub actions: Vec<String>,
+    /// ARNs, with references not yet resolved.
+    pub resources: Value,
+    /// Operator → key → allowed values, with references not yet resolved.
+    pub conditions: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+/// The statements of each of a function's policies; `None` when one can't be read. Only inline ones that allow are
+/// understood.
+pub(crate) fn policies(policies: Option<&Value>) -> Option<Vec<Vec<Statement>>> {
+    let policies = policies.and_then(Value::as_sequence).into_iter().flatten();
+    policies.map(|policy| policy.get("Statement")?.as_sequence()?.iter().map(statement).collect()).collect()
+}
+
+fn statement(value: &Value) -> Option<Statement> {
+    if value.get("Effect")?.as_str()? != "Allow" {
+        return None;
+    }
+    let actions = match value.get("Action")? {
+        Value::Sequence(actions) => actions.iter().map(|action| action.as_str().map(str::to_owned)).collect(),
+        action => action.as_str().map(|action| vec![action.to_owned()]),
+    }?;
+    let mut conditions = BTreeMap::new();
+    for (operator, keys) in value.get("Condition").and_then(Value::as_mapping).into_iter().flatten() {
+        let keys = keys.as_mapping()?.iter();
+        let keys = keys.map(|(key, allowed)| Some((key.as_str()?.to_owned(), allowed.clone())));
+        conditions.insert(operator.as_str()?.to_owned(), keys.collect::<Option<_>>()?);
+    }
+    Some(Statement { actions, resources: value.get("Resource")?.clone(), conditions })
+}

@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+
+use serde_norway::Value;
+
+use crate::{TemplateError, scalar};
+
+/// What stands for a value that isn't there.
+const NO_VALUE: &str = "AWS::NoValue";
+
+/// A value as text, with `!Ref`, `!GetAtt`, `!Sub`, `!Join` and `!If` looked up in `names`: `Name` for what `!Ref Name`
+/// gives, `Name.Attribute` for an attribute; conditions come from [`Template::names`](crate::Template::names).
+///
+/// # Errors
+/// When a name isn't known, or the value is no text.
+pub fn resolve(value: &Value, names: &BTreeMap<String, String>) -> Result<String, TemplateError> {
+    let unresolved = || TemplateError::Unresolved(format!("{value:?}"));
+    let value = chosen(value, names)?.ok_or_else(unresolved)?;
+    let look_up = |name: &str| names.get(name).cloned().ok_or_else(|| TemplateError::Unresolved(name.to_owned()));
+    let Value::Tagged(tagged) = value else { return scalar(value).ok_or_else(unresolved) };
+    let text = || tagged.value.as_str().ok_or_else(unresolved);
+    match tagged.tag.to_string().as_str() {
+        "!Ref" | "!GetAtt" => look_up(text()?),
+        "!Sub" => {
+            let mut parts = text()?.split("${");
+            let mut text = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                let (name, rest) = part.split_once('}').ok_or_else(unresolved)?;
+                text += &look_up(name)?;
+                text += rest;
+            }
+            Ok(text)
+        }
+        "!Join" => {
+            let [separator, list] = arguments(value)? else { return Err(unresolved()) };
+            Ok(resolve_all(list, names)?.join(separator.as_str().ok_or_else(unresolved)?))
+        }
+        _ => Err(unresolved()),
+    }
+}
+
+/// A list of values as text, or a single one; those that aren't there are left out.
+///
+/// # Errors
+/// Those of [`resolve`].
+pub fn resolve_all(value: &Value, names: &BTreeMap<String, String>) -> Result<Vec<String>, TemplateError> {
+    match chosen(value, names)? {
+        None => Ok(Vec::new()),
+        Some(Value::Sequence(values)) => {
+            let lists = values.iter().map(|value| resolve_all(value, names));
+            Ok(lists.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        Some(value) => Ok(vec![resolve(value, names)?]),
+    }
+}
+
+/// Under which name a condition's outcome is found.
+pub(crate) fn condition_key(name: &str) -> String {
+    format!("condition {name}")
+}
+
+/// Whether a condition that was evaluated before holds.
+pub(crate) fn holds(name: &str, names: &BTreeMap<String, String>) -> Result<bool, TemplateError> {
+    let key = condition_key(name);
+    names.get(&key).map(|outcome| outcome == "true").ok_or(TemplateError::Unresolved(key))
+}
+
+/// Whether what a condition says is true. Those that it names must have been evaluated before.
+pub(crate) fn evaluate(condition: &Value, names: &BTreeMap<String, String>) -> Result<bool, TemplateError> {
+    let unresolved = || TemplateError::Unresolved(format!("{condition:?}"));
+    let Value::Tagged(tagged) = condition else { return Err(unresolved()) };
+    match tagged.tag.to_string().as_str() {
+        "!Condition" => holds(tagged.value.as_str().ok_or_else(unresolved)?, names),
+        "!Equals" => match arguments(condition)? {
+            [left, right] => Ok(resolve(left, names)? == resolve(right, names)?),
+            _ => Err(unresolved()),
+        },
+        "!Not" => match arguments(condition)? {
+            [condition] => Ok(!evaluate(condition, names)?),
+            _ => Err(unresolved()),
+        },
+        "!And" => {
+            let parts = arguments(condition)?.iter().map(|part| evaluate(part, names));
+            Ok(parts.collect::<Result<Vec<_>, _>>()?.into_iter().all(|holds| holds))
+        }
+        _ => Err(unresolved()),
+    }
+}
+
+/// The branch that `!If` takes; `None` for no value.
+fn chosen<'a>(value: &'a Value, names: &BTreeMap<String, String>) -> Result<Option<&'a Value>, TemplateError> {
+    match value {
+        Value::Tagged(tagged) if tagged.tag == "!Ref" && tagged.value.as_str() == Some(NO_VALUE) => Ok(None),
+        Value::Tagged(tagged) if tagged.tag == "!If" => {
+            let unresolved = || TemplateError::Unresolved(format!("{value:?}"));
+            let [condition, then, otherwise] = arguments(value)? else { return Err(unresolved()) };
+            let holds = holds(condition.as_str().ok_or_else(unresolved)?, names)?;
+            chosen(if holds { then } else { otherwise }, names)
+        }
+        _ => Ok(Some(value)),
+    }
+}
+
+fn arguments(value: &Value) -> Result<&[Value], TemplateError> {
+    match value {
+        Value::Tagged(tagged) => tagged.value.as_sequence().map(Vec::as_slice),
+        _ => None,
+    }
+    .ok_or_else(|| TemplateError::Unresolved(format!("{value:?}")))
+}

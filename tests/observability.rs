@@ -1,0 +1,74 @@
+//! What the alarms and the dashboard rest on: the functions' lines, and the names that the template has for them.
+
+use std::{collections::BTreeSet, fs};
+
+use local::paths::Paths;
+use serde_json::{Value, json};
+use shared::telemetry::Metric;
+use template::Template;
+use tests::{Sandbox, Stack, unused_email};
+
+fn template_text() -> String {
+    fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml")
+}
+
+#[tokio::test]
+async fn each_request_is_one_line_that_names_nobody() {
+    let stack = Stack::connect();
+    let log = Paths::of_checkout().local("test-sandboxes/send-code.log");
+    let before = fs::read_to_string(&log).map_or(0, |text| text.len());
+    let sandbox = Sandbox::with_variables(&stack, "send-code", &[("METRICS_NAMESPACE", "Moments/observed")]).await;
+    let email = unused_email();
+    for _ in 0..2 {
+        sandbox.post("192.0.2.77", &json!({"email": email})).await;
+    }
+    let log = fs::read_to_string(&log).expect("the function's log").split_off(before);
+    assert!(!log.contains(&email) && !log.contains("192.0.2.77"), "the log names somebody");
+    let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let counted = |line: &&Value| {
+        line["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "Moments/observed" && line["CodesSent"] == 1
+    };
+    assert_eq!(lines.iter().filter(counted).count(), 2);
+    let requests: Vec<_> = lines.iter().filter(|line| line["message"] == "request answered").collect();
+    for request in &requests {
+        assert_eq!(request["route"], "POST /oauth/code");
+        assert!(request["status"].is_u64() && request["duration_ms"].is_u64() && request["request.id"].is_string());
+    }
+    assert!(requests.iter().any(|request| request["cold_start"] == true));
+    assert!(requests.iter().any(|request| request["cold_start"] == false));
+}
+
+#[test]
+fn alarms_and_dashboard_know_every_metric_and_no_other() {
+    let text = template_text();
+    let template: Template = text.parse().expect("a template");
+    let known: BTreeSet<String> = Metric::ALL.map(Metric::name).into();
+    for alarm in template.resources("AWS::CloudWatch::Alarm") {
+        let (name, namespace) = (alarm.properties.get("MetricName"), alarm.properties.get("Namespace"));
+        let is_ours = namespace.is_some_and(|namespace| namespace.as_str().is_none());
+        let name = name.and_then(|name| name.as_str()).filter(|_| is_ours);
+        assert!(name.is_none_or(|name| known.contains(name)), "{} watches {name:?}", alarm.logical_id);
+    }
+    let dashboard = text.split("DashboardBody").nth(1).expect("a dashboard");
+    for metric in &known {
+        assert!(
+            ["\"", "\\\""].iter().any(|end| dashboard.contains(&format!("\"{metric}{end}"))),
+            "the dashboard doesn't show {metric}"
+        );
+    }
+}
+
+#[test]
+fn every_route_that_changes_something_has_a_throttle_of_its_own() {
+    let template: Template = template_text().parse().expect("a template");
+    for function in template.resources("AWS::Serverless::Function") {
+        let events = function.properties.get("Events").and_then(|events| events.as_mapping()).into_iter().flatten();
+        for (_, event) in
+            events.filter(|(_, event)| event["Type"] == "HttpApi" && event["Properties"].get("Path").is_some())
+        {
+            let properties = &event["Properties"];
+            let is_throttled = properties.get("RouteSettings").is_some();
+            assert!(properties["Method"] == "GET" || is_throttled, "{} has no RouteSettings", function.logical_id);
+        }
+    }
+}
