@@ -41,7 +41,8 @@ bootstraps: sam-tools
 # `make deploy STAGE=production`; the stages are in samconfig.toml.
 STAGE ?= staging
 deploy: bootstraps
-	@local/sam/lay-out arm64 $(LAMBDA_DIR) .aws-sam/moments
+	@$(CARGO) build --quiet --package local
+	@mkdir -p .aws-sam/moments && local/sam/lay_out.py arm64 $(LAMBDA_DIR) .aws-sam/moments
 	@$(SAM) deploy --config-env $(STAGE) --template .aws-sam/moments/template.yaml
 	@.tools/sam/bin/python local/sam/keys $(STAGE)
 
