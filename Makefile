@@ -10,18 +10,21 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test bench tools build check-tools browser bootstraps deploy sam-tools sam-local sam-test sbom
+.PHONY: run test fuzz bench contract tools build check-tools browser bootstraps deploy sam-tools sam-local sam-test sbom
 
 run: tools build
 	@exec $(LOCAL) run
 
-test: tools tests/page/node_modules/.installed browser build
+test: tools tests/fuzz/.venv/.installed tests/page/node_modules/.installed browser build
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
-	@$(LOCAL) test $(CARGO) test --workspace
+	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
 	@$(LOCAL) roles
-	@$(LOCAL) test node --test $(wildcard tests/page/*.test.mjs)
 	@local/sam/run || test $$? -eq 77
+
+# The service against its contract, for FUZZ_SECONDS (half an hour unless given).
+fuzz: tools tests/fuzz/.venv/.installed build
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench
@@ -100,7 +103,14 @@ tests/page/node_modules/.installed: tests/page/package.json tests/page/package-l
 	@touch $@
 
 local/.venv/.installed: local/requirements.txt
-	@mkdir -p .local && { $(PYTHON) -m venv --clear local/.venv && \
-	local/.venv/bin/python -m pip install --no-deps -r local/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
-	|| { echo "error: pip can't install local/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
+tests/fuzz/.venv/.installed: tests/fuzz/requirements.txt
+%/.venv/.installed:
+	@mkdir -p .local && { $(PYTHON) -m venv --clear $*/.venv && \
+	$*/.venv/bin/python -m pip install --no-deps -r $*/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
+	|| { echo "error: pip can't install $*/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
 	@touch $@
+
+# Writes openapi.json from the endpoints' own types and descriptions.
+contract:
+	@CONTRACT=write $(CARGO) test --package contract --quiet the_frame_is_as_published >/dev/null
+	@CONTRACT=write $(CARGO) test --workspace --bins --quiet is_as_published >/dev/null

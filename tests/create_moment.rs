@@ -3,46 +3,12 @@
 use alloy::{
     primitives::{Address, U256},
     providers::Provider,
-    sol,
 };
 use serde_json::{Value, json};
-use shared::chain::contracts::{Creator1155, Erc20Minter, FixedPriceMinter};
-use tests::{Answer, Stack, Writer};
+use shared::chain::contracts::{Creator1155, Erc20Minter, FixedPriceMinter, TimedMinter};
+use tests::{Answer, Published, Stack, Writer};
 
 const PATH: &str = "/moment/create";
-
-sol! {
-    #[sol(rpc)]
-    interface Moments {
-        struct TokenData {
-            string uri;
-            uint256 maxSupply;
-            uint256 totalMinted;
-        }
-
-        function getTokenInfo(uint256 tokenId) external view returns (TokenData memory);
-        function balanceOf(address account, uint256 id) external view returns (uint256);
-        function createReferrals(uint256 tokenId) external view returns (address);
-        function getRoyalties(uint256 tokenId) external view returns (uint32 schedule, uint32 bps, address recipient);
-    }
-
-    #[sol(rpc)]
-    interface TimedSales {
-        struct SaleData {
-            uint64 saleStart;
-            uint64 marketCountdown;
-            uint64 saleEnd;
-            bool secondaryActivated;
-            uint256 minimumMarketEth;
-            address pool;
-            address erc20z;
-            string name;
-            string symbol;
-        }
-
-        function saleV2(address collection, uint256 tokenId) external view returns (SaleData memory);
-    }
-}
 
 /// A new collection for the moment.
 fn new_collection() -> Value {
@@ -82,18 +48,17 @@ async fn a_moment_in_a_new_collection_is_all_that_was_asked_for() {
     let (collection, id) = made(&answer);
     assert_eq!(id, U256::ONE);
 
-    let moments = Moments::new(collection, stack.chain());
+    let (moments, published) = (Creator1155::new(collection, stack.chain()), Published::new(collection, stack.chain()));
     let info = moments.getTokenInfo(id).call().await.expect("a token");
     assert_eq!(
         (info.uri.as_str(), info.maxSupply, info.totalMinted),
         ("ipfs://bafysteps/1.json", U256::from(40), U256::from(3))
     );
     assert_eq!(moments.balanceOf(account, id).call().await.expect("a balance"), U256::from(3));
-    assert_eq!(moments.createReferrals(id).call().await.expect("a referral"), referral);
-    let royalties = moments.getRoyalties(id).call().await.expect("royalties");
+    assert_eq!(published.createReferrals(id).call().await.expect("a referral"), referral);
+    let royalties = published.getRoyalties(id).call().await.expect("royalties");
     assert_eq!((royalties.bps, royalties.recipient), (1000, payee));
-    let rights =
-        Creator1155::new(collection, stack.chain()).permissions(id, account).call().await.expect("permissions");
+    let rights = moments.permissions(id, account).call().await.expect("permissions");
     assert_eq!(rights, U256::from(2), "the token is the factory's alone");
     let minter = FixedPriceMinter::new(stack.contract("fixedPriceMinter"), stack.chain());
     let sale = minter.sale(collection, id).call().await.expect("a sale");
@@ -128,7 +93,7 @@ async fn an_erc20_sale_and_a_timed_one_are_set() {
     let timed_minter = stack.contract("timedMinter");
     let timed = json!({"type": "PartnerTimedSaleStrategy", "pricePerToken": "0", "saleStart": 9, "saleEnd": 0});
     let (collection, id) = made(&create(&stack, &writer, new_collection(), token(timed)).await.expect_success());
-    let sale = TimedSales::new(timed_minter, stack.chain()).saleV2(collection, id).call().await.expect("a sale");
+    let sale = TimedMinter::new(timed_minter, stack.chain()).saleV2(collection, id).call().await.expect("a sale");
     assert_eq!((sale.saleStart, sale.name.as_str(), sale.symbol.as_str()), (9, "First Steps", "$FRST"));
 }
 
@@ -142,7 +107,7 @@ async fn a_split_gets_proceeds_and_royalties_and_is_made_once() {
     let mut recipients = Vec::new();
     for _ in 0..2 {
         let (collection, id) = made(&stack.write(PATH, &writer.key, &body, &[]).await.expect_success());
-        let royalties = Moments::new(collection, stack.chain()).getRoyalties(id).call().await.expect("royalties");
+        let royalties = Published::new(collection, stack.chain()).getRoyalties(id).call().await.expect("royalties");
         let minter = FixedPriceMinter::new(stack.contract("fixedPriceMinter"), stack.chain());
         let sale = minter.sale(collection, id).call().await.expect("a sale");
         assert_eq!(royalties.recipient, sale.fundsRecipient);

@@ -10,7 +10,6 @@ use tests::Stack;
 #[tokio::test]
 async fn every_function_has_an_event_file_that_its_binary_accepts() {
     let stack = Stack::connect();
-    let emulator = stack.map.api.strip_suffix("/api").expect("the base address ends in /api");
     let root = Paths::of_checkout().root().to_owned();
     let template: Template = fs::read_to_string(root.join("template.yaml")).expect("a template").parse().expect("YAML");
     let functions = template.functions().expect("functions");
@@ -23,7 +22,8 @@ async fn every_function_has_an_event_file_that_its_binary_accepts() {
     for function in functions {
         let file = root.join(format!("events/{}.json", function.binary));
         let event: Value = serde_json::from_str(&fs::read_to_string(file).expect("an event")).expect("JSON");
-        let answer = Invocation::of(emulator, &function.binary).send(&event).await.expect("the function returns");
+        let answer =
+            Invocation::of(&stack.map.lambda, &function.binary).send(&event).await.expect("the function returns");
         if !function.is_scheduled {
             let status = answer["statusCode"].as_u64().expect("a status");
             assert!(status < 500, "{} answered {answer}", function.binary);

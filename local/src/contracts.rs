@@ -221,8 +221,6 @@ impl<'a> Deployment<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::error::Error;
-
     use shared::chain::{
         Chains,
         account::EmbeddedWallet,
@@ -230,11 +228,11 @@ mod tests {
     };
 
     use super::*;
-    use crate::node::testing::{Anvil, artifacts};
+    use crate::{Error, node::testing::Anvil, paths::Paths};
 
     #[tokio::test]
-    async fn every_contract_is_where_the_service_looks_for_it() -> Result<(), Box<dyn Error>> {
-        let artifacts = artifacts()?;
+    async fn every_contract_is_where_the_service_looks_for_it() -> Result<(), Error> {
+        let artifacts = Artifacts::compile(&Paths::of_checkout()).await?;
         for chain in r#"[{"id": 8453}, {"id": 1}]"#.parse::<Chains>()?.iter() {
             let anvil = Anvil::start(chain)?;
             let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
@@ -260,7 +258,7 @@ mod tests {
         Ok(())
     }
 
-    async fn accounts_are_at_the_computed_address(node: &RootProvider) -> Result<(), Box<dyn Error>> {
+    async fn accounts_are_at_the_computed_address(node: &RootProvider) -> Result<(), Error> {
         let wallet = EmbeddedWallet::new(DEPLOYER, "018f4d2e-7c1a-4b7e-9a53-0c7d0f5f1e21".parse()?);
         let deployment = wallet.deployment();
         let salt = keccak256((keccak256(&deployment.initializer), deployment.saltNonce).abi_encode_packed());

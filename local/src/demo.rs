@@ -145,7 +145,7 @@ async fn discuss(stage: &Stage<'_>, collection: Address, collectors: &[Address; 
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeMap, error::Error};
+    use std::collections::BTreeMap;
 
     use alloy::{primitives::aliases::U96, rpc::types::Filter, sol_types::SolEvent};
     use shared::chain::{
@@ -161,10 +161,10 @@ mod tests {
         stage::{SOLD_FOR_USDC, USDC_PRICE},
         *,
     };
-    use crate::node::testing::Anvil;
+    use crate::{Error, node::testing::Anvil};
 
     #[tokio::test]
-    async fn the_chain_tells_what_the_demo_says() -> Result<(), Box<dyn Error>> {
+    async fn the_chain_tells_what_the_demo_says() -> Result<(), Error> {
         let chains: Chains = r#"[{"id": 8453}]"#.parse()?;
         let chain = chains.get(ChainId::DEFAULT)?;
         let anvil = Anvil::with_contracts(chain).await?;
@@ -187,7 +187,7 @@ mod tests {
         Ok(())
     }
 
-    async fn comments_are_logged(node: &RootProvider, chain: &Chain, demo: &Demo) -> Result<(), Box<dyn Error>> {
+    async fn comments_are_logged(node: &RootProvider, chain: &Chain, demo: &Demo) -> Result<(), Error> {
         let [collection, _] = &demo.collections;
         let about_the_moment = |address, token| (address, token) == (collection.address, SOLD_FOR_ETHER);
 
@@ -211,7 +211,7 @@ mod tests {
         chain: &Chain,
         collection: &DemoCollection,
         price: U256,
-    ) -> Result<(), Box<dyn Error>> {
+    ) -> Result<(), Error> {
         let contract = Creator1155::new(collection.address, node);
         let (ether_minter, usdc_minter) = (chain.addresses.fixed_price_minter, chain.addresses.erc20_minter);
         for (token, user, permission) in [
@@ -234,7 +234,7 @@ mod tests {
         Ok(())
     }
 
-    async fn logged<E: SolEvent>(node: &RootProvider, address: Address) -> Result<Vec<E>, Box<dyn Error>> {
+    async fn logged<E: SolEvent>(node: &RootProvider, address: Address) -> Result<Vec<E>, Error> {
         let filter = Filter::new().from_block(0).address(address).event_signature(E::SIGNATURE_HASH);
         let logs = node.get_logs(&filter).await?;
         logs.iter().map(|log| Ok(log.log_decode::<E>()?.inner.data)).collect()

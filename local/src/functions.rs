@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Every method that a client may send.
-const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
 /// How long a scheduled run is waited for before the next one.
 const SCHEDULED_RUN: Duration = Duration::from_secs(15);
@@ -52,7 +52,7 @@ impl Emulator {
         fs::write(&config, router(template)?)?;
         let mut command = Command::new(paths.python_program("cargo-lambda"));
         command.current_dir(paths.root()).arg("lambda").arg("--global").arg(&config);
-        command.args(["watch", "--only-lambda-apis", "--ignore-changes"]);
+        command.args(["watch", "--only-lambda-apis", "--ignore-changes", "--disable-cors"]);
         command.args(["--invoke-address", "127.0.0.1", "--invoke-port", &port.to_string()]);
         let mut process = Process::start(name, logs, &mut command)?;
         let url = format!("http://127.0.0.1:{port}");

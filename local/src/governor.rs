@@ -15,10 +15,10 @@ use alloy::{
     sol,
     sol_types::SolCall,
 };
-use shared::model::ChainId;
+use shared::{chain::contracts::Governor::proposeCall, model::ChainId};
 use tokio::sync::Mutex;
 
-use self::Governor::{ProposalCreated, castVoteCall, executeCall, proposeCall, queueCall};
+use self::Governor::{ProposalCreated, castVoteCall, executeCall, queueCall};
 use crate::{
     contracts::Artifacts,
     node::{StepError, during, transact},
@@ -33,7 +33,7 @@ const VOTING_PERIOD: u64 = 100;
 const IN_FAVOUR: u8 = 1;
 
 sol! {
-    /// What all kinds of governors have in common: the interface of Governor Bravo.
+    /// What all kinds of governors have in common beside their function `propose`.
     #[sol(rpc)]
     interface Governor {
         event ProposalCreated(
@@ -48,13 +48,6 @@ sol! {
             string description
         );
 
-        function propose(
-            address[] targets,
-            uint256[] values,
-            string[] signatures,
-            bytes[] calldatas,
-            string description
-        ) external returns (uint256 id);
         function castVote(uint256 id, uint8 support) external;
         function queue(uint256 id) external;
         function execute(uint256 id) external payable;
@@ -156,13 +149,11 @@ async fn voters(node: &RootProvider) -> Result<Vec<Address>, StepError> {
 
 #[cfg(test)]
 mod tests {
-    use std::error::Error;
-
     use alloy::{primitives::address, sol_types::SolValue};
     use shared::chain::{Chain, Chains};
 
     use super::*;
-    use crate::node::testing::{Anvil, artifacts};
+    use crate::{Error, node::testing::Anvil, paths::Paths};
 
     sol! {
         #[sol(rpc)]
@@ -175,27 +166,29 @@ mod tests {
     const FRIEND: Address = Address::repeat_byte(0xf0);
 
     #[tokio::test]
-    async fn a_proposal_passes_through_the_nouns_governor() -> Result<(), Box<dyn Error>> {
+    async fn a_proposal_passes_through_the_nouns_governor() -> Result<(), Error> {
         let (anvil, chain) = started().await?;
-        let governor = LocalGovernor::deploy_nouns(&anvil.rpc_url, &artifacts()?).await?;
+        let governor =
+            LocalGovernor::deploy_nouns(&anvil.rpc_url, &Artifacts::compile(&Paths::of_checkout()).await?).await?;
         assert_eq!(governor.governor, address!("6f3E6272A167e8AcCb32072d08E0957F9c79223d"));
         proposals_pass(&anvil, &chain, governor).await
     }
 
     #[tokio::test]
-    async fn a_proposal_passes_through_the_bravo_governor() -> Result<(), Box<dyn Error>> {
+    async fn a_proposal_passes_through_the_bravo_governor() -> Result<(), Error> {
         let (anvil, chain) = started().await?;
-        let governor = LocalGovernor::deploy_bravo(&anvil.rpc_url, &artifacts()?).await?;
+        let governor =
+            LocalGovernor::deploy_bravo(&anvil.rpc_url, &Artifacts::compile(&Paths::of_checkout()).await?).await?;
         proposals_pass(&anvil, &chain, governor).await
     }
 
-    async fn started() -> Result<(Anvil, Chain), Box<dyn Error>> {
+    async fn started() -> Result<(Anvil, Chain), Error> {
         let chain = r#"[{"id": 1}]"#.parse::<Chains>()?.get(CHAIN)?.clone();
         Ok((Anvil::with_contracts(&chain).await?, chain))
     }
 
     /// The executor mints 5 for itself and passes 3 on, once for each of two accounts that propose.
-    async fn proposals_pass(anvil: &Anvil, chain: &Chain, governor: LocalGovernor) -> Result<(), Box<dyn Error>> {
+    async fn proposals_pass(anvil: &Anvil, chain: &Chain, governor: LocalGovernor) -> Result<(), Error> {
         let node: RootProvider = RootProvider::connect(&anvil.rpc_url).await?;
         let currency = Currency::new(chain.addresses.usdc, &node);
         let transfer = Currency::transferCall { to: FRIEND, amount: U256::from(3) };
@@ -222,9 +215,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_action_that_fails_fails_the_proposal() -> Result<(), Box<dyn Error>> {
+    async fn an_action_that_fails_fails_the_proposal() -> Result<(), Error> {
         let (anvil, chain) = started().await?;
-        let artifacts = artifacts()?;
+        let artifacts = Artifacts::compile(&Paths::of_checkout()).await?;
         for governor in [
             LocalGovernor::deploy_nouns(&anvil.rpc_url, &artifacts).await?,
             LocalGovernor::deploy_bravo(&anvil.rpc_url, &artifacts).await?,

@@ -1,6 +1,7 @@
 //! The local stack: the whole service on one machine, made from `template.yaml`.
 #![warn(missing_docs)]
 
+pub mod api_gateway;
 pub mod chains;
 pub mod cloud;
 pub mod containers;

@@ -45,16 +45,16 @@ pub(crate) async fn transact(
 #[cfg(test)]
 pub(crate) mod testing {
     use std::{
-        error::Error,
         io::{BufRead, BufReader},
-        path::{Path, PathBuf},
         process::{Child, Command, Stdio},
-        sync::Mutex,
     };
 
     use shared::chain::Chain;
 
-    use crate::contracts::{Artifacts, deploy};
+    use crate::{
+        contracts::{Artifacts, deploy},
+        paths::Paths,
+    };
 
     /// A fresh node at a port of its own, which ends with the value.
     pub(crate) struct Anvil {
@@ -63,8 +63,8 @@ pub(crate) mod testing {
     }
 
     impl Anvil {
-        pub(crate) fn start(chain: &Chain) -> Result<Self, Box<dyn Error>> {
-            let mut process = Command::new(package().join("node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil"))
+        pub(crate) fn start(chain: &Chain) -> Result<Self, crate::Error> {
+            let mut process = Command::new(Paths::of_checkout().anvil())
                 .args(["--port", "0", "--disable-code-size-limit", "--chain-id", &chain.id.to_string()])
                 .stdout(Stdio::piped())
                 .spawn()?;
@@ -78,9 +78,9 @@ pub(crate) mod testing {
         }
 
         /// A node on which every contract is deployed.
-        pub(crate) async fn with_contracts(chain: &Chain) -> Result<Self, Box<dyn Error>> {
+        pub(crate) async fn with_contracts(chain: &Chain) -> Result<Self, crate::Error> {
             let anvil = Self::start(chain)?;
-            deploy(&anvil.rpc_url, chain, &artifacts()?).await?;
+            deploy(&anvil.rpc_url, chain, &Artifacts::compile(&Paths::of_checkout()).await?).await?;
             Ok(anvil)
         }
     }
@@ -89,22 +89,5 @@ pub(crate) mod testing {
         fn drop(&mut self) {
             let _ = self.process.kill().and_then(|()| self.process.wait());
         }
-    }
-
-    /// Contracts as installed and compiled, compiled now if need be.
-    pub(crate) fn artifacts() -> Result<Artifacts, Box<dyn Error>> {
-        // Tests run at the same time: one compiles, the others find it done.
-        static COMPILING: Mutex<()> = Mutex::new(());
-        let _compiling = COMPILING.lock()?;
-        let compiled = package().join("../.local/contracts");
-        let status = Command::new("node").arg(package().join("contracts/compile.mjs")).arg(&compiled).status()?;
-        if !status.success() {
-            return Err("the contracts don't compile".into());
-        }
-        Ok(Artifacts { node_modules: package().join("node_modules"), compiled })
-    }
-
-    fn package() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
     }
 }

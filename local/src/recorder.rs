@@ -13,7 +13,7 @@ use axum::{
     http::{HeaderMap, HeaderName, StatusCode},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -34,6 +34,17 @@ pub struct Need {
     pub context: BTreeMap<String, BTreeSet<String>>,
 }
 
+/// A call, with what it cost where DynamoDB says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What was asked for, such as `GetItem`.
+    pub operation: String,
+    /// Capacity units that it consumed.
+    pub capacity: f64,
+    /// Rows that it gave.
+    pub rows: usize,
+}
+
 /// The recorder.
 pub struct Recorder {
     /// Where it listens.
@@ -43,7 +54,7 @@ pub struct Recorder {
 
 #[derive(Default)]
 struct Records {
-    operations: Vec<String>,
+    calls: Vec<Call>,
     needs: BTreeSet<Need>,
 }
 
@@ -70,7 +81,12 @@ impl Recorder {
 
     /// The operations asked for since the last time, such as `GetItem`.
     pub fn take(&self) -> Vec<String> {
-        mem::take(&mut lock(&self.records).operations)
+        self.take_calls().into_iter().map(|call| call.operation).collect()
+    }
+
+    /// The calls since the last time, with what they cost.
+    pub fn take_calls(&self) -> Vec<Call> {
+        mem::take(&mut lock(&self.records).calls)
     }
 
     /// Everything that was needed so far.
@@ -90,12 +106,8 @@ async fn forward(
 ) -> Result<(StatusCode, HeaderMap, Bytes), (StatusCode, String)> {
     let unreachable = |error: reqwest::Error| (StatusCode::BAD_GATEWAY, error.to_string());
     let (operation, needs) = needs_of(&headers, &body);
-    {
-        let mut records = lock(&upstream.records);
-        records.operations.push(operation);
-        records.needs.extend(needs);
-    }
-    let mut request = upstream.client.post(&upstream.url).body(body);
+    lock(&upstream.records).needs.extend(needs);
+    let mut request = upstream.client.post(&upstream.url).body(asking_for_capacity(&headers, body));
     for name in ["authorization", "content-type", "x-amz-date", "x-amz-target"] {
         if let Some(value) = headers.get(name) {
             request = request.header(name, value);
@@ -105,7 +117,37 @@ async fn forward(
     let (status, received) = (answer.status(), answer.headers().clone());
     let passed_on = ["content-type", "x-amz-crc32", "x-amzn-requestid"].map(HeaderName::from_static);
     let headers = passed_on.into_iter().filter_map(|name| Some((name.clone(), received.get(&name)?.clone())));
-    Ok((status, headers.collect(), answer.bytes().await.map_err(unreachable)?))
+    let body = answer.bytes().await.map_err(unreachable)?;
+    let told = serde_json::from_slice(&body).unwrap_or_default();
+    let call = Call { operation, capacity: capacity_of(&told), rows: rows_of(&told) };
+    lock(&upstream.records).calls.push(call);
+    Ok((status, headers.collect(), body))
+}
+
+/// The same request, which is to be answered with what it consumed if it is one of DynamoDB's.
+fn asking_for_capacity(headers: &HeaderMap, body: Bytes) -> Bytes {
+    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    match serde_json::from_slice(&body) {
+        Ok(Value::Object(mut request)) if target.starts_with("DynamoDB_") => {
+            request.insert("ReturnConsumedCapacity".to_owned(), json!("TOTAL"));
+            Value::Object(request).to_string().into()
+        }
+        _ => body,
+    }
+}
+
+/// One table's capacity, or that of all tables of a batch.
+fn capacity_of(answer: &Value) -> f64 {
+    match &answer["ConsumedCapacity"] {
+        Value::Array(tables) => tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum(),
+        table => table["CapacityUnits"].as_f64().unwrap_or_default(),
+    }
+}
+
+fn rows_of(answer: &Value) -> usize {
+    let batches = answer["Responses"].as_object().into_iter().flatten().filter_map(|(_, rows)| rows.as_array());
+    let batched: usize = batches.map(Vec::len).sum();
+    answer["Items"].as_array().map_or(batched + usize::from(answer["Item"].is_object()), Vec::len)
 }
 
 /// A call's operation, and what a role must allow for it.

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 use crate::{
     Error,
+    api_gateway::ApiGateway,
     chains::LocalChain,
     cloud::{self, Endpoints},
     contracts::{self, Artifacts},
@@ -46,6 +47,8 @@ const GENEROSITY: u64 = 100;
 pub struct StackMap {
     /// Base address of the service.
     pub api: String,
+    /// Lambda's own API, which invokes functions past their routes.
+    pub lambda: String,
     /// DynamoDB.
     pub dynamodb: String,
     /// KMS and SES.
@@ -70,6 +73,7 @@ pub struct Stack {
     _chains: Vec<LocalChain>,
     _functions: Emulator,
     recorders: Vec<Recorder>,
+    _gateway: ApiGateway,
 }
 
 /// What to start.
@@ -106,9 +110,10 @@ impl Stack {
         }
         let logs = options.folder.join("logs");
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
-        let mut functions = Emulator::start(paths, &logs, "cargo-lambda", port, &template).await?;
-        let api = format!("{}/api", functions.url());
-        steps.done(&format!("Lambda runtime API and routes at {}", functions.url()));
+        let mut functions = Emulator::start(paths, &logs, "cargo-lambda", free_port()?, &template).await?;
+        let api_gateway = ApiGateway::start(port, functions.url(), template.cors()?).await?;
+        let api = format!("{}/api", api_gateway.url);
+        steps.done(&format!("Lambda runtime API at {}, its gateway at {}", functions.url(), api_gateway.url));
 
         let dynamodb = database::start().await?;
         steps.done(&format!("DynamoDB at {dynamodb}"));
@@ -166,9 +171,11 @@ impl Stack {
         steps.done("demo content indexed");
 
         let Endpoints { aws, dynamodb } = endpoints;
-        let map = StackMap { api, dynamodb, aws, mail, rpc, contracts, demo: serde_json::to_value(demo)?, names };
+        let lambda = functions.url().to_owned();
+        let demo = serde_json::to_value(demo)?;
+        let map = StackMap { api, lambda, dynamodb, aws, mail, rpc, contracts, demo, names };
         fs::write(options.folder.join("stack.json"), serde_json::to_string_pretty(&map)?)?;
-        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions, recorders })
+        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions, _gateway: api_gateway, recorders })
     }
 
     /// What the functions were seen to need, if that was recorded.
@@ -188,6 +195,7 @@ fn overrides(
     let rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain, [url])).collect();
     let mut overrides = BTreeMap::from([
         ("Chains", chains),
+        ("GovernanceChains", json!([{"id": governor::CHAIN}]).to_string()),
         ("RpcUrls", serde_json::to_string(&rpc_urls)?),
         ("MailSender", "moments@example.com".to_owned()),
         ("TokenIssuer", api.to_owned()),
@@ -195,7 +203,7 @@ fn overrides(
         ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly"] {
+    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly", "ProposalsPerClientHourly"] {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
         overrides.insert(limit, (default * GENEROSITY).to_string());

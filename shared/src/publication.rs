@@ -1,29 +1,26 @@
 //! What every endpoint that publishes collections and moments has in common: the body of the request, the calls that it
 //! comes to, and what the receipt says was made.
 
-use alloy::{
-    primitives::{Address, U256},
-    rpc::types::TransactionReceipt,
-    sol_types::SolEvent,
-};
-use serde_json::{Map, Value, json};
+use alloy::{primitives::Address, rpc::types::TransactionReceipt, sol_types::SolEvent};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::{
     chain::{
         Chain,
         account::Call,
-        contracts::{Creator1155, CreatorFactory::SetupNewContract, SplitFactory},
+        contracts::{Creator1155, CreatorFactory::SetupNewContract},
+        destination::{Destination, DestinationError},
         node::Node,
         permission::Permission,
-        publishing::{Publisher, create_split, split_params},
+        publishing::Publisher,
+        splits::{self, LocatedSplit},
     },
-    http::{ApiError, Fields, Request},
+    http::{ApiError, Fields, MAX_MOMENTS_BYTES, Request},
     model::{self, ChainId, CheckedAddress, MetadataUri, NewMoment, Split, TargetCollection},
     writing::{Writers, Writing, answer_node_error, no_collection},
 };
-
-/// Most moments that one request can make.
-const MAX_MOMENTS: usize = 50;
 
 /// What is to be published.
 pub struct Publication {
@@ -67,13 +64,9 @@ impl Publication {
     /// # Errors
     /// 400, 413 or 415.
     pub fn parse_moments(request: &Request, writers: &Writers) -> Result<Self, ApiError> {
-        let mut fields = request.json_of(MAX_BATCH_BYTES)?;
+        let mut fields = request.json_of(MAX_MOMENTS_BYTES)?;
         let target = fields.target_collection();
-        let moments = fields.objects("tokens", 1..=MAX_MOMENTS).and_then(|tokens| {
-            // Every one is read, so that what is wrong with each is told.
-            let moments: Vec<_> = tokens.into_iter().map(|mut token| token.new_moment()).collect();
-            moments.into_iter().collect()
-        });
+        let moments = fields.new_moments();
         Self::finish(fields, writers, moments, || target)
     }
 
@@ -97,80 +90,114 @@ impl Publication {
     pub async fn calls(&self, writing: &Writing<'_>) -> Result<Vec<Call>, ApiError> {
         let (addresses, operator) = (&writing.chain().addresses, Address::from(writing.account()));
         let account = writing.own_wallet(self.account).await?.into();
-        let (split, existing) = tokio::join!(self.split(writing), self.existing(writing));
-        let ((split, mut calls), existing) = (split?, existing?);
-        let publisher = Publisher { addresses, account, operator, split };
-        calls.push(match (&self.target, existing) {
-            (TargetCollection::Existing(address), Some(Existing { next, name })) => {
-                let data = publisher.publish(next, &name, &self.moments);
-                Call::new((*address).into(), &Creator1155::multicallCall { data })
-            }
-            (TargetCollection::New { name, uri }, _) => {
+        let (split, destination) = tokio::join!(
+            locate_split(writing.chain(), writing.node(), self.split.as_ref(), writing.account()),
+            self.destination(writing)
+        );
+        let (split, destination) = (split?, destination?);
+        let publisher = Publisher { addresses, account, operator, split: split.as_ref().map(|split| split.address) };
+        let creation = split.and_then(|split| split.creation);
+        let mut calls: Vec<_> = creation.iter().map(|creation| Call::new(addresses.split_factory, creation)).collect();
+        calls.push(match destination {
+            Destination::New { name, uri } => {
                 Call::new(addresses.factory, &publisher.create_collection(name, uri, &self.moments))
             }
-            (TargetCollection::Existing(address), None) => return Err(no_collection(*address)),
+            Destination::Existing { contract, next_token, name } => {
+                let data = publisher.publish(next_token, &name, &self.moments);
+                Call::new(contract, &Creator1155::multicallCall { data })
+            }
         });
         Ok(calls)
     }
 
-    /// The split's address, with the call that makes it where it isn't there yet.
-    async fn split(&self, writing: &Writing<'_>) -> Result<(Option<Address>, Vec<Call>), ApiError> {
-        let Some(split) = &self.split else { return Ok((None, Vec::new())) };
-        let factory = writing.chain().addresses.split_factory;
-        let wanted = create_split(split, writing.account().into());
-        let question =
-            SplitFactory::isDeployedCall { split: split_params(split), owner: wanted.owner, salt: wanted.salt };
-        let answer = writing.node().read(factory, &question).await.map_err(answer_node_error)?;
-        let answer = answer.ok_or_else(|| ApiError::unprocessable("This chain has no contract for splits"))?;
-        let calls = if answer._1 { Vec::new() } else { vec![Call::new(factory, &wanted)] };
-        Ok((Some(answer._0), calls))
-    }
-
-    /// The collection that moments are added to, which the artist's account must be allowed to do.
-    async fn existing(&self, writing: &Writing<'_>) -> Result<Option<Existing>, ApiError> {
-        let TargetCollection::Existing(address) = self.target else { return Ok(None) };
-        let existing = Existing::read(writing.node(), address.into()).await?;
-        let existing = existing.ok_or_else(|| no_collection(address))?;
-        writing.require_on_collection(address, Permission::Minter).await?;
-        Ok(Some(existing))
+    /// Where the moments go, which the artist's account must be allowed to add to.
+    async fn destination(&self, writing: &Writing<'_>) -> Result<Destination<'_>, ApiError> {
+        let destination = find_destination(writing.node(), &self.target).await?;
+        if let TargetCollection::Existing(address) = self.target {
+            writing.require_on_collection(address, Permission::Minter).await?;
+        }
+        Ok(destination)
     }
 }
 
-/// Longest body of a batch: fifty moments whose URIs are as long as they may be.
-const MAX_BATCH_BYTES: usize = 256 * 1024;
-
-struct Existing {
-    next: U256,
-    name: String,
+/// Where moments go on a chain.
+///
+/// # Errors
+/// 404 when a collection that should be there isn't, 502 or 503 when no node answers.
+pub async fn find_destination<'a>(node: &Node, target: &'a TargetCollection) -> Result<Destination<'a>, ApiError> {
+    Destination::find(node, target).await.map_err(|error| match error {
+        DestinationError::NoCollection(address) => no_collection(address),
+        DestinationError::Node(error) => answer_node_error(error),
+    })
 }
 
-impl Existing {
-    async fn read(node: &Node, collection: Address) -> Result<Option<Self>, ApiError> {
-        let (count, name) = (Creator1155::nextTokenIdCall {}, Creator1155::nameCall {});
-        let (next, name) =
-            tokio::try_join!(node.read(collection, &count), node.read(collection, &name)).map_err(answer_node_error)?;
-        Ok(next.zip(name).map(|(next, name)| Self { next, name }))
-    }
+/// Where a split is on a chain; `None` when none is wanted. `creator` is who is said to make it.
+///
+/// # Errors
+/// 422 when the chain has no splits, 502 or 503 when no node answers.
+pub async fn locate_split(
+    chain: &Chain,
+    node: &Node,
+    split: Option<&Split>,
+    creator: model::Address,
+) -> Result<Option<LocatedSplit>, ApiError> {
+    let Some(split) = split else { return Ok(None) };
+    let located = splits::locate(node, chain.addresses.split_factory, split, creator.into()).await;
+    let located = located.map_err(answer_node_error)?;
+    located.map(Some).ok_or_else(|| ApiError::unprocessable("This chain has no contract for splits"))
 }
 
-/// What `POST /collections` answers besides hash and chain: `contractAddress`.
+/// What `POST /collections` answers besides hash and chain.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundCollection {
+    /// The collection.
+    contract_address: model::Address,
+}
+
+/// What `POST /moment/create` answers besides hash and chain.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundMoment {
+    /// Its collection.
+    contract_address: model::Address,
+    /// Its token.
+    token_id: model::TokenId,
+}
+
+/// What `POST /moment/create-batch` answers besides hash and chain.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundMoments {
+    /// Their collection.
+    contract_address: model::Address,
+    /// Their tokens, in the order of the request.
+    token_ids: Vec<model::TokenId>,
+}
+
+/// The collection that a transaction made.
 pub fn found_collection(chain: &Chain, receipt: &TransactionReceipt) -> Option<Map<String, Value>> {
     let mut created = logs::<SetupNewContract>(receipt).filter(|(emitter, _)| *emitter == chain.addresses.factory);
-    let address = model::Address::from(created.next()?.1.newContract);
-    Some(Map::from_iter([("contractAddress".to_owned(), json!(address))]))
+    found(&FoundCollection { contract_address: created.next()?.1.newContract.into() })
 }
 
-/// What `POST /moment/create` answers besides hash and chain: `contractAddress` and `tokenId`.
+/// The moment that a transaction made.
 pub fn found_moment(_: &Chain, receipt: &TransactionReceipt) -> Option<Map<String, Value>> {
-    let (address, ids) = moments_made(receipt)?;
-    Some(Map::from_iter([("contractAddress".to_owned(), json!(address)), ("tokenId".to_owned(), json!(ids.first()?))]))
+    let (contract_address, ids) = moments_made(receipt)?;
+    found(&FoundMoment { contract_address, token_id: *ids.first()? })
 }
 
-/// What `POST /moment/create-batch` answers besides hash and chain: `contractAddress` and `tokenIds`, in the order of the
-/// request.
+/// The moments that a transaction made.
 pub fn found_moments(_: &Chain, receipt: &TransactionReceipt) -> Option<Map<String, Value>> {
-    let (address, ids) = moments_made(receipt)?;
-    Some(Map::from_iter([("contractAddress".to_owned(), json!(address)), ("tokenIds".to_owned(), json!(ids))]))
+    let (contract_address, token_ids) = moments_made(receipt)?;
+    found(&FoundMoments { contract_address, token_ids })
+}
+
+fn found(findings: &impl Serialize) -> Option<Map<String, Value>> {
+    match serde_json::to_value(findings) {
+        Ok(Value::Object(findings)) => Some(findings),
+        _ => None,
+    }
 }
 
 /// The collection and the ids of the tokens that a transaction made: it makes them in one collection, in order.

@@ -32,7 +32,7 @@ impl Answer {
         assert_eq!(self.status, status, "{self:?}");
         assert_eq!(self.body["status"], "error", "{self:?}");
         assert!(self.body["message"].as_str().is_some_and(|message| !message.is_empty()), "{self:?}");
-        assert_eq!(self.header("content-type"), "application/json");
+        assert_eq!(self.header("content-type"), "application/json; charset=utf-8");
         assert!(!self.header("x-request-id").is_empty(), "{self:?}");
         for error in self.body["errors"].as_array().into_iter().flatten() {
             assert!(error["field"].is_string() && error["message"].is_string(), "{self:?}");

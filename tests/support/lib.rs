@@ -2,6 +2,9 @@
 
 mod answer;
 mod artist;
+mod published;
+mod reading;
+mod relay;
 mod sandbox;
 mod stack;
 mod veil;
@@ -10,8 +13,11 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
-pub use local::recorder::Recorder;
-pub use sandbox::Sandbox;
+pub use local::recorder::{Call, Recorder};
+pub use published::Published;
+pub use reading::{document, fields};
+pub use relay::Relay;
+pub use sandbox::{Sandbox, empty_tables};
 pub use stack::Stack;
 pub use veil::Veil;
 pub use wallet::{personal_sign, safe_of, sign_as_safe};

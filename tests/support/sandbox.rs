@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, fs};
 
 use local::{
     cloud::Endpoints,
-    database,
+    database::LocalDatabase,
     functions::{Emulator, Invocation, environment},
     paths::Paths,
     process::free_port,
@@ -29,11 +29,8 @@ impl Sandbox {
 
     /// `binary` with empty tables of its own.
     pub async fn with_empty_tables(stack: &Stack, binary: &str) -> Self {
-        let endpoints = Endpoints { dynamodb: database::start().await.expect("a database"), ..stack.endpoints() };
-        for table in template().resources("AWS::DynamoDB::Table") {
-            endpoints.create_table(table).await.expect("a table");
-        }
-        Self::start(stack, binary, &[], endpoints).await
+        let database = empty_tables(stack).await;
+        Self::with_database(stack, binary, &database.endpoint).await
     }
 
     /// `binary` with the tables that are at another endpoint.
@@ -99,6 +96,16 @@ impl Sandbox {
         let path = Paths::of_checkout().root().join(format!("events/{}.json", self.binary));
         serde_json::from_str(&fs::read_to_string(path).expect("an event")).expect("JSON")
     }
+}
+
+/// A database of a test's own, with the template's tables.
+pub async fn empty_tables(stack: &Stack) -> LocalDatabase {
+    let database = LocalDatabase::start().await.expect("a database");
+    let endpoints = Endpoints { dynamodb: database.endpoint.clone(), ..stack.endpoints() };
+    for table in template().resources("AWS::DynamoDB::Table") {
+        endpoints.create_table(table).await.expect("a table");
+    }
+    database
 }
 
 fn template() -> Template {

@@ -37,6 +37,10 @@ impl Stack {
         self.http.post(format!("{}{path}", self.map.api))
     }
 
+    pub fn put(&self, path: &str) -> reqwest::RequestBuilder {
+        self.http.put(format!("{}{path}", self.map.api))
+    }
+
     pub fn patch(&self, path: &str) -> reqwest::RequestBuilder {
         self.http.patch(format!("{}{path}", self.map.api))
     }
@@ -88,12 +92,22 @@ impl Stack {
 
     /// The default chain's node.
     pub fn chain(&self) -> RootProvider {
-        ProviderBuilder::default().connect_http(self.map.rpc["8453"].parse().expect("a URL"))
+        self.node_of("8453")
+    }
+
+    /// A chain's node.
+    pub fn node_of(&self, chain: &str) -> RootProvider {
+        ProviderBuilder::default().connect_http(self.map.rpc[chain].parse().expect("a URL"))
     }
 
     /// Address of a contract on the default chain.
     pub fn contract(&self, name: &str) -> Address {
-        self.map.contracts["8453"][name].parse().expect("an address")
+        self.contract_on("8453", name)
+    }
+
+    /// Address of a contract on a chain.
+    pub fn contract_on(&self, chain: &str, name: &str) -> Address {
+        self.map.contracts[chain][name].parse().expect("an address")
     }
 
     /// A collection of the demo content.
@@ -146,6 +160,20 @@ impl Stack {
             minterArguments: (collector, comment.to_owned()).abi_encode_params().into(),
         };
         self.transact(collector, collection, fee, mint).await;
+    }
+
+    /// What is at `path`, once the indexer has read what makes it so.
+    pub async fn wait_until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let mut answer = None;
+        for _ in 0..150 {
+            let now = Answer::of(self.get(path)).await;
+            if now.status == 200 && is_so(&now.body) {
+                return now.body;
+            }
+            answer = Some(now);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{path} isn't so after 15 s: {answer:?}");
     }
 
     /// The comment at `path` that is meant, once the indexer has read it.

@@ -1,5 +1,8 @@
 //! `POST /artists/api-keys`: makes an API key for the signed-in artist and shows it, this once.
 
+#[cfg(test)]
+mod description;
+
 use serde::Serialize;
 use shared::{
     auth::{api_key::PlainKey, token::TokenVerifier},
@@ -9,6 +12,7 @@ use shared::{
     store::{KeyRecord, Keys, MAX_KEYS, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,12 +26,14 @@ struct CreateApiKey {
 }
 
 /// The body of the request, which may be left out.
+#[derive(ToSchema)]
 struct CreateApiKeyRequest {
-    /// `name`: what the artist calls the key; 1 to 100 characters.
+    /// What the artist calls the key.
+    #[schema(value_type = Option<KeyName>, default = json!(KeyName::default()))]
     name: KeyName,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CreateApiKeyResponse {
     /// The key. Only its hash is kept, so it can't be shown again.

@@ -1,6 +1,9 @@
 //! `POST /collections`: makes a collection of the artist's. The body is `{account?, name, uri, splits?, chainId?}`, the
 //! answer `{contractAddress, hash, chainId}`, or 202 with `{hash, chainId}` while it isn't mined.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     publication::{Publication, found_collection},

@@ -2,6 +2,9 @@
 //! account?, splits?, chainId?}`, the answer `{contractAddress, tokenId, hash, chainId}`, or 202 with `{hash, chainId}`
 //! while it isn't mined.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     publication::{Publication, found_moment},

@@ -2,6 +2,9 @@
 //! tokens, account?, splits?, chainId?}`, the answer `{contractAddress, tokenIds, hash, chainId}`, or 202 with `{hash,
 //! chainId}` while it isn't mined.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     publication::{Publication, found_moments},

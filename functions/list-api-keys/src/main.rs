@@ -1,5 +1,8 @@
 //! `GET /artists/api-keys`: the signed-in artist's live keys, newest first, without the keys themselves.
 
+#[cfg(test)]
+mod description;
+
 use serde::Serialize;
 use shared::{
     auth::token::TokenVerifier,
@@ -9,6 +12,7 @@ use shared::{
     store::{KeyRecord, Keys, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,12 +25,12 @@ struct ListApiKeys {
     keys: Keys,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListApiKeysResponse {
     keys: Vec<ListedKey>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListedKey {
     id: KeyId,
     name: KeyName,
@@ -35,6 +39,7 @@ struct ListedKey {
     /// ISO 8601.
     created_at: String,
     /// ISO 8601; null until the key is used.
+    #[schema(required = true)]
     last_used_at: Option<String>,
 }
 

@@ -1,14 +1,18 @@
 //! `GET /comments`: a moment's comments, or the replies to one of them.
 
+#[cfg(test)]
+mod description;
+
 use serde::Serialize;
 use shared::{
     chain::Chains,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{Address, ChainId, Comment, CommentId, Invalid, MomentRef, TokenId},
+    model::{Address, ChainId, Comment, CommentId, MomentRef, TokenId, Whole},
     store::{Comments, ListedComment, PAGE_SIZE, Table},
     telemetry,
 };
+use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,23 +26,32 @@ struct ListComments {
 }
 
 /// Which comments are asked for.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct ListCommentsQuery {
-    /// `collectionAddress`, `tokenId` and `chainId` (8453 unless given).
-    moment: MomentRef,
-    /// `offset`: how many to pass over; 0 unless given.
-    offset: u64,
-    /// `replyToId`: the comment whose direct replies are asked for; top-level comments unless given.
-    reply_to: Option<CommentId>,
+    /// The moment's collection.
+    collection_address: Address,
+    /// The moment's token.
+    token_id: TokenId,
+    /// The collection's chain.
+    #[param(default = json!(ChainId::DEFAULT), required = false)]
+    chain_id: ChainId,
+    /// How many comments to pass over.
+    #[param(default = 0, required = false)]
+    offset: Whole,
+    /// The comment whose direct replies are asked for; top-level comments unless given.
+    reply_to_id: Option<CommentId>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListCommentsResponse {
     /// Top-level comments newest first, replies oldest first; 20 at most.
+    #[schema(max_items = 20)]
     comments: Vec<MomentComment>,
 }
 
-/// The contract's `MomentComment`.
-#[derive(Serialize)]
+/// A comment as a list shows it.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct MomentComment {
     #[serde(flatten)]
@@ -46,6 +59,7 @@ struct MomentComment {
     /// Direct replies; shown as 0 on replies and in previews.
     reply_count: u64,
     /// The first three replies, oldest first; none on replies and in previews.
+    #[schema(no_recursion, max_items = 3)]
     replies: Vec<MomentComment>,
 }
 
@@ -59,14 +73,15 @@ impl ListComments {
 impl Endpoint for ListComments {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let query = ListCommentsQuery::parse(request, &self.chains)?;
-        let page = match query.reply_to {
-            Some(parent) => self.comments.replies(&query.moment, parent, query.offset).await?,
-            None => self.comments.top_level(&query.moment, query.offset).await?,
+        let (moment, Whole(offset)) = (query.moment(), query.offset);
+        let page = match query.reply_to_id {
+            Some(parent) => self.comments.replies(&moment, parent, offset).await?,
+            None => self.comments.top_level(&moment, offset).await?,
         };
-        let show = if query.reply_to.is_some() { MomentComment::reply } else { MomentComment::top_level };
+        let show = if query.reply_to_id.is_some() { MomentComment::reply } else { MomentComment::top_level };
         let response =
             Response::public(&ListCommentsResponse { comments: page.comments.into_iter().map(show).collect() })?;
-        let next = query.offset.saturating_add(PAGE_SIZE as u64);
+        let next = offset.saturating_add(PAGE_SIZE as u64);
         if page.more { response.with_next(request, "offset", next) } else { Ok(response) }
     }
 }
@@ -74,18 +89,27 @@ impl Endpoint for ListComments {
 impl ListCommentsQuery {
     fn parse(request: &Request, chains: &Chains) -> Result<Self, ApiError> {
         let mut fields = request.query();
-        let collection = fields.required::<Address>("collectionAddress");
-        let token = fields.required::<TokenId>("tokenId");
-        let chain = fields.optional_or("chainId", ChainId::DEFAULT);
-        let offset = fields.optional_or("offset", Offset(0));
-        let reply_to = fields.optional::<CommentId>("replyToId");
-        if let Some(Err(error)) = chain.map(|chain| chains.get(chain)) {
+        let collection_address = fields.required("collectionAddress");
+        let token_id = fields.required("tokenId");
+        let chain_id = fields.optional_or("chainId", ChainId::DEFAULT);
+        let offset = fields.optional_or("offset", Whole(0));
+        let reply_to_id = fields.optional("replyToId");
+        if let Some(Err(error)) = chain_id.map(|chain| chains.get(chain)) {
             fields.refuse("chainId", error);
         }
         fields.finish(|| {
-            let moment = MomentRef { chain: chain?, collection: collection?, token: token? };
-            Some(Self { moment, offset: offset?.0, reply_to })
+            Some(Self {
+                collection_address: collection_address?,
+                token_id: token_id?,
+                chain_id: chain_id?,
+                offset: offset?,
+                reply_to_id,
+            })
         })
+    }
+
+    fn moment(&self) -> MomentRef {
+        MomentRef { chain: self.chain_id, collection: self.collection_address, token: self.token_id }
     }
 }
 
@@ -101,18 +125,5 @@ impl MomentComment {
 
     fn preview(comment: Comment) -> Self {
         Self { comment, reply_count: 0, replies: Vec::new() }
-    }
-}
-
-/// How many rows to pass over.
-struct Offset(u64);
-
-impl std::str::FromStr for Offset {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = if digits { text.parse().ok() } else { None };
-        number.map(Self).ok_or(Invalid("must be a whole number, 0 or more"))
     }
 }

@@ -1,5 +1,8 @@
 //! `POST /oauth/login`: turns a mailed code into a token. The first sign-in makes the artist.
 
+#[cfg(test)]
+mod description;
+
 use std::time::Duration;
 
 use serde::Serialize;
@@ -13,6 +16,7 @@ use shared::{
     store::{Artist, Artists, Codes, StoreError, Table},
     telemetry::{self, Metric},
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -28,14 +32,15 @@ struct LogIn {
 }
 
 /// The body of the request.
+#[derive(ToSchema)]
 struct LogInRequest {
-    /// `email`: the address that the code was sent to.
+    /// The address that the code was sent to.
     email: Email,
-    /// `code`: its 6 digits.
+    /// Its 6 digits.
     code: OneTimeCode,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct LogInResponse {
     /// A JWT, valid for an hour.
     token: String,

@@ -1,5 +1,8 @@
 //! `GET /.well-known/jwks.json`: the public keys that tokens are signed with (RFC 7517).
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     auth::token::PublicKeys,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

@@ -1,5 +1,8 @@
 //! `DELETE /artists/api-keys?keyId=`: revokes a key of the signed-in artist, at once and for good.
 
+#[cfg(test)]
+mod description;
+
 use serde::Serialize;
 use shared::{
     auth::token::TokenVerifier,
@@ -9,6 +12,7 @@ use shared::{
     store::{Keys, Table},
     telemetry,
 };
+use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,13 +26,17 @@ struct RevokeApiKey {
 }
 
 /// Which key goes.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
 struct RevokeApiKeyQuery {
-    /// `keyId`: its id in the list of keys.
+    /// Its id in the list of keys.
+    #[param(rename = "keyId")]
     key: KeyId,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct RevokeApiKeyResponse {
+    /// The key is revoked.
     success: bool,
 }
 

@@ -1,5 +1,8 @@
 //! `POST /oauth/code`: mails a sign-in code.
 
+#[cfg(test)]
+mod description;
+
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,13 +12,14 @@ use shared::{
         sign_in_code::SignInCodes,
     },
     clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, RateLimit, Request, Response, StartError, serve},
     kms::MacKey,
     mail::Mailer,
     model::Email,
     store::{Codes, RateWindows, Table},
     telemetry::{self, Metric},
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -31,12 +35,13 @@ struct SendCode {
 }
 
 /// The body of the request.
+#[derive(ToSchema)]
 struct SendCodeRequest {
-    /// `email`: where the code goes; at most 254 characters.
+    /// Where the code goes.
     email: Email,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct SendCodeResponse {
     /// The mail is on its way. Says nothing of whether the address has signed in before.
     success: bool,
@@ -60,22 +65,21 @@ impl Endpoint for SendCode {
         let SendCodeRequest { email } = SendCodeRequest::parse(request)?;
         let sent = self.send(&email, request).await;
         telemetry::count(if sent.is_ok() { Metric::CodesSent } else { Metric::CodesRefused });
-        sent?;
-        Response::json(&SendCodeResponse { success: true })
+        Ok(Response::json(&SendCodeResponse { success: true })?.limited(&sent?))
     }
 }
 
 impl SendCode {
-    async fn send(&self, email: &Email, request: &Request) -> Result<(), ApiError> {
+    async fn send(&self, email: &Email, request: &Request) -> Result<RateLimit, ApiError> {
         let now = clock::now()?;
-        rate_limit::admit(&self.windows, &self.limits.of(email, request), now).await?;
+        let limit = rate_limit::admit(&self.windows, &self.limits.of(email, request), now).await?;
         let (code, issued) = self.codes.issue(email, now).await?;
         if let Err(error) = self.mailer.send_code(email, &code).await {
             // A code that nobody was sent must not stay open to guesses.
             self.codes.withdraw(&issued).await?;
             return Err(ApiError::bad_gateway("The mail could not be sent: try again in a moment", error));
         }
-        Ok(())
+        Ok(limit)
     }
 }
 

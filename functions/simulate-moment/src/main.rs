@@ -1,5 +1,8 @@
 //! `POST /moment/create/simulate`: what `POST /moment/create` would come to, with nothing sent and nothing kept.
 
+#[cfg(test)]
+mod description;
+
 use serde::Serialize;
 use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
@@ -7,6 +10,7 @@ use shared::{
     telemetry,
     writing::Writers,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -18,7 +22,7 @@ struct SimulateMoment {
     writers: Writers,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct SimulateMomentResponse {
     /// It would work as things are now.
     success: bool,

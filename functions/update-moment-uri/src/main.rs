@@ -1,5 +1,8 @@
 //! `POST /registry/metadata/moment`: gives a moment another metadata URI.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     chain::{account::Call, contracts::Creator1155, permission::Permission},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
@@ -7,6 +10,7 @@ use shared::{
     telemetry,
     writing::{Begun, Wording, Writers},
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -19,10 +23,12 @@ struct UpdateMomentUri {
 }
 
 /// The body of the request. The response is the transaction: `{hash, chainId}`.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
 struct UpdateMomentUriRequest {
-    /// `moment`: `collectionAddress`, `tokenId` and `chainId` (8453 unless given).
+    /// Which moment.
     moment: MomentRef,
-    /// `newUri`: where the metadata is from now on; 1 to 2048 characters, `ipfs://`, `ar://`, `https://` or `data:`.
+    /// Where the metadata is from now on.
     new_uri: MetadataUri,
 }
 

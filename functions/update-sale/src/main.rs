@@ -1,6 +1,8 @@
 //! `POST /sale`: changes a moment's sale. What isn't given stays as it is on the chain.
 
 mod change;
+#[cfg(test)]
+mod description;
 
 use shared::{
     chain::{
@@ -13,6 +15,7 @@ use shared::{
     telemetry,
     writing::{Begun, Wording, Writers, answer_node_error},
 };
+use utoipa::ToSchema;
 
 use crate::change::updated;
 
@@ -34,17 +37,22 @@ struct UpdateSaleRequest {
 }
 
 /// The fields of a sale that a request changes: one at least.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ToSchema)]
 struct SaleChange {
-    /// `pricePerToken`: in the currency's smallest unit, as decimal digits; `0` means free.
+    /// In the currency's smallest unit; `0` means free.
+    #[schema(rename = "pricePerToken")]
     price: Option<Amount>,
-    /// `saleStart`: Unix time in seconds.
+    /// Unix time in seconds.
+    #[schema(rename = "saleStart")]
     start: Option<Whole>,
-    /// `saleEnd`: Unix time in seconds; the largest value, 18446744073709551615, means no end.
+    /// Unix time in seconds; the largest value, 18446744073709551615, means no end.
+    #[schema(rename = "saleEnd")]
     end: Option<Whole>,
-    /// `maxTokensPerAddress`: 0 means as many as one likes.
+    /// 0 means as many as one likes.
+    #[schema(rename = "maxTokensPerAddress")]
     max_per_address: Option<Whole>,
-    /// `fundsRecipient`: who gets the money.
+    /// Who gets the money.
+    #[schema(rename = "fundsRecipient", value_type = Option<CheckedAddress>)]
     funds_recipient: Option<Address>,
 }
 

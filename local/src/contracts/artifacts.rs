@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use alloy::hex;
 use serde::Deserialize;
-use tokio::process::Command;
+use tokio::{process::Command, sync::Mutex};
 
 use crate::{
     Error,
@@ -26,6 +26,9 @@ impl Artifacts {
     /// # Errors
     /// When Node.js isn't there or the contracts don't compile.
     pub async fn compile(paths: &Paths) -> Result<Self, Error> {
+        // Of several at the same time one compiles, the others find it done.
+        static COMPILING: Mutex<()> = Mutex::const_new(());
+        let _compiling = COMPILING.lock().await;
         let compiled = paths.local("contracts");
         let mut compiler = Command::new("node");
         let output = compiler.arg(paths.root().join("local/contracts/compile.mjs")).arg(&compiled).output().await;

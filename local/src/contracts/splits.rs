@@ -18,8 +18,6 @@ impl Deployment<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::error::Error;
-
     use alloy::{
         hex,
         primitives::{Address, B256, Bytes, U256, address},
@@ -35,6 +33,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        Error,
         contracts::DEPLOYER,
         node::{testing::Anvil, transact},
     };
@@ -97,7 +96,7 @@ mod tests {
         }
     }
 
-    async fn started() -> Result<(Anvil, RootProvider, Chain), Box<dyn Error>> {
+    async fn started() -> Result<(Anvil, RootProvider, Chain), Error> {
         let chain = r#"[{"id": 1}]"#.parse::<Chains>()?.get(ChainId(1))?.clone();
         let anvil = Anvil::with_contracts(&chain).await?;
         let node = RootProvider::connect(&anvil.rpc_url).await?;
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_split_is_made_once_where_it_was_predicted() -> Result<(), Box<dyn Error>> {
+    async fn a_split_is_made_once_where_it_was_predicted() -> Result<(), Error> {
         let (_anvil, node, chain) = started().await?;
         let factory = SplitFactory::new(chain.addresses.split_factory, &node);
         let predicted = factory.predictDeterministicAddress_0(two_to_one(), OWNER, SALT).call().await?;
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_split_of_unequal_lists_or_a_wrong_sum_is_refused() -> Result<(), Box<dyn Error>> {
+    async fn a_split_of_unequal_lists_or_a_wrong_sum_is_refused() -> Result<(), Error> {
         let (_anvil, node, chain) = started().await?;
         let factory = SplitFactory::new(chain.addresses.split_factory, &node);
         let refusal = async |split| {
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_split_pays_each_recipient_its_part() -> Result<(), Box<dyn Error>> {
+    async fn a_split_pays_each_recipient_its_part() -> Result<(), Error> {
         let (_anvil, node, chain) = started().await?;
         let factory = SplitFactory::new(chain.addresses.split_factory, &node);
         let address = factory.predictDeterministicAddress_0(two_to_one(), OWNER, SALT).call().await?;
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_distributes_gets_the_incentive() -> Result<(), Box<dyn Error>> {
+    async fn whoever_distributes_gets_the_incentive() -> Result<(), Error> {
         let (_anvil, node, chain) = started().await?;
         let factory = SplitFactory::new(chain.addresses.split_factory, &node);
         let with_incentive = SplitFactory::Split { distributionIncentive: 10_000, ..two_to_one() };

@@ -32,8 +32,6 @@ impl Deployment<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::error::Error;
-
     use alloy::{
         primitives::{Address, U256, uint},
         providers::{Provider, RootProvider},
@@ -42,50 +40,18 @@ mod tests {
     use shared::{
         chain::{
             Chains,
-            contracts::{Creator1155, CreatorFactory, MintCommenter::MintComment},
+            contracts::{Creator1155, CreatorFactory, MintCommenter::MintComment, TimedMinter},
         },
         model::ChainId,
     };
 
     use super::*;
-    use crate::node::{testing::Anvil, transact};
+    use crate::{
+        Error,
+        node::{testing::Anvil, transact},
+    };
 
     sol! {
-        #[sol(rpc)]
-        interface TimedMinter {
-            struct SalesConfigV2 {
-                uint64 saleStart;
-                uint64 marketCountdown;
-                uint256 minimumMarketEth;
-                string name;
-                string symbol;
-            }
-            struct SaleData {
-                uint64 saleStart;
-                uint64 marketCountdown;
-                uint64 saleEnd;
-                bool secondaryActivated;
-                uint256 minimumMarketEth;
-                address poolAddress;
-                address erc20zAddress;
-                string name;
-                string symbol;
-            }
-
-            event SaleSetV2(address indexed collection, uint256 indexed tokenId, SaleData sale, uint256 mintFee);
-
-            function setSaleV2(uint256 tokenId, SalesConfigV2 salesConfig) external;
-            function saleV2(address collection, uint256 tokenId) external view returns (SaleData);
-            function mint(
-                address mintTo,
-                uint256 quantity,
-                address collection,
-                uint256 tokenId,
-                address mintReferral,
-                string comment
-            ) external payable;
-        }
-
         #[sol(rpc)]
         interface Rewards {
             function balanceOf(address account) external view returns (uint256);
@@ -99,7 +65,7 @@ mod tests {
     const COLLECTOR: Address = Address::repeat_byte(0xc0);
 
     #[tokio::test]
-    async fn a_timed_sale_is_set_with_its_collection_and_collected_from_with_a_comment() -> Result<(), Box<dyn Error>> {
+    async fn a_timed_sale_is_set_with_its_collection_and_collected_from_with_a_comment() -> Result<(), Error> {
         let chains: Chains = r#"[{"id": 1}]"#.parse()?;
         let chain = chains.get(ChainId(1))?;
         let anvil = Anvil::with_contracts(chain).await?;

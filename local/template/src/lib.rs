@@ -61,6 +61,21 @@ pub struct Function {
     pub policies: Vec<Vec<Statement>>,
 }
 
+/// Which pages of other sites may call an HTTP API, and what they get to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cors {
+    /// Their origins, or `*`.
+    pub allow_origins: Vec<String>,
+    /// What they may call with.
+    pub allow_methods: Vec<String>,
+    /// Headers that they may send.
+    pub allow_headers: Vec<String>,
+    /// Headers of answers that they may read.
+    pub expose_headers: Vec<String>,
+    /// For how many seconds a browser need not ask again.
+    pub max_age: u64,
+}
+
 /// A resource of some type.
 #[derive(Debug, Clone, Copy)]
 pub struct Resource<'a> {
@@ -120,6 +135,31 @@ impl Template {
             names.insert(resolve::condition_key(name), holds.to_string());
         }
         Ok(names)
+    }
+
+    /// The HTTP API's answer to other sites, with parameters at their defaults.
+    ///
+    /// # Errors
+    /// When a part of it is missing.
+    pub fn cors(&self) -> Result<Cors, TemplateError> {
+        let api = self.resources("AWS::Serverless::HttpApi").next();
+        let cors = api.and_then(|api| api.properties.get("CorsConfiguration"));
+        let part = |name: &str| cors.and_then(|cors| cors.get(name)).ok_or_else(|| missing("HttpApi", name));
+        let list = |name: &str| match part(name)? {
+            Value::Sequence(values) => Ok(values.iter().filter_map(scalar).collect()),
+            value => {
+                let list = resolve(value, &self.parameter_defaults())?;
+                Ok::<_, TemplateError>(list.split(',').map(|item| item.trim().to_owned()).collect())
+            }
+        };
+        let max_age = scalar(part("MaxAge")?).and_then(|seconds| seconds.parse().ok());
+        Ok(Cors {
+            allow_origins: list("AllowOrigins")?,
+            allow_methods: list("AllowMethods")?,
+            allow_headers: list("AllowHeaders")?,
+            expose_headers: list("ExposeHeaders")?,
+            max_age: max_age.ok_or_else(|| missing("HttpApi", "MaxAge"))?,
+        })
     }
 
     /// All functions.
@@ -219,10 +259,16 @@ mod tests {
     const YAML: &str = r#"
 Parameters:
   Limit: { Type: Number, Default: 30 }
+  Pages: { Type: CommaDelimitedList, Default: "https://a.example, https://b.example" }
 Globals:
   Function: { Environment: { Variables: { LEVEL: !Ref Level } } }
 Resources:
-  Api: { Type: "AWS::Serverless::HttpApi", Properties: { StageName: api } }
+  Api:
+    Type: AWS::Serverless::HttpApi
+    Properties:
+      StageName: api
+      CorsConfiguration:
+        { AllowOrigins: !Ref Pages, AllowMethods: [GET], AllowHeaders: [a, b], ExposeHeaders: [c], MaxAge: 600 }
   ReadFunction:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: read } }
@@ -253,7 +299,20 @@ Resources:
         assert_eq!(functions.iter().map(|f| f.binary.as_str()).collect::<Vec<_>>(), ["read", "rest"]);
         assert!(!functions[0].is_default_route && !functions[0].is_scheduled);
         assert!(functions[1].is_default_route && functions[1].is_scheduled);
-        assert_eq!(template.parameter_defaults(), BTreeMap::from([("Limit".to_owned(), "30".to_owned())]));
+        assert_eq!(template.parameter_defaults().get("Limit").map(String::as_str), Some("30"));
+    }
+
+    #[test]
+    fn the_pages_that_may_call_are_read_from_a_parameter() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let cors = Cors {
+            allow_origins: texts(&["https://a.example", "https://b.example"]),
+            allow_methods: texts(&["GET"]),
+            allow_headers: texts(&["a", "b"]),
+            expose_headers: texts(&["c"]),
+            max_age: 600,
+        };
+        assert_eq!(YAML.parse::<Template>().unwrap().cors().unwrap(), cors);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::{
-    http::ApiError,
+    http::{ApiError, RateLimit},
     store::{RateWindow, RateWindows, StoreError, backoff},
 };
 
@@ -24,26 +24,31 @@ pub struct Limit {
 
 const SLICES: u64 = 60;
 
-/// Counts one hit against all limits, or none when one is used up. One read and one transaction.
+/// Counts one hit against all limits, or none when one is used up. Gives the limit that has the least left. One read and
+/// one transaction.
 ///
 /// # Errors
 /// 429 when a limit is used up; 503 when others keep counting the same; 500 when storage fails.
-pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Result<(), ApiError> {
+pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Result<RateLimit, ApiError> {
     const ATTEMPTS: u32 = 8;
     let subjects: Vec<&str> = limits.iter().map(|limit| limit.subject.as_str()).collect();
     for attempt in 0..ATTEMPTS {
         let mut loaded = windows.load(&subjects).await?;
-        let mut refused = None;
+        let mut refused: Option<(&Limit, Duration)> = None;
+        let mut tightest = RateLimit { max: 0, window: None, left: u32::MAX, reset: Duration::ZERO };
         for (limit, window) in limits.iter().zip(&mut loaded) {
-            if let Err(wait) = limit.hit(window, now) {
-                refused = refused.max(Some((wait, limit.max, limit.message)));
+            match limit.hit(window, now) {
+                Ok(state) if state.left < tightest.left => tightest = state,
+                Err(wait) if refused.is_none_or(|(_, longest)| longest < wait) => refused = Some((limit, wait)),
+                Ok(_) | Err(_) => {}
             }
         }
-        if let Some((wait, max, message)) = refused {
-            return Err(ApiError::too_many_requests(message, max, wait));
+        if let Some((limit, wait)) = refused {
+            let used_up = RateLimit { max: limit.max, window: Some(limit.window), left: 0, reset: wait };
+            return Err(ApiError::limited(limit.message, &used_up));
         }
         if windows.save(subjects.iter().copied().zip(loaded).collect()).await? {
-            return Ok(());
+            return Ok(tightest);
         }
         tokio::time::sleep(backoff(attempt)).await;
     }
@@ -52,8 +57,8 @@ pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Re
 }
 
 impl Limit {
-    /// Counts a hit at `now` (since the Unix epoch), or says how long to wait until one is let through.
-    fn hit(&self, window: &mut RateWindow, now: Duration) -> Result<(), Duration> {
+    /// Counts a hit at `now` (since the Unix epoch) and says what is left, or how long to wait until one is let through.
+    fn hit(&self, window: &mut RateWindow, now: Duration) -> Result<RateLimit, Duration> {
         let slice = (self.window / u32::try_from(SLICES).unwrap_or(1)).max(Duration::from_millis(1)).as_millis();
         let leaves_at = |number: u64| slice * (u128::from(number) + 1) + self.window.as_millis();
         let now = now.as_millis();
@@ -73,7 +78,10 @@ impl Limit {
         let current = u64::try_from(now / slice).unwrap_or(u64::MAX);
         *window.slices.entry(current).or_default() += 1;
         window.expires_at = u64::try_from(leaves_at(current) / 1000 + 1).unwrap_or(u64::MAX);
-        Ok(())
+        let oldest = window.slices.keys().next().copied().unwrap_or(current);
+        let reset = u64::try_from((leaves_at(oldest) - now).div_ceil(1000)).unwrap_or(u64::MAX);
+        let left = self.max.saturating_sub(window.slices.values().sum());
+        Ok(RateLimit { max: self.max, window: Some(self.window), left, reset: Duration::from_secs(reset) })
     }
 }
 
@@ -92,7 +100,10 @@ mod tests {
         let mut admitted: Vec<u64> = Vec::new();
         for now in (1_000_000..1_010_000).step_by(7) {
             match limit.hit(&mut window, Duration::from_secs(now)) {
-                Ok(()) => admitted.push(now),
+                Ok(state) => {
+                    admitted.push(now);
+                    assert!(state.left < 3 && state.reset <= Duration::from_secs(610), "{state:?}");
+                }
                 Err(wait) => {
                     assert!(wait <= Duration::from_secs(610), "told to wait {wait:?}");
                     let mut later = window.clone();

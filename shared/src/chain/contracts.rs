@@ -31,6 +31,14 @@ sol! {
             address defaultAdmin,
             bytes[] calldata setupActions
         ) external returns (address);
+        /// The same, at an address that follows from the caller, the collection and its set-up.
+        function createContractDeterministic(
+            string calldata newContractURI,
+            string calldata name,
+            RoyaltyConfiguration calldata defaultRoyaltyConfiguration,
+            address defaultAdmin,
+            bytes[] calldata setupActions
+        ) external returns (address);
     }
 
     /// A collection: an ERC-1155 contract whose tokens are moments.
@@ -269,6 +277,19 @@ sol! {
             external
             view
             returns (address, bool);
+    }
+
+    /// Decides on proposals: the interface of Governor Bravo, which other kinds of governors have too.
+    #[sol(rpc)]
+    interface Governor {
+        function propose(
+            address[] targets,
+            uint256[] values,
+            string[] signatures,
+            bytes[] calldatas,
+            string description
+        ) external returns (uint256 id);
+        function timelock() external view returns (address);
     }
 
     /// The comments protocol.

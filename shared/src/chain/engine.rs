@@ -136,18 +136,29 @@ impl Engine {
     /// Takes a write through all its steps and waits for its receipt, at most for `patience`. `answer` words what the
     /// client gets, which is kept with it. `now` is the Unix time in seconds.
     ///
+    /// # Errors
+    /// Those of [`Engine::attempt`].
+    pub async fn write(
+        &self,
+        write: Write,
+        now: u64,
+        patience: Duration,
+        answer: impl Fn(&Outcome) -> Answer,
+    ) -> Result<Answer, WriteError> {
+        let outcome = self.attempt(write, now, patience).await?;
+        let answer = answer(&outcome);
+        self.conclude_sent(&outcome, Some(&answer)).await;
+        Ok(answer)
+    }
+
+    /// Takes a write through all its steps but the last, which is [`Engine::conclude`].
+    ///
     /// Costs four AWS calls when nobody is in the way: claim, signature, signed bytes, outcome; one signature more when it
     /// deploys the account.
     ///
     /// # Errors
     /// Those of the steps.
-    pub async fn write(
-        &self,
-        mut write: Write,
-        now: u64,
-        patience: Duration,
-        answer: impl Fn(&Outcome) -> Answer,
-    ) -> Result<Answer, WriteError> {
+    pub async fn attempt(&self, mut write: Write, now: u64, patience: Duration) -> Result<Outcome, WriteError> {
         let prepared = self.prepare(&write).await?;
         let wallet = prepared.wallet;
         let claimed = match self.claim(prepared, now).await {
@@ -159,13 +170,7 @@ impl Engine {
             claimed => claimed?,
         };
         let broadcast = self.broadcast(self.sign(claimed, now).await?, now).await?;
-        let outcome = self.wait(broadcast, patience).await;
-        let answer = answer(&outcome);
-        if let Err(error) = self.conclude(&outcome, &answer).await {
-            // What is sent is sent: the client hears of it, and settling finds out the rest.
-            tracing::error!(tx.hash = %outcome.hash, error = telemetry::chain(&error), "outcome not stored");
-        }
-        Ok(answer)
+        Ok(self.wait(broadcast, patience).await)
     }
 
     /// Takes the lane's next nonce. One AWS call when nobody is in the way, and one more when the caller's lane wasn't
@@ -259,13 +264,21 @@ impl Engine {
         }
     }
 
-    /// Stores what is known of the outcome and, once it is final, the client's answer. One write.
+    /// Does what [`Engine::conclude`] does. That it fails is logged alone: what is sent is sent, the client hears of it,
+    /// and settling finds out the rest.
+    pub async fn conclude_sent(&self, outcome: &Outcome, answer: Option<&Answer>) {
+        if let Err(error) = self.conclude(outcome, answer).await {
+            tracing::error!(tx.hash = %outcome.hash, error = telemetry::chain(&error), "outcome not stored");
+        }
+    }
+
+    /// Stores what is known of the outcome and the client's answer, where there is one and it is final. One write.
     ///
     /// # Errors
     /// When storage fails.
-    pub async fn conclude(&self, outcome: &Outcome, answer: &Answer) -> Result<(), WriteError> {
+    pub async fn conclude(&self, outcome: &Outcome, answer: Option<&Answer>) -> Result<(), WriteError> {
         let transaction = &outcome.transaction;
-        let kept = Some(answer).filter(|answer| answer.is_final());
+        let kept = answer.filter(|answer| answer.is_final());
         match &outcome.end {
             End::Mined(receipt) => {
                 let mined = Some(mined_in(receipt));

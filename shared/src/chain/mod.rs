@@ -5,6 +5,7 @@ pub mod account;
 pub mod contract_signature;
 pub mod contracts;
 pub mod currency;
+pub mod destination;
 pub mod engine;
 pub mod node;
 pub mod node_error;
@@ -16,7 +17,8 @@ mod registry;
 pub mod revert;
 pub mod sale;
 pub mod signer;
-mod simulate;
+pub mod simulate;
+pub mod splits;
 mod write;
 
 pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};

@@ -7,7 +7,11 @@ use alloy::{
     eips::{BlockId, BlockNumberOrTag},
     primitives::{Address, B256, Bytes, U256},
     providers::{DynProvider, Provider, ProviderBuilder},
-    rpc::types::{Filter, Log, TransactionReceipt, TransactionRequest, state::StateOverride},
+    rpc::types::{
+        Filter, Log, TransactionReceipt, TransactionRequest,
+        simulate::{SimBlock, SimCallResult, SimulatePayload},
+        state::StateOverride,
+    },
     sol_types::SolCall,
     transports::{RpcError, TransportErrorKind, http::reqwest},
 };
@@ -201,6 +205,16 @@ impl Node {
             Err(error) if error.fault() == NodeFault::Reverted => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// What calls would do, one after the other, on top of the newest block. Not every node can tell.
+    ///
+    /// # Errors
+    /// When no node knows the method (`eth_simulateV1`) or answers.
+    pub async fn simulate(&self, calls: Vec<TransactionRequest>) -> Result<Vec<SimCallResult>, NodeError> {
+        let payload = &SimulatePayload::default().extend(SimBlock::default().extend_calls(calls));
+        let blocks = self.ask(|node| async move { node.simulate(payload).await }).await?;
+        Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
     }
 
     /// The gas that a transaction needs.

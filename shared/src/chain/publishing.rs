@@ -1,8 +1,8 @@
-//! What makes a collection, a token, its sale and a revenue split, as calls. Creation and governance share it: both
+//! What makes a collection, a token and its sale, as calls. Creation and governance share it: both
 //! hand the same actions to a collection, or to the factory that makes one.
 
 use alloy::{
-    primitives::{Address, B256, Bytes, U256, aliases::U96, uint},
+    primitives::{Address, Bytes, U256, aliases::U96, uint},
     sol_types::SolCall,
 };
 
@@ -10,12 +10,12 @@ use super::{
     ChainAddresses,
     contracts::{
         Creator1155,
-        CreatorFactory::{RoyaltyConfiguration, createContractCall},
-        Erc20Minter, FixedPriceMinter, SplitFactory, TimedMinter,
+        CreatorFactory::{RoyaltyConfiguration, createContractCall, createContractDeterministicCall},
+        Erc20Minter, FixedPriceMinter, TimedMinter,
     },
     permission::Permission,
 };
-use crate::model::{MetadataUri, NewMoment, Sale, SaleTerms, Share, Split};
+use crate::model::{MetadataUri, NewMoment, Sale, SaleTerms};
 
 /// Royalties on resale, in hundredths of a percent.
 const ROYALTY_BPS: u32 = 1_000;
@@ -58,6 +58,24 @@ impl Publisher<'_> {
             defaultRoyaltyConfiguration: self.royalties(moments.first()),
             defaultAdmin: self.account,
             setupActions: actions,
+        }
+    }
+
+    /// The same at an address that can be known beforehand, and that only the same caller can take.
+    pub fn create_collection_deterministically(
+        &self,
+        name: &str,
+        uri: &MetadataUri,
+        moments: &[NewMoment],
+    ) -> createContractDeterministicCall {
+        let createContractCall { newContractURI, name, defaultRoyaltyConfiguration, defaultAdmin, setupActions } =
+            self.create_collection(name, uri, moments);
+        createContractDeterministicCall {
+            newContractURI,
+            name,
+            defaultRoyaltyConfiguration,
+            defaultAdmin,
+            setupActions,
         }
     }
 
@@ -159,27 +177,6 @@ pub fn set_sale(id: U256, sale: &Sale, recipient: Address, collection_name: &str
                 symbol: market_symbol(collection_name),
             },
         }),
-    }
-}
-
-/// A split as the factory takes it. Nobody owns it, so nobody can change it, and its address follows from its recipients.
-pub fn split_params(split: &Split) -> SplitFactory::SplitParams {
-    let recipients = split.recipients();
-    SplitFactory::SplitParams {
-        recipients: recipients.iter().map(|(address, _)| (*address).into()).collect(),
-        allocations: recipients.iter().map(|(_, share)| U256::from(share.millionths())).collect(),
-        totalAllocation: U256::from(Share::WHOLE),
-        distributionIncentive: 0,
-    }
-}
-
-/// The call to the factory that makes a split, or finds the one that is there.
-pub fn create_split(split: &Split, creator: Address) -> SplitFactory::createSplitDeterministicCall {
-    SplitFactory::createSplitDeterministicCall {
-        split: split_params(split),
-        owner: Address::ZERO,
-        creator,
-        salt: B256::ZERO,
     }
 }
 

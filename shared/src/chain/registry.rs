@@ -29,6 +29,14 @@ pub struct ChainAddresses {
     pub usdc: Address,
 }
 
+impl ChainAddresses {
+    /// Whether one of them is at this address.
+    pub fn contains(&self, address: Address) -> bool {
+        let Self { factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc } = self;
+        [factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc].contains(&&address)
+    }
+}
+
 /// One chain that is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
@@ -42,6 +50,8 @@ pub struct Chain {
     pub reorg_depth: u64,
     /// The contracts.
     pub addresses: ChainAddresses,
+    /// Where proposals to publish on this chain are made, if anywhere.
+    pub governor: Option<Address>,
 }
 
 impl Chain {
@@ -54,10 +64,11 @@ impl Chain {
     fn public(id: ChainId) -> Option<Self> {
         let timed_minter = address!("777777722D078c97c6ad07d9f36801e653E356Ae");
         let split_factory = address!("8E8eB0cC6AE34A38B67D5Cf91ACa38f60bc3Ecf4");
-        let (first_block, confirmations, addresses) = match id.0 {
+        let (first_block, confirmations, governor, addresses) = match id.0 {
             1 => (
                 21_123_814,
                 12,
+                Some(address!("6f3E6272A167e8AcCb32072d08E0957F9c79223d")),
                 ChainAddresses {
                     factory: address!("2bf5EBEEb028D5F9E02F0F432Ebb1a192F5528F1"),
                     fixed_price_minter: address!("e0d3febE1c17DDA1086e89B638Ab54955FE2eF8a"),
@@ -71,6 +82,7 @@ impl Chain {
             8453 => (
                 27_712_746,
                 5,
+                None,
                 ChainAddresses {
                     factory: address!("540C18B7f99b3b599c6FeB99964498931c211858"),
                     fixed_price_minter: address!("2994762aA0E4C750c51f333C10d81961faEBE785"),
@@ -84,6 +96,7 @@ impl Chain {
             84_532 => (
                 23_208_989,
                 5,
+                None,
                 ChainAddresses {
                     factory: address!("6832A997D8616707C7b68721D6E9332E77da7F6C"),
                     fixed_price_minter: address!("2994762aA0E4C750c51f333C10d81961faEBE785"),
@@ -97,6 +110,7 @@ impl Chain {
             11_155_111 => (
                 6_977_641,
                 12,
+                Some(address!("35d2670d7C8931AACdd37C89Ddcb0638c3c44A57")),
                 ChainAddresses {
                     factory: address!("e0d3febE1c17DDA1086e89B638Ab54955FE2eF8a"),
                     fixed_price_minter: address!("f4Bde77E270c0bCCb7a5F7a9f17a740b597E27bF"),
@@ -109,7 +123,8 @@ impl Chain {
             ),
             _ => return None,
         };
-        Some(Self { id, first_block, confirmations, reorg_depth: Self::REORG_DEPTH, addresses })
+        let reorg_depth = Self::REORG_DEPTH;
+        Some(Self { id, first_block, confirmations, reorg_depth, addresses, governor })
     }
 }
 
@@ -140,11 +155,12 @@ struct ChainSettings {
     confirmations: Option<u64>,
     reorg_depth: Option<u64>,
     contracts: Option<ChainAddresses>,
+    governor: Option<Address>,
 }
 
 impl Chains {
-    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, reorgDepth?,
-    /// contracts?}`. Unset means chain 8453 alone.
+    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, reorgDepth?, contracts?, governor?}`. Unset means
+    /// chain 8453 alone.
     ///
     /// # Errors
     /// When the variable's value is no such array.
@@ -184,7 +200,8 @@ impl std::str::FromStr for Chains {
                 };
                 let confirmations = chain.confirmations.or(from_public(|known| known.confirmations)).unwrap_or(0);
                 let reorg_depth = chain.reorg_depth.unwrap_or(Chain::REORG_DEPTH);
-                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, addresses })
+                let governor = chain.governor.or(public.as_ref().and_then(|known| known.governor));
+                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, addresses, governor })
             })
             .collect::<Result<Vec<_>, _>>()?;
         let repeated =
@@ -205,6 +222,16 @@ mod tests {
         let mainnet = chains.get(ChainId(1)).unwrap();
         assert_eq!((mainnet.first_block, mainnet.confirmations), (0, 0));
         assert!(chains.get(ChainId(10)).is_err());
+    }
+
+    #[test]
+    fn the_public_governors_are_known_and_another_can_stand_in() {
+        let governor = |json: &str| json.parse::<Chains>().unwrap().iter().next().unwrap().governor;
+        assert_eq!(governor(r#"[{"id": 1}]"#), Some(address!("6f3E6272A167e8AcCb32072d08E0957F9c79223d")));
+        assert_eq!(governor(r#"[{"id": 11155111}]"#), Some(address!("35d2670d7C8931AACdd37C89Ddcb0638c3c44A57")));
+        assert_eq!(governor(r#"[{"id": 8453}]"#), None);
+        let other = Address::repeat_byte(7);
+        assert_eq!(governor(&format!(r#"[{{"id": 1, "governor": "{other}"}}]"#)), Some(other));
     }
 
     #[test]

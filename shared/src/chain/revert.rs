@@ -9,13 +9,20 @@ use alloy::{
 use super::{contracts::ContractErrors::ContractErrorsErrors as Known, permission::Permission};
 use crate::model::Address;
 
+/// What the factory says when something is at the address that follows from a collection:
+/// <https://github.com/transmissions11/solmate/blob/main/src/utils/CREATE3.sol>
+const ADDRESS_TAKEN: &str = "DEPLOYMENT_FAILED";
+
 /// Says why a call reverted, by what it reverted with. The result is a sentence without a full stop.
 pub fn explain(data: &[u8]) -> String {
     if let Ok(error) = Known::abi_decode(data) {
         return explain_known(&error);
     }
     if let Ok(Revert { reason }) = Revert::abi_decode(data) {
-        return format!("The contract refuses: {reason}");
+        return match reason.as_str() {
+            ADDRESS_TAKEN => "This very collection is there already: give it another name".to_owned(),
+            _ => format!("The contract refuses: {reason}"),
+        };
     }
     if let Ok(Panic { code }) = Panic::abi_decode(data) {
         return format!("The contract failed with panic code {code}");

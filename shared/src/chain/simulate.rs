@@ -6,6 +6,7 @@ use alloy::{
     primitives::{Address, Bytes, U256},
     rpc::types::{
         TransactionRequest,
+        simulate::SimCallResult,
         state::{AccountOverride, StateOverride},
     },
 };
@@ -13,10 +14,28 @@ use alloy::{
 use super::{
     account::{Call, EmbeddedWallet, FALLBACK_HANDLER},
     engine::{Engine, WriteError},
+    node::{Node, NodeError},
     node_error::NodeFault,
     revert,
 };
 use crate::store::Artist;
+
+/// Why calls wouldn't work.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// A contract refuses one of them: this is why, in words.
+    #[error("{0}")]
+    Reverts(String),
+    /// A contract refuses one of them to this account: this is why, in words.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The account hasn't what they send along.
+    #[error("the account can't pay")]
+    CannotPay,
+    /// No node answers.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+}
 
 impl Engine {
     /// Does `calls` in the account's name without doing it. The account needn't be deployed.
@@ -24,7 +43,7 @@ impl Engine {
     /// # Errors
     /// When it reverts, the account can't pay, or no node answers.
     pub async fn simulate(&self, wallet: &EmbeddedWallet, calls: &[Call]) -> Result<(), WriteError> {
-        self.try_calls(wallet.address(), calls, None).await
+        Ok(try_calls(&self.node, wallet.address(), calls, None).await?)
     }
 
     /// The same as if the account had all of the chain's own currency that it could want.
@@ -33,34 +52,62 @@ impl Engine {
     /// When it reverts all the same, or no node answers.
     pub async fn simulate_wealthy(&self, artist: &Artist, calls: &[Call]) -> Result<(), WriteError> {
         const PLENTY: U256 = U256::from_limbs([0, 1 << 32, 0, 0]);
-        self.try_calls(artist.embedded_wallet.into(), calls, Some(PLENTY)).await
+        Ok(try_calls(&self.node, artist.embedded_wallet.into(), calls, Some(PLENTY)).await?)
     }
+}
 
-    async fn try_calls(&self, account: Address, calls: &[Call], balance: Option<U256>) -> Result<(), WriteError> {
-        let batch = Call { target: account, value: U256::ZERO, data: packed(calls) };
-        let (call, code) = match calls {
-            [call] => (call, None),
-            _ => (&batch, Some(stand_in())),
-        };
-        let overrides = match (&code, balance) {
-            (None, None) => StateOverride::default(),
-            _ => StateOverride::from_iter([(account, AccountOverride { code, balance, ..Default::default() })]),
-        };
-        self.try_call(account, call, overrides).await
+/// Tries an account's calls, each of which sees what those before it did. Gives the sum of the gas that they would take as
+/// transactions of their own; `None` where no node can tell.
+///
+/// # Errors
+/// When one reverts, the account can't pay, or no node answers.
+pub async fn simulate_with_gas(node: &Node, account: Address, calls: &[Call]) -> Result<Option<u64>, SimulationError> {
+    match node.simulate(calls.iter().map(|call| request(account, call)).collect()).await {
+        Ok(results) if results.len() == calls.len() => total_gas(&results).map(Some),
+        // Not every node knows the method, and each says so in its own way. One that fails will do so again.
+        _ => try_calls(node, account, calls, None).await.map(|()| None),
     }
+}
 
-    async fn try_call(&self, account: Address, call: &Call, overrides: StateOverride) -> Result<(), WriteError> {
-        let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
-        match self.node.call(&request.input(call.data.clone().into()), &overrides).await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(match (error.revert_data(), error.fault()) {
-                (Some(data), _) if revert::is_forbidden(&data) => WriteError::Forbidden(revert::explain(&data)),
-                (Some(data), _) => WriteError::Reverts(revert::explain(&data)),
-                (None, NodeFault::InsufficientFunds) => WriteError::AccountCannotPay,
-                _ => error.into(),
-            }),
-        }
+fn total_gas(results: &[SimCallResult]) -> Result<u64, SimulationError> {
+    match results.iter().find(|result| !result.status) {
+        Some(failed) => Err(refusal(&failed.return_data)),
+        None => Ok(results.iter().map(|result| result.gas_used).sum()),
     }
+}
+
+async fn try_calls(
+    node: &Node,
+    account: Address,
+    calls: &[Call],
+    balance: Option<U256>,
+) -> Result<(), SimulationError> {
+    let batch = Call { target: account, value: U256::ZERO, data: packed(calls) };
+    let (call, code) = match calls {
+        [call] => (call, None),
+        _ => (&batch, Some(stand_in())),
+    };
+    let overrides = match (&code, balance) {
+        (None, None) => StateOverride::default(),
+        _ => StateOverride::from_iter([(account, AccountOverride { code, balance, ..Default::default() })]),
+    };
+    match node.call(&request(account, call), &overrides).await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(match (error.revert_data(), error.fault()) {
+            (Some(data), _) => refusal(&data),
+            (None, NodeFault::InsufficientFunds) => SimulationError::CannotPay,
+            _ => error.into(),
+        }),
+    }
+}
+
+fn request(account: Address, call: &Call) -> TransactionRequest {
+    TransactionRequest::default().from(account).to(call.target).value(call.value).input(call.data.clone().into())
+}
+
+fn refusal(data: &[u8]) -> SimulationError {
+    let reason = revert::explain(data);
+    if revert::is_forbidden(data) { SimulationError::Forbidden(reason) } else { SimulationError::Reverts(reason) }
 }
 
 /// Calls as [`stand_in`] takes them, one after the other: target, value, length of the data, data.

@@ -7,6 +7,7 @@ use super::{
     node::{NodeError, SendError},
     policy::PolicyError,
     signer::SignerError,
+    simulate::SimulationError,
 };
 use crate::{
     model::Address,
@@ -55,6 +56,17 @@ pub enum WriteError {
     /// The lane didn't sign.
     #[error(transparent)]
     Signature(#[from] signers::Error),
+}
+
+impl From<SimulationError> for WriteError {
+    fn from(error: SimulationError) -> Self {
+        match error {
+            SimulationError::Reverts(reason) => Self::Reverts(reason),
+            SimulationError::Forbidden(reason) => Self::Forbidden(reason),
+            SimulationError::CannotPay => Self::AccountCannotPay,
+            SimulationError::Node(error) => Self::Node(error),
+        }
+    }
 }
 
 /// What an artist wants done.

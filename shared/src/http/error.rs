@@ -2,6 +2,10 @@ use std::{error::Error, fmt, time::Duration};
 
 use lambda_http::http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::RateLimit;
 
 /// Every way in which a request can fail: what the client is told and, apart from it, the cause that only the log sees.
 ///
@@ -12,30 +16,55 @@ pub struct ApiError {
     message: String,
     errors: Vec<FieldError>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// What the body says besides.
+    details: Map<String, Value>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
 /// What is wrong with one field of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {
     /// Dotted path of the field, such as `moment.collectionAddress`.
+    #[schema(examples("moment.collectionAddress"))]
     pub field: String,
     /// What is wrong, worded to follow the field's name.
+    #[schema(examples("is required"))]
     pub message: String,
 }
 
 /// The body of every error response.
-#[derive(Serialize)]
-struct ErrorBody<'a> {
-    status: &'static str,
+#[derive(Serialize, ToSchema)]
+#[schema(as = Error)]
+pub struct ErrorBody<'a> {
+    status: ErrorStatus,
+    /// What went wrong, and what to do about it.
     message: &'a str,
+    /// What is wrong with each field.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false)]
     errors: &'a [FieldError],
+    #[serde(flatten)]
+    details: &'a Map<String, Value>,
+}
+
+/// How an error is told from an answer.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = ErrorStatus)]
+enum ErrorStatus {
+    Error,
 }
 
 impl ApiError {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), errors: Vec::new(), headers: Vec::new(), cause: None }
+        Self {
+            status,
+            message: message.into(),
+            errors: Vec::new(),
+            headers: Vec::new(),
+            details: Map::new(),
+            cause: None,
+        }
     }
 
     /// 400: the request as a whole can't be read.
@@ -117,15 +146,13 @@ impl ApiError {
 
     /// 429: a limit of `max` requests is used up, and the next one is let through in `retry_after`.
     pub fn too_many_requests(message: impl Into<String>, max: u32, retry_after: Duration) -> Self {
-        let seconds = retry_after.as_secs().max(1);
-        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, message).retry_after(seconds);
-        if let Ok(value) = HeaderValue::from_str(&format!("\"default\";r=0;t={seconds}")) {
-            error = error.with_header(HeaderName::from_static("ratelimit"), value);
-        }
-        if let Ok(value) = HeaderValue::from_str(&format!("\"default\";q={max}")) {
-            error = error.with_header(HeaderName::from_static("ratelimit-policy"), value);
-        }
-        error
+        Self::limited(message, &RateLimit { max, window: None, left: 0, reset: retry_after })
+    }
+
+    /// 429: this limit is used up.
+    pub fn limited(message: impl Into<String>, limit: &RateLimit) -> Self {
+        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, message).retry_after(limit.reset_seconds());
+        limit.headers().fold(error, |error, (name, value)| error.with_header(name, value))
     }
 
     /// 502: a service that ours stands on failed.
@@ -141,6 +168,14 @@ impl ApiError {
     ) -> Self {
         Self { cause: Some(Box::new(cause)), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, message) }
             .retry_after(retry_after)
+    }
+
+    /// The same for a request of which a part was done: `advice` is what to do now, and the body says what was done under
+    /// `name`.
+    pub fn in_part(mut self, advice: &str, name: &'static str, done: Value) -> Self {
+        self.message = format!("{}. {advice}", self.message);
+        self.details.insert(name.to_owned(), done);
+        self
     }
 
     /// The status that the client gets.
@@ -160,7 +195,8 @@ impl ApiError {
 
     /// The JSON body.
     pub fn body(&self) -> String {
-        let body = ErrorBody { status: "error", message: &self.message, errors: &self.errors };
+        let Self { message, errors, details, .. } = self;
+        let body = ErrorBody { status: ErrorStatus::Error, message, errors, details };
         serde_json::to_string(&body).unwrap_or_default()
     }
 

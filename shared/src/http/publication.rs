@@ -8,6 +8,12 @@ use crate::model::{
     SaleType, Share, Split, TargetCollection, Whole,
 };
 
+/// Longest body of a request for many moments: fifty whose URIs are as long as they may be.
+pub const MAX_MOMENTS_BYTES: usize = 256 * 1024;
+
+/// Most moments that one request can make.
+const MAX_MOMENTS: usize = 50;
+
 /// Most recipients of a split.
 const MAX_RECIPIENTS: usize = 100;
 
@@ -30,6 +36,14 @@ impl Fields {
     /// `name` of a collection: 1 to 200 characters.
     pub fn collection_name(&mut self) -> Option<String> {
         self.required::<CollectionName>("name").map(|CollectionName(name)| name)
+    }
+
+    /// `tokens`: 1 to 50 moments.
+    pub fn new_moments(&mut self) -> Option<Vec<NewMoment>> {
+        let tokens = self.objects("tokens", 1..=MAX_MOMENTS)?;
+        // Every one is read, so that what is wrong with each is told.
+        let moments: Vec<_> = tokens.into_iter().map(|mut token| token.new_moment()).collect();
+        moments.into_iter().collect()
     }
 
     /// One moment: `tokenMetadataURI`, `createReferral`, `salesConfig`, `mintToCreatorCount`, `payoutRecipient`,

@@ -5,7 +5,7 @@ use lambda_http::{
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{ApiError, Request};
+use super::{ApiError, RateLimit, Request};
 use crate::model::Page;
 
 /// What may not be kept.
@@ -69,6 +69,11 @@ impl Response {
             Ok(value) => self.with_header(header::CACHE_CONTROL, value),
             Err(_) => self,
         }
+    }
+
+    /// Says how far the limit on such requests is used up.
+    pub fn limited(self, limit: &RateLimit) -> Self {
+        limit.headers().fold(self, |response, (name, value)| response.with_header(name, value))
     }
 
     /// Points to what follows (RFC 8288): the same request with `value` for its parameter `name`.
@@ -137,7 +142,7 @@ impl Response {
         let mut response = lambda_http::Response::new(Body::from(body));
         *response.status_mut() = status;
         Self(response)
-            .with_header(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .with_header(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"))
             .with_header(header::CACHE_CONTROL, HeaderValue::from_static(NO_STORE))
     }
 }

@@ -1,6 +1,6 @@
 use std::{fmt, str::FromStr};
 
-use super::{Invalid, serde_as_text};
+use super::{Invalid, schema::text_schema, serde_as_text};
 
 /// An account or contract on an EVM chain. Read in any letter case, written in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +29,13 @@ impl fmt::Display for Address {
 
 serde_as_text!(Address);
 
+text_schema!(
+    Address,
+    "An account or contract on an EVM chain. Read in any letter case, answered in lower case.",
+    "0x540c18b7f99b3b599c6feb99964498931c211858",
+    pattern = "^0x[0-9a-fA-F]{40}$",
+);
+
 impl From<alloy::primitives::Address> for Address {
     fn from(address: alloy::primitives::Address) -> Self {
         Self(address)
@@ -45,6 +52,14 @@ impl From<Address> for alloy::primitives::Address {
 /// the hand is noticed; the zero address is nobody's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckedAddress(pub Address);
+
+text_schema!(
+    CheckedAddress,
+    "An address that money or authority goes to: in mixed case it must carry the checksum of EIP-55, and it must not be \
+     the zero address.",
+    "0x540c18b7f99b3b599c6feb99964498931c211858",
+    pattern = "^0x[0-9a-fA-F]{40}$",
+);
 
 impl FromStr for CheckedAddress {
     type Err = Invalid;

@@ -2,7 +2,12 @@ use std::{fmt, str::FromStr};
 
 use alloy::primitives::U256;
 
-use super::{Invalid, moment::parse_digits, serde_as_text};
+use super::{
+    Invalid,
+    moment::parse_digits,
+    schema::{DIGITS_256, number_schema, text_schema},
+    serde_as_text,
+};
 
 /// An amount in a currency's smallest unit, such as wei: a 256-bit whole number, written in decimal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,9 +41,18 @@ impl fmt::Display for Amount {
 
 serde_as_text!(Amount);
 
+text_schema!(
+    Amount,
+    "An amount in a currency's smallest unit, such as wei, in decimal digits.",
+    "1000000000000000",
+    pattern = DIGITS_256,
+);
+
 /// A whole number of up to 64 bits, as contracts count times (Unix seconds) and tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Whole(pub u64);
+
+number_schema!(Whole, "A whole number of 64 bits. Its digits may be sent as text too.", 0);
 
 impl FromStr for Whole {
     type Err = Invalid;

@@ -1,19 +1,32 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{Address, Invalid};
+use super::{
+    Address, Invalid,
+    schema::{format, text_schema},
+};
 
 /// Who signed in: the id that everything an artist has hangs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArtistId(Uuid);
 
+text_schema!(ArtistId, "Who signed in.", "0f8fad5b-d9cb-469f-a165-70867728950e", format = format("uuid"));
+
 impl ArtistId {
     /// A new id from the operating system's randomness.
     pub fn random() -> Self {
         Self(Uuid::new_v4())
+    }
+
+    /// The id under which a wallet that is no artist's is ranked: UUID v5 of its address.
+    pub fn of_wallet(wallet: Address) -> Self {
+        /// Changing it would give every such wallet another id.
+        const NAMESPACE: Uuid = Uuid::from_u128(0x9d1b_3f5e_2c47_4a8b_b6d0_71e8_5ac3_9f24);
+        Self(Uuid::new_v5(&NAMESPACE, wallet.to_string().as_bytes()))
     }
 
     /// The id as a number, from which the artist's wallet and lane follow.
@@ -37,7 +50,7 @@ impl fmt::Display for ArtistId {
 }
 
 /// How the service knows that a wallet is an artist's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WalletType {
     /// The smart account that the service keeps for the artist.
@@ -49,7 +62,7 @@ pub enum WalletType {
 }
 
 /// A wallet of an artist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Wallet {
     /// Its account.
     pub address: Address,

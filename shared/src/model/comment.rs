@@ -2,8 +2,9 @@ use std::{fmt, str::FromStr};
 
 use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::{Address, EventId, Invalid, address::parse_fixed_hex, serde_as_text};
+use super::{Address, EventId, Invalid, address::parse_fixed_hex, schema::text_schema, serde_as_text};
 
 /// The comments protocol's id of a comment: 32 bytes, written as `0x` and 64 lower-case digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +50,19 @@ macro_rules! thirty_two_bytes {
 thirty_two_bytes!(CommentId);
 thirty_two_bytes!(CommentNonce);
 
+text_schema!(
+    CommentId,
+    "The comments protocol's id of a comment.",
+    "0x9f2d6c1be4c0c9c4b6f4ef1d7a7c1d2e3f405162738495a6b7c8d9eaf0b1c2d3",
+    pattern = "^0x[0-9a-fA-F]{64}$",
+);
+text_schema!(
+    CommentNonce,
+    "The counter value that the comments protocol gave a comment; an onchain reply names it.",
+    "0x0000000000000000000000000000000000000000000000000000000000000001",
+    pattern = "^0x[0-9a-fA-F]{64}$",
+);
+
 /// What an artist has to say of a moment: 1 to 1000 characters, with no control character but the line feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommentText(String);
@@ -72,9 +86,17 @@ impl FromStr for CommentText {
     }
 }
 
-/// A comment on a moment: the contract's `MomentComment` without the reply count and preview, which belong to the list
-/// that shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+text_schema!(
+    CommentText,
+    "What an artist has to say of a moment: more than spaces, with no control character but the line feed.",
+    "The light on the water!",
+    min_length = 1_usize,
+    max_length = 1_000_usize,
+    pattern = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x09\x0b-\x1f\x7f-\x9f]*$",
+);
+
+/// A comment on a moment, without the reply count and preview, which belong to the list that shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Comment {
     /// Id of the stored row.
@@ -83,15 +105,19 @@ pub struct Comment {
     pub sender: Address,
     /// Name of the sender's artist profile; empty without one.
     pub username: String,
-    /// Text, of at most [`MAX_COMMENT_CHARACTERS`].
+    /// Its text; a longer one is cut.
+    #[schema(max_length = 2000)]
     pub comment: String,
     /// Unix time in milliseconds.
     pub timestamp: u64,
     /// Protocol id; none for a mint-time comment, which can't be replied to onchain.
+    #[schema(required = true)]
     pub comment_id: Option<CommentId>,
     /// The parent's protocol id, for a reply.
+    #[schema(required = true)]
     pub reply_to_id: Option<CommentId>,
     /// Protocol nonce; none for a mint-time comment.
+    #[schema(required = true)]
     pub nonce: Option<CommentNonce>,
 }
 

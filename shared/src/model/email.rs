@@ -3,7 +3,11 @@ use std::{fmt, str::FromStr};
 use email_address::{EmailAddress, Options};
 use sha2::{Digest, Sha256};
 
-use super::{Invalid, serde_as_text};
+use super::{
+    Invalid,
+    schema::{format, text_schema},
+    serde_as_text,
+};
 
 /// A mail address, in lower case: sign-in treats `Ada@Example.com` and `ada@example.com` as one.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -48,6 +52,14 @@ impl fmt::Display for Email {
 }
 
 serde_as_text!(Email);
+
+text_schema!(
+    Email,
+    "A mail address in ASCII. Letter case makes no difference.",
+    "ada@example.com",
+    format = format("email"),
+    max_length = MAX_BYTES,
+);
 
 /// Addresses are personal data and stay out of logs.
 impl fmt::Debug for Email {

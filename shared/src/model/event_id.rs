@@ -4,13 +4,23 @@ use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{ChainId, Invalid};
+use super::{
+    ChainId, Invalid,
+    schema::{format, text_schema},
+};
 
 /// The id of a row that a log of a chain caused: UUID v5 of (chain, transaction, log index), so that reading the same
 /// log twice gives the same row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EventId(Uuid);
+
+text_schema!(
+    EventId,
+    "Id of what an event on a chain caused.",
+    "6c1f2f6e-6f0e-5b7e-9d8a-3f1c2b4d5e6f",
+    format = format("uuid")
+);
 
 /// Namespace of every event id. Changing it would give every stored row another id.
 const NAMESPACE: Uuid = Uuid::from_u128(0x5f0f_7c39_8b4e_4d1c_9a34_6e2d_1b70_c8a5);

@@ -3,13 +3,24 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Invalid, serde_as_text};
+use super::{
+    Invalid,
+    schema::{LINE, format, text_schema},
+    serde_as_text,
+};
 
 /// The id of an API key, by which its owner lists and revokes it. Says nothing about the key itself. Later ids sort
 /// after earlier ones (UUID v7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyId(Uuid);
+
+text_schema!(
+    KeyId,
+    "Id of an API key; says nothing about the key itself.",
+    "019a2b3c-4d5e-7f60-8172-839405a6b7c8",
+    format = format("uuid"),
+);
 
 impl KeyId {
     /// A new id, sorting after all that were made before it.
@@ -61,3 +72,12 @@ impl fmt::Display for KeyName {
 }
 
 serde_as_text!(KeyName);
+
+text_schema!(
+    KeyName,
+    "What an artist calls a key: without control characters, kept without the spaces around it.",
+    "my site",
+    min_length = 1_usize,
+    max_length = 100_usize,
+    pattern = LINE,
+);

@@ -19,7 +19,9 @@ mod page;
 mod payment;
 mod profile;
 mod publication;
+mod ranking;
 mod sale;
+mod schema;
 mod uri;
 
 pub use address::{Address, CheckedAddress};
@@ -43,6 +45,7 @@ pub use page::{Page, PageLimit, PageNumber};
 pub use payment::{Payment, Transfer, TransferKind};
 pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use uri::MetadataUri;
 

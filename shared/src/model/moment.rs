@@ -2,13 +2,20 @@ use std::{fmt, str::FromStr};
 
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::{Address, Invalid, serde_as_text};
+use super::{
+    Address, Invalid,
+    schema::{DIGITS_256, number_schema, text_schema},
+    serde_as_text,
+};
 
 /// An EIP-155 chain id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ChainId(pub u64);
+
+number_schema!(ChainId, "EIP-155 id of a chain that the service serves.", 8453);
 
 impl ChainId {
     /// The chain that a request means when it names none.
@@ -49,6 +56,13 @@ impl fmt::Display for TokenId {
 
 serde_as_text!(TokenId);
 
+text_schema!(
+    TokenId,
+    "Id of a token in its collection: a whole number of 256 bits, in decimal digits.",
+    "1",
+    pattern = DIGITS_256,
+);
+
 impl From<U256> for TokenId {
     fn from(id: U256) -> Self {
         Self(id)
@@ -62,13 +76,16 @@ impl From<TokenId> for U256 {
 }
 
 /// Where a moment is: a token of a collection on a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ToSchema)]
 pub struct MomentRef {
     /// Chain of the collection.
+    #[schema(rename = "chainId", value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
     pub chain: ChainId,
     /// Contract of the collection.
+    #[schema(rename = "collectionAddress")]
     pub collection: Address,
     /// Token in the collection.
+    #[schema(rename = "tokenId")]
     pub token: TokenId,
 }
 

@@ -1,10 +1,12 @@
 use std::{fmt, str::FromStr, time::Duration};
 
-use super::Invalid;
+use super::{Invalid, schema::text_schema};
 
 /// The six digits that prove that a mail was read.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OneTimeCode(String);
+
+text_schema!(OneTimeCode, "The six digits that were mailed.", "123456", pattern = "^[0-9]{6}$");
 
 impl OneTimeCode {
     /// How long a code can be used.

@@ -68,6 +68,11 @@ impl Page {
         u64::from(self.number.0 - 1) * u64::from(self.limit.0)
     }
 
+    /// How many rows stand on it and on the pages before.
+    pub fn end(self) -> u64 {
+        self.offset() + u64::from(self.limit.0)
+    }
+
     /// How many pages a list of `rows` has: none if it is empty.
     pub fn count(self, rows: u64) -> u64 {
         rows.div_ceil(u64::from(self.limit.0))

@@ -2,7 +2,7 @@ use std::{fmt, str::FromStr};
 
 use alloy::primitives::{U256, uint};
 
-use super::{Address, Amount, Invalid, serde_as_text};
+use super::{Address, Amount, Invalid, schema::text_schema, serde_as_text};
 
 /// How a moment is sold at first hand. Holds only what its strategy's contract can express and would sell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,13 @@ pub enum SaleType {
     /// `timed`, and the contract's name for it
     Timed,
 }
+
+text_schema!(
+    SaleType,
+    "How a sale goes; `PartnerTimedSaleStrategy` is another word for `timed`.",
+    "fixedPrice",
+    enum_values = ["fixedPrice", "erc20Mint", "timed", "PartnerTimedSaleStrategy"],
+);
 
 impl FromStr for SaleType {
     type Err = Invalid;

@@ -1,6 +1,6 @@
 use std::{fmt, str::FromStr};
 
-use super::{Invalid, serde_as_text};
+use super::{Invalid, schema::text_schema, serde_as_text};
 
 /// Where a moment's or collection's metadata is: 1 to 2048 characters, `ipfs://`, `ar://`, `https://` or `data:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,14 @@ impl fmt::Display for MetadataUri {
 }
 
 serde_as_text!(MetadataUri);
+
+text_schema!(
+    MetadataUri,
+    "Where metadata is: `ipfs://`, `ar://`, `https://` or `data:`, without spaces and control characters.",
+    "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+    max_length = 2_048_usize,
+    pattern = r"^(ipfs://|ar://|https://|data:)[^\x00-\x20\x7f-\x9f]+$",
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! What the indexer is to carry into the rows of the chains, in the table of what the chain can't rebuild: changes to
 //! artists, each posted in the transaction that makes it, so that none is lost.
 //!
-//! `pk = INBOX`, `sk = <UUID v7>`: one change. It says what changed and not to what: whoever carries it reads the artist
+//! `pk = INBOX` or `pk = INBOX#RANKINGS`, `sk = <UUID v7>`: one change. It says what changed and not to what: whoever carries it reads the artist
 //! as they are then, so that neither the order of changes nor doing one twice matters.
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
@@ -44,9 +44,12 @@ pub struct ArtistChanged {
     pub change: ArtistChange,
 }
 
-/// All changes that wait.
+/// All changes that wait for one reader.
 #[derive(Clone)]
-pub struct Inbox(Table);
+pub struct Inbox {
+    table: Table,
+    partition: &'static str,
+}
 
 #[derive(Serialize)]
 struct Posting {
@@ -56,15 +59,20 @@ struct Posting {
 }
 
 impl Inbox {
-    /// The inbox in the artists' table.
+    /// The indexer's inbox, in the artists' table: every change.
     pub fn new(artists: Table) -> Self {
-        Self(artists)
+        Self { table: artists, partition: "INBOX" }
+    }
+
+    /// The inbox of whoever ranks collectors: wallets that change hands.
+    pub fn of_rankings(artists: Table) -> Self {
+        Self { table: artists, partition: "INBOX#RANKINGS" }
     }
 
     /// The write that posts a change, for the transaction that makes it.
     pub(super) fn posting(&self, artist_id: ArtistId, change: ArtistChange) -> Result<TransactWriteItem, StoreError> {
-        let item = row(&key(Uuid::now_v7()), &Posting { artist_id, change })?;
-        let put = Put::builder().table_name(&self.0.name).set_item(Some(item)).build()?;
+        let item = row(&self.key(Uuid::now_v7()), &Posting { artist_id, change })?;
+        let put = Put::builder().table_name(&self.table.name).set_item(Some(item)).build()?;
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
@@ -74,12 +82,12 @@ impl Inbox {
     /// When storage fails.
     pub async fn oldest(&self, limit: u16) -> Result<Vec<ArtistChanged>, StoreError> {
         let call = self
-            .0
+            .table
             .client
             .query()
-            .table_name(&self.0.name)
+            .table_name(&self.table.name)
             .key_condition_expression("pk = :inbox")
-            .expression_attribute_values(":inbox", text("INBOX"))
+            .expression_attribute_values(":inbox", text(self.partition))
             .limit(limit.into())
             .consistent_read(true);
         Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
@@ -90,11 +98,12 @@ impl Inbox {
     /// # Errors
     /// When storage fails.
     pub async fn remove(&self, id: Uuid) -> Result<(), StoreError> {
-        self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(id).item())).send().await?;
+        let call = self.table.client.delete_item().table_name(&self.table.name);
+        call.set_key(Some(self.key(id).item())).send().await?;
         Ok(())
     }
-}
 
-fn key(id: Uuid) -> Key {
-    Key::new("INBOX", id.to_string())
+    fn key(&self, id: Uuid) -> Key {
+        Key::new(self.partition, id.to_string())
+    }
 }

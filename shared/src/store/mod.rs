@@ -14,6 +14,7 @@ mod moments;
 mod numbered;
 mod payments;
 mod ranked;
+mod rankings;
 mod rate_windows;
 mod search;
 mod timeline;
@@ -33,7 +34,8 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use self::{
     artists::{
-        Artist, Artists, HELD_NAMES, MAX_WALLETS, NAME_HELD_FOR, Profile, ProfileChange, ProfileRefusal, WalletRefusal,
+        Artist, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Profile, ProfileChange, ProfileRefusal,
+        WalletRefusal,
     },
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
     codes::{Codes, StoredCode},
@@ -44,7 +46,8 @@ pub use self::{
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, collection_key, moment_key},
     payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key, transfers_key},
-    ranked::{Direction, RankKey, RankedPage, RankedSet},
+    ranked::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
+    rankings::{PaymentCursor, RankedCollector, Ranking, RankingScope, Rankings, SpendingChange},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
     timeline::{Concerned, Listing, Scope, TimelineFilter, TimelinePage, Timelines, listing_keys},
@@ -86,7 +89,8 @@ where
     }
 }
 
-type Item = HashMap<String, AttributeValue>;
+/// A row, as the SDK has it.
+pub type Item = HashMap<String, AttributeValue>;
 
 /// One table.
 #[derive(Clone)]

@@ -6,6 +6,7 @@
 //! - `pk = EARLY#<chain>#<collection>`, `sk = <token id, 78 digits>`: what was set for a token that isn't there yet;
 //! - `pk = PERMISSIONS#<chain>#<collection>#<token id>`, `sk = <address>`: what an account may do with a token, or with
 //!   token id 0 on the whole collection;
+//! - `pk = ADMIN_OF#<chain>#<account>`, `sk = <collection>`: that the account is an admin of the whole collection;
 //! - `pk = SPLIT#<chain>#<address>`, `sk = SPLIT`: who gets how much of what a revenue split receives.
 
 use std::collections::{BTreeSet, HashMap};
@@ -43,6 +44,11 @@ struct KnownCollection {
 #[derive(Serialize, Deserialize)]
 struct PermissionRow {
     permissions: Amount,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AdministeredRow {
+    collection: Address,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -120,6 +126,31 @@ impl Moments {
         let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
         let rows: Vec<KnownCollection> = serde_dynamo::from_items(items)?;
         Ok(rows.into_iter().filter_map(|row| Some((row.address?, row.protocol))).collect())
+    }
+
+    /// Collections that an account was an admin of, all of them, when the chain was read last: those after `after`, by
+    /// their addresses, 100 at most. One Query.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn administered(
+        &self,
+        chain: ChainId,
+        account: Address,
+        after: Option<Address>,
+    ) -> Result<Vec<Address>, StoreError> {
+        let call = self
+            .0
+            .client
+            .query()
+            .table_name(&self.0.name)
+            .key_condition_expression("pk = :account AND sk > :after")
+            .expression_attribute_values(":account", text(administered_partition(chain, account)))
+            .expression_attribute_values(":after", text(after.map_or("0".to_owned(), |after| after.to_string())))
+            .consistent_read(true)
+            .limit(100);
+        let rows: Vec<AdministeredRow> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        Ok(rows.into_iter().map(|row| row.collection).collect())
     }
 }
 
@@ -200,6 +231,25 @@ impl Unit {
         self.put(&key, &PermissionRow { permissions: Amount(permissions) })
     }
 
+    /// Lists a collection among those that an account is an admin of, or takes it out.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_administered(
+        &mut self,
+        chain: ChainId,
+        collection: Address,
+        account: Address,
+        is_admin: bool,
+    ) -> Result<(), StoreError> {
+        let key = Key::new(administered_partition(chain, account), collection.to_string());
+        if is_admin {
+            return self.put(&key, &AdministeredRow { collection });
+        }
+        self.delete(&key);
+        Ok(())
+    }
+
     /// Who gets how much of what an account receives, if it is a revenue split.
     ///
     /// # Errors
@@ -239,6 +289,10 @@ fn early_key(moment: &MomentRef) -> Key {
 
 fn split_key(chain: ChainId, address: Address) -> Key {
     Key::new(format!("SPLIT#{chain}#{address}"), "SPLIT")
+}
+
+fn administered_partition(chain: ChainId, account: Address) -> String {
+    format!("ADMIN_OF#{chain}#{account}")
 }
 
 fn known_partition(chain: ChainId) -> String {

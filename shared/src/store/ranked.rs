@@ -10,12 +10,14 @@
 //! One writer for each set. Readers may come at any time: while a change is being written, a page may begin a few
 //! members off.
 
+mod load;
 mod locate;
 mod node;
 mod read;
 mod tree;
 
 use super::Key;
+pub use load::SetLoader;
 pub use read::{Direction, RankedPage};
 
 /// A member's place: by score, then by id.

@@ -133,7 +133,7 @@ impl Unit {
     }
 
     /// Forgets every change and every row.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.rows.clear();
         self.changed.clear();
     }

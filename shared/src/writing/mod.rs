@@ -2,6 +2,7 @@
 //! are answered.
 
 mod refusal;
+mod series;
 mod wording;
 
 use std::time::Duration;
@@ -14,7 +15,7 @@ use self::{
 };
 pub use self::{
     refusal::{answer_node_error, no_collection, no_moment},
-    wording::{Findings, Wording},
+    wording::{Findings, SentTransaction, Wording, WriteResponse, WritesResponse},
 };
 use crate::{
     auth::api_key::KeyAuthenticator,
@@ -52,6 +53,8 @@ pub struct Writing<'a> {
     artists: &'a Artists,
     caller: CallerState,
     replay: Option<(ReplayKey, String)>,
+    /// Whether the key of `replay` is this request's already.
+    holds_key: bool,
     wording: Wording,
     now: u64,
 }
@@ -131,6 +134,11 @@ impl Writers {
         known.map_err(|error| fields.refuse("chainId", error)).ok().map(|_| id)
     }
 
+    /// The chain with this id, if it is written to.
+    pub fn chain_of(&self, id: ChainId) -> Option<&Chain> {
+        self.engine(id).ok().map(Engine::chain)
+    }
+
     /// Looks whether the request was made before. One AWS call, two when it was.
     ///
     /// # Errors
@@ -149,18 +157,20 @@ impl Writers {
         let (key, guess) = (replay.as_ref().map(|(key, _)| key), engine.signers().likely(artist).map(Address::from));
         let caller = self.transactions.caller(artist, chain, guess, key, now).await?;
         let mut caller = caller.ok_or_else(no_artist)?;
-        match (caller.replayed.take(), &replay) {
+        let holds_key = match (caller.replayed.take(), &replay) {
             (Some(earlier), Some((key, fingerprint))) => {
                 if earlier.fingerprint != *fingerprint {
                     return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
                 }
-                self.replay(engine, &earlier, key, wording, now).await.map(Begun::Replayed)
+                if let Some(response) = self.replay(engine, &earlier, key, wording, now).await? {
+                    return Ok(Begun::Replayed(response));
+                }
+                true
             }
-            _ => {
-                let artists = &self.artists;
-                Ok(Begun::Fresh(Box::new(Writing { engine, artists, caller, replay, wording, now })))
-            }
-        }
+            _ => false,
+        };
+        let artists = &self.artists;
+        Ok(Begun::Fresh(Box::new(Writing { engine, artists, caller, replay, holds_key, wording, now })))
     }
 
     /// A write that is only tried: idempotency keys have no part in it. One AWS call.
@@ -171,10 +181,12 @@ impl Writers {
         let (engine, now) = (self.engine(chain)?, clock::now()?.as_secs());
         let guess = engine.signers().likely(artist).map(Address::from);
         let caller = self.transactions.caller(artist, chain, guess, None, now).await?.ok_or_else(no_artist)?;
-        Ok(Writing { engine, artists: &self.artists, caller, replay: None, wording: Wording::Hash, now })
+        let (artists, wording) = (&self.artists, Wording::Hash);
+        Ok(Writing { engine, artists, caller, replay: None, holds_key: false, wording, now })
     }
 
-    /// What the earlier request was answered, or what it would be answered now if it ended without.
+    /// What the earlier request was answered, or what it would be answered now if it ended without; `None` where it is to
+    /// be gone on with.
     async fn replay(
         &self,
         engine: &Engine,
@@ -182,11 +194,14 @@ impl Writers {
         key: &ReplayKey,
         wording: Wording,
         now: u64,
-    ) -> Result<Response, ApiError> {
+    ) -> Result<Option<Response>, ApiError> {
         let answer = match &earlier.answer {
             Some(answer) => answer.clone(),
             None => {
                 let transaction = self.transactions.get(&earlier.slot).await?.ok_or_else(in_progress)?;
+                if wording.is_resumed(&transaction, now) {
+                    return Ok(None);
+                }
                 let answer = wording.late(engine, &transaction, now).await.map_err(answer_node_error)?;
                 let answer = answer.ok_or_else(in_progress)?;
                 if answer.is_final() {
@@ -195,7 +210,7 @@ impl Writers {
                 answer
             }
         };
-        Ok(Response::stored(answer.status, answer.body)?.replayed())
+        Ok(Some(Response::stored(answer.status, answer.body)?.replayed()))
     }
 
     fn engine(&self, chain: ChainId) -> Result<&Engine, Invalid> {

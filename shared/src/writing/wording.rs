@@ -5,6 +5,7 @@ use std::time::Duration;
 use alloy::{primitives::B256, rpc::types::TransactionReceipt};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::{
     chain::{
@@ -33,27 +34,52 @@ pub enum Wording {
     Hash,
     /// With what its receipt says; 202 and the hash until there is one.
     Receipt(Findings),
+    /// As one of several, each by its hash and chain.
+    Each,
 }
 
-/// What a write is answered.
-#[derive(Serialize)]
+/// What several writes are answered.
+#[derive(Serialize, ToSchema)]
+pub struct WritesResponse<'a> {
+    /// `success`.
+    message: &'static str,
+    /// The transactions, in the order in which they were sent.
+    results: &'a [SentTransaction],
+}
+
+/// What a write is answered: its transaction, and what was found in its receipt.
+#[derive(Serialize, ToSchema)]
+pub struct WriteResponse<F> {
+    #[serde(flatten)]
+    transaction: SentTransaction,
+    #[serde(flatten)]
+    findings: F,
+}
+
+/// The transaction that did what was asked for.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct WriteResponse {
-    /// Hash of the transaction.
+#[schema(as = Transaction)]
+pub struct SentTransaction {
+    /// Its hash.
+    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
     hash: B256,
     /// Its chain.
     chain_id: ChainId,
-    #[serde(flatten)]
-    findings: Map<String, Value>,
 }
 
 impl Wording {
     /// How long a receipt is waited for.
     pub(super) fn patience(self) -> Duration {
         match self {
-            Self::Hash => PATIENCE,
+            Self::Hash | Self::Each => PATIENCE,
             Self::Receipt(_) => FINDING_PATIENCE,
         }
+    }
+
+    /// Whether a request that ended before it was answered is to be gone on with when it comes again.
+    pub(super) fn is_resumed(self, transaction: &Transaction, now: u64) -> bool {
+        matches!(self, Self::Each) && transaction.claimed_at + CLAIM_LIFETIME.as_secs() < now
     }
 
     /// What the client is told of a write that has just been made.
@@ -67,7 +93,7 @@ impl Wording {
 
     fn mined(self, chain: &Chain, receipt: &TransactionReceipt) -> Answer {
         let findings = match self {
-            Self::Hash => Map::new(),
+            Self::Hash | Self::Each => Map::new(),
             Self::Receipt(findings) => match findings(chain, receipt) {
                 Some(findings) => findings,
                 // The transaction is done and can't be undone; its hash is what there is to tell.
@@ -78,7 +104,7 @@ impl Wording {
     }
 
     fn pending(self, chain: &Chain, hash: B256) -> Answer {
-        let status = if matches!(self, Self::Hash) { 200 } else { 202 };
+        let status = if matches!(self, Self::Receipt(_)) { 202 } else { 200 };
         accepted(status, hash, chain.id, Map::new())
     }
 
@@ -100,7 +126,7 @@ impl Wording {
         }
         let Some(hash) = self.late_hash(transaction, now) else { return Ok(None) };
         let receipt = match self {
-            Self::Hash => None,
+            Self::Hash | Self::Each => None,
             Self::Receipt(_) => engine.node().receipt(hash).await?.filter(TransactionReceipt::status),
         };
         Ok(Some(match receipt {
@@ -121,6 +147,19 @@ impl Wording {
         }
     }
 }
+
+impl SentTransaction {
+    pub(super) fn new(chain_id: ChainId, hash: B256) -> Self {
+        Self { hash, chain_id }
+    }
+}
+
+/// The answer to a request for several writes.
+pub(super) fn all_sent(results: &[SentTransaction]) -> Answer {
+    let body = serde_json::to_string(&WritesResponse { message: "success", results }).unwrap_or_default();
+    Answer { status: 200, body }
+}
+
 /// Counts a write by its outcome, and passes on what it is answered.
 pub(super) fn ended<T>(outcome: &str, answer: T) -> T {
     telemetry::record(&[("Outcome", outcome)], &[(Metric::Writes, 1)]);
@@ -128,7 +167,8 @@ pub(super) fn ended<T>(outcome: &str, answer: T) -> T {
 }
 
 fn accepted(status: u16, hash: B256, chain_id: ChainId, findings: Map<String, Value>) -> Answer {
-    let body = serde_json::to_string(&WriteResponse { hash, chain_id, findings }).unwrap_or_default();
+    let response = WriteResponse { transaction: SentTransaction::new(chain_id, hash), findings };
+    let body = serde_json::to_string(&response).unwrap_or_default();
     Answer { status, body }
 }
 

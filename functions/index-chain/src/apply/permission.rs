@@ -28,6 +28,7 @@ impl Applier<'_> {
         self.unit.put_permissions(&place, account.into(), mask)?;
         let account = account.into();
         if token.is_zero() {
+            self.unit.put_administered(self.chain.id, place.collection, account, is_admin)?;
             if list_admin(&mut collection.admins, account, is_admin) {
                 collection.updated_at = at.time;
                 self.unit.put_collection(&collection)?;

@@ -7,6 +7,7 @@
 //!
 //! Whatever changes one of these changes all that say the same in one transaction, and tells the indexer.
 
+mod introductions;
 mod profiles;
 mod usernames;
 mod wallets;
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
+    introductions::Introduction,
     profiles::{Profile, ProfileChange, ProfileRefusal},
     usernames::{HELD_NAMES, NAME_HELD_FOR},
     wallets::{MAX_WALLETS, WalletRefusal},

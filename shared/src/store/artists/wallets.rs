@@ -59,6 +59,7 @@ impl Artists {
                 (challenges.redemption(challenge)?, Some(WalletRefusal::Used)),
                 (self.wallet_insertion(artist, wallet, &profile.username)?, Some(WalletRefusal::Taken)),
                 (Inbox::new(self.0.clone()).posting(artist, change)?, None),
+                (Inbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ]))
         };
         self.revise(artist, now, WalletRefusal::Gone, revision).await
@@ -91,6 +92,7 @@ impl Artists {
             Ok(Revision::Write(vec![
                 (TransactWriteItem::builder().delete(delete.build()?).build(), None),
                 (Inbox::new(self.0.clone()).posting(artist, change)?, None),
+                (Inbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ]))
         };
         self.revise(artist, now, WalletRefusal::Gone, revision).await

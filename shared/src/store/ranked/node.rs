@@ -173,6 +173,13 @@ impl<E: Entry> TryFrom<ByteBuf> for Node<E> {
     }
 }
 
+impl Node<Child> {
+    /// The number of the node that `key` is under.
+    pub(super) fn child_of(&self, key: RankKey) -> Option<u32> {
+        self.entries.get(self.covering(key)).map(|child| child.id)
+    }
+}
+
 /// Seven bits a byte, the lowest first; the eighth says that more follow.
 fn write_number(mut number: u128, bytes: &mut Vec<u8>) {
     loop {

@@ -72,7 +72,7 @@ impl RankedSet {
     ///
     /// # Errors
     /// When storage fails.
-    pub async fn len(&self, table: &Table) -> Result<u64, StoreError> {
+    pub async fn count(&self, table: &Table) -> Result<u64, StoreError> {
         Ok(self.root(&mut &*table).await?.map_or(0, |root| root.count()))
     }
 

@@ -33,6 +33,29 @@ impl ReadRows for Unit {
     }
 }
 
+impl Unit {
+    /// Reads what changing these places will ask for: a floor of all the trees at a time, one read for every hundred
+    /// nodes.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn prefetch_places(&mut self, places: &[(&RankedSet, RankKey)]) -> Result<(), StoreError> {
+        self.prefetch(places.iter().map(|(set, _)| set.root_key())).await?;
+        let mut inner = Vec::new();
+        for &(set, key) in places {
+            let root: Option<Root> = self.get(&set.root_key()).await?;
+            inner.extend(root.and_then(|root| root.node.child_of(key)).map(|id| (set, key, set.node_key(id))));
+        }
+        self.prefetch(inner.iter().map(|(_, _, node)| node.clone())).await?;
+        let mut leaves = Vec::new();
+        for (set, key, node) in inner {
+            let node: Option<NodeRow<Child>> = self.get(&node).await?;
+            leaves.extend(node.and_then(|row| row.node.child_of(key)).map(|id| set.node_key(id)));
+        }
+        self.prefetch(leaves).await
+    }
+}
+
 impl Rows for Unit {
     fn put(&mut self, key: &Key, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
         Self::put(self, key, fields)
@@ -55,7 +78,12 @@ pub(super) struct NodeRow<E> {
 pub(super) struct Root {
     pub(super) node: Node<Child>,
     /// The number of the next new node.
-    next_id: u32,
+    pub(super) next_id: u32,
+}
+
+impl Root {
+    /// The number of a set's first node.
+    pub(super) const FIRST_ID: u32 = 1;
 }
 
 /// Where a node is: at which entry of its parent, and its number.
@@ -91,6 +119,14 @@ impl RankedSet {
     /// When storage fails.
     pub async fn remove(&self, unit: &mut Unit, key: RankKey) -> Result<(), StoreError> {
         self.delete_member(unit, key).await
+    }
+
+    /// Gives the member at `key`, which must be there, another value. No read.
+    ///
+    /// # Errors
+    /// When the row can't be written down, which is a fault of ours.
+    pub fn replace(&self, unit: &mut Unit, key: RankKey, value: &impl Serialize) -> Result<(), StoreError> {
+        unit.put(&self.member_key(key), value)
     }
 
     async fn put_member(
@@ -129,7 +165,7 @@ impl RankedSet {
         cause: Cause,
         change: impl FnOnce(&mut Node<RankKey>) -> bool + Send,
     ) -> Result<(), StoreError> {
-        let root = rows.get(&self.root_key()).await?.unwrap_or(Root { node: Node::EMPTY, next_id: 1 });
+        let root = rows.get(&self.root_key()).await?.unwrap_or(Root { node: Node::EMPTY, next_id: Root::FIRST_ID });
         let Root { node: mut root, mut next_id } = root;
         let (inner_place, mut inner) = self.below(rows, &root, cause.key, &mut next_id).await?;
         let (leaf_place, mut leaf) = self.below(rows, &inner, cause.key, &mut next_id).await?;
@@ -301,6 +337,31 @@ mod tests {
     fn key() -> impl Strategy<Value = RankKey> {
         let score = prop_oneof![0..4_u128, 0..1_000_u128, Just(u128::MAX), any::<u128>()];
         (score, prop_oneof![0..50_u128, any::<u128>()]).prop_map(|(score, id)| RankKey { score, id })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn a_set_can_be_loaded_at_once_and_changed_then(
+            keys in prop::collection::btree_set(key(), 0..600),
+            max_bytes in 110..900_usize,
+        ) {
+            let set = RankedSet { partition: "SET".to_owned(), max_bytes };
+            run(async {
+                let mut loader = set.loader();
+                let mut items: Vec<_> = keys.iter().rev().map(|key| loader.member(*key, &Value {}).unwrap()).collect();
+                items.extend(loader.finish().unwrap());
+                let keyed = |item: Item| (serde_dynamo::from_item::<_, Key>(item.clone()).unwrap(), item);
+                let mut rows = Memory(items.into_iter().map(keyed).collect());
+                check(&set, &mut rows, &keys).await;
+                let mut left = keys.clone();
+                for key in keys.iter().step_by(3) {
+                    set.delete_member(&mut rows, *key).await.unwrap();
+                    left.remove(key);
+                }
+                check(&set, &mut rows, &left).await;
+            });
+        }
     }
 
     fn run(test: impl Future<Output = ()>) {

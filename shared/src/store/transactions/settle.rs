@@ -240,6 +240,14 @@ impl Transactions {
         self.table.write_together(write.into_iter().collect()).await.map(drop)
     }
 
+    /// Lets a key be used again, whose request ended before all that it asked for was done. One write.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn forget(&self, replay: &ReplayKey) -> Result<(), StoreError> {
+        self.table.write_together(vec![self.deletion(&replay_key(replay))?]).await.map(drop)
+    }
+
     /// Takes the lane for `holder` until `expiry`, if nobody has it at `now` (both Unix times in seconds). One write.
     ///
     /// # Errors

@@ -8,6 +8,7 @@
 
 use std::collections::HashMap;
 
+use alloy::primitives::B256;
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, Put, TransactWriteItem};
 use uuid::Uuid;
 
@@ -48,7 +49,8 @@ pub enum CommitError {
 /// The journal of one chain.
 pub struct Journal {
     table: Table,
-    chain: ChainId,
+    /// What is written down: a chain's id, or the name of other work.
+    work: String,
     owner: String,
     progress: Progress,
 }
@@ -67,7 +69,12 @@ const BEFORE: &str = "before";
 impl Journal {
     /// The journal of a chain, not opened yet.
     pub fn new(table: Table, chain: ChainId) -> Self {
-        Self { table, chain, owner: Uuid::new_v4().to_string(), progress: Progress::default() }
+        Self::of_work(table, chain.to_string())
+    }
+
+    /// The journal of work that is no chain's and is never undone, not opened yet.
+    pub fn of_work(table: Table, work: String) -> Self {
+        Self { table, work, owner: Uuid::new_v4().to_string(), progress: Progress::default() }
     }
 
     /// How far the chain is read, as of the last call.
@@ -82,7 +89,7 @@ impl Journal {
     /// When storage fails, or another run is at work.
     pub async fn open(&mut self, unit: &mut Unit) -> Result<(), CommitError> {
         unit.clear();
-        self.progress = Progress::of(&self.table, self.chain).await?;
+        self.progress = Progress::of_work(&self.table, &self.work).await?;
         let Some(pending) = &self.progress.pending else { return Ok(()) };
         if pending.owner != self.owner && pending.until > now() {
             return Err(CommitError::Overtaken);
@@ -111,6 +118,15 @@ impl Journal {
             Err(_) => unit.clear(),
         }
         written
+    }
+
+    /// Writes what the unit changed as the next step of work that is never undone.
+    ///
+    /// # Errors
+    /// When storage fails, or another run was faster. The unit is then empty.
+    pub async fn commit_step(&mut self, unit: &mut Unit) -> Result<(), CommitError> {
+        let step = self.progress.next_block.unwrap_or_default();
+        self.commit(unit, step, BlockId { number: step, hash: B256::ZERO }, Some(step)).await
     }
 
     /// Undoes every batch that reaches beyond the block before `from`. The next block is then the first of the oldest.
@@ -226,7 +242,7 @@ impl Journal {
         unit.usage.rows_written += 1 + rows.len() as u64;
         let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.table, &key, item));
         let mut items = rows.collect::<Result<Vec<_>, _>>()?;
-        items.push(progress.replacement(&self.table, self.chain)?);
+        items.push(progress.replacement(&self.table, &self.work)?);
         if !self.table.write_together(items).await? {
             return Err(CommitError::Overtaken);
         }
@@ -239,7 +255,7 @@ impl Journal {
     }
 
     fn chunk_keys(&self, batch: &Batch) -> impl Iterator<Item = Key> + use<> {
-        let (partition, serial) = (format!("JOURNAL#{}", self.chain), batch.serial);
+        let (partition, serial) = (format!("JOURNAL#{}", self.work), batch.serial);
         (0..batch.chunks).map(move |chunk| Key::new(&partition, format!("{serial:020}#{chunk:06}")))
     }
 }

@@ -66,7 +66,12 @@ impl Progress {
     /// # Errors
     /// When storage fails.
     pub async fn of(table: &Table, chain: ChainId) -> Result<Self, StoreError> {
-        Ok(table.get(&Self::key(chain)).await?.unwrap_or_default())
+        Self::of_work(table, &chain.to_string()).await
+    }
+
+    /// How far other work has come.
+    pub(super) async fn of_work(table: &Table, work: &str) -> Result<Self, StoreError> {
+        Ok(table.get(&Self::key(work)).await?.unwrap_or_default())
     }
 
     /// The blocks to compare with the chain, the newest first: where the chain still has one of them, everything up to
@@ -86,8 +91,8 @@ impl Progress {
     }
 
     /// The write that puts this in place of the version before it.
-    pub(super) fn replacement(&self, table: &Table, chain: ChainId) -> Result<TransactWriteItem, StoreError> {
-        let put = Put::builder().table_name(&table.name).set_item(Some(row(&Self::key(chain), self)?));
+    pub(super) fn replacement(&self, table: &Table, work: &str) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder().table_name(&table.name).set_item(Some(row(&Self::key(work), self)?));
         let put = match self.version {
             1 => put.condition_expression("attribute_not_exists(pk)"),
             version => put
@@ -98,7 +103,7 @@ impl Progress {
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
-    fn key(chain: ChainId) -> Key {
-        Key::new(format!("CHECKPOINT#{chain}"), "CHECKPOINT")
+    fn key(work: &str) -> Key {
+        Key::new(format!("CHECKPOINT#{work}"), "CHECKPOINT")
     }
 }

@@ -1,0 +1,62 @@
+//! The contract in every form: `GET /openapi.json` for machines, `GET /llms.txt` for programs that read text, `GET /docs`
+//! for people, with the scripts of that page. All of it is made from `openapi.json` when this is built.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    telemetry,
+};
+use uuid::Uuid;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(PublishContract).await
+}
+
+struct PublishContract;
+
+/// A file that was made when this was built.
+macro_rules! built {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name)).as_slice()
+    };
+}
+
+/// How long a browser may show a file without asking whether it is still the same.
+const SECONDS_TO_KEEP: u32 = 5 * 60;
+
+impl Endpoint for PublishContract {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+        let (content_type, content) = match request.path().rsplit('/').next() {
+            Some("docs") => return page(),
+            Some("llms.txt") => ("text/markdown; charset=utf-8", built!("llms.txt")),
+            Some("openapi.json") => ("application/json; charset=utf-8", built!("openapi.json")),
+            Some("start.js") => (JAVASCRIPT, include_bytes!("start.js").as_slice()),
+            Some("reference.js") => {
+                let script = Response::file(JAVASCRIPT, built!("reference.js.gz"));
+                return script.cacheable(SECONDS_TO_KEEP).with("content-encoding", "gzip");
+            }
+            _ => return Err(ApiError::not_found(format!("There is nothing at {}", request.path()))),
+        };
+        Ok(Response::file(content_type, content).cacheable(SECONDS_TO_KEEP))
+    }
+}
+
+/// The page that shows the reference. Only what this service serves runs on it, and only it is asked.
+fn page() -> Result<Response, ApiError> {
+    // The reference's script makes style sheets, and puts this word on them.
+    let nonce = Uuid::new_v4().simple().to_string();
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; connect-src 'self'; \
+         img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    let page = include_str!("docs.html").replace("{nonce}", &nonce);
+    Response::file("text/html; charset=utf-8", page.as_bytes())
+        .with("content-security-policy", &policy)?
+        .with("referrer-policy", "no-referrer")?
+        .with("x-content-type-options", "nosniff")
+}

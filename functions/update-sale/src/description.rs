@@ -1,0 +1,52 @@
+use shared::{model::MomentRef, writing::SentTransaction};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{AllOfBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::AnyOfBuilder},
+};
+
+use super::{SaleChange, UpdateSaleRequest};
+
+/// Change a moment's sale
+///
+/// What isn't given stays as it is on the chain; one field at least must be given. Needs the permission SALES, or ADMIN,
+/// on the moment or its collection.
+#[utoipa::path(
+    post,
+    path = "/sale",
+    tag = "Moments",
+    security(("apiKey" = [])),
+    request_body(content = UpdateSaleRequest, example = json!({
+        "moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"},
+        "pricePerToken": "2000000000000000",
+        "maxTokensPerAddress": 10,
+    })),
+    responses((status = 200, description = "The transaction.", body = SentTransaction)),
+)]
+fn update_sale() {}
+
+contract::published!(update_sale writes, 404);
+
+impl ToSchema for UpdateSaleRequest {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((MomentRef::name().into_owned(), MomentRef::schema()));
+        MomentRef::schemas(schemas);
+        SaleChange::schemas(schemas);
+    }
+}
+
+impl PartialSchema for UpdateSaleRequest {
+    fn schema() -> RefOr<Schema> {
+        let moment =
+            ObjectBuilder::new().property("moment", Ref::from_schema_name(MomentRef::name())).required("moment");
+        let given = |name: &str, r#type: Type| {
+            ObjectBuilder::new().property(name, ObjectBuilder::new().schema_type(r#type)).required(name)
+        };
+        let one_at_least = AnyOfBuilder::new()
+            .item(given("pricePerToken", Type::String))
+            .item(given("saleStart", Type::Integer))
+            .item(given("saleEnd", Type::Integer))
+            .item(given("maxTokensPerAddress", Type::Integer))
+            .item(given("fundsRecipient", Type::String));
+        AllOfBuilder::new().item(moment).item(SaleChange::schema()).item(one_at_least).into()
+    }
+}

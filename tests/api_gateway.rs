@@ -1,0 +1,117 @@
+//! What stands between browsers and the functions, and what every answer has.
+
+use local::api_gateway::ApiGateway;
+use reqwest::{Method, RequestBuilder, header::HeaderMap};
+use serde_json::json;
+use template::Cors;
+use tests::{Answer, Stack};
+
+const PAGE: &str = "https://app.example.com";
+
+fn preflight(request: RequestBuilder, origin: &str) -> RequestBuilder {
+    request
+        .header("origin", origin)
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "x-api-key,idempotency-key")
+}
+
+fn list(headers: &HeaderMap, name: &str) -> Vec<String> {
+    let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(',').filter(|item| !item.is_empty()).map(|item| item.trim().to_lowercase()).collect()
+}
+
+#[tokio::test]
+async fn a_page_may_send_credentials_and_read_what_it_needs() {
+    let stack = Stack::connect();
+    let asked =
+        Answer::of(preflight(stack.http.request(Method::OPTIONS, format!("{}/sale", stack.map.api)), PAGE)).await;
+    assert_eq!(asked.status, 204);
+    assert_eq!(asked.header("access-control-allow-origin"), "*");
+    for header in ["authorization", "content-type", "idempotency-key", "x-api-key"] {
+        assert!(list(&asked.headers, "access-control-allow-headers").contains(&header.to_owned()), "{header}");
+    }
+    for method in ["get", "post", "patch", "delete"] {
+        assert!(list(&asked.headers, "access-control-allow-methods").contains(&method.to_owned()), "{method}");
+    }
+    let answer = Answer::of(stack.post("/sale").header("origin", PAGE).json(&json!({}))).await.expect_error(401);
+    assert_eq!(answer.header("access-control-allow-origin"), "*");
+    for header in
+        ["etag", "idempotent-replayed", "link", "ratelimit", "ratelimit-policy", "retry-after", "x-request-id"]
+    {
+        assert!(list(&answer.headers, "access-control-expose-headers").contains(&header.to_owned()), "{header}");
+    }
+    let own = Answer::of(stack.get("/.well-known/jwks.json")).await.expect_success();
+    assert_eq!(own.header("access-control-allow-origin"), "", "no page asked");
+}
+
+#[tokio::test]
+async fn where_origins_are_configured_no_other_page_may_call() {
+    let stack = Stack::connect();
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let cors = Cors {
+        allow_origins: texts(&[PAGE, "https://other.example.com"]),
+        allow_methods: texts(&["GET", "POST"]),
+        allow_headers: texts(&["authorization"]),
+        expose_headers: texts(&["x-request-id"]),
+        max_age: 600,
+    };
+    let gateway = ApiGateway::start(0, &stack.map.lambda, cors).await.expect("a gateway");
+    let url = format!("{}/api/.well-known/jwks.json", gateway.url);
+    for (origin, allowed) in [(PAGE, PAGE), ("https://app.example.com.evil.example", ""), ("null", "")] {
+        let asked = Answer::of(preflight(stack.http.request(Method::OPTIONS, &url), origin)).await;
+        assert_eq!((asked.status, asked.header("access-control-allow-origin")), (204, allowed));
+        assert_eq!(asked.header("access-control-allow-methods").is_empty(), allowed.is_empty(), "{origin}");
+        let answer = Answer::of(stack.http.get(&url).header("origin", origin)).await.expect_success();
+        assert_eq!(answer.header("access-control-allow-origin"), allowed);
+    }
+    for internal in ["/2015-03-31/functions/send-code/invocations", "/.rt/send-code/2018-06-01/runtime/invocation/next"]
+    {
+        let answer = Answer::of(stack.http.post(format!("{}{internal}", gateway.url))).await;
+        assert_eq!(answer.status, 404, "{internal}");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_can_be_traced_and_names_no_server() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let answers = [
+        Answer::of(stack.get("/.well-known/jwks.json")).await,
+        Answer::of(stack.get("/docs")).await,
+        Answer::of(stack.get("/nowhere")).await,
+        Answer::of(stack.post("/comments")).await,
+        Answer::of(stack.http.request(Method::OPTIONS, format!("{}/comments", stack.map.api))).await,
+        Answer::of(stack.post("/sale").json(&json!({}))).await,
+        Answer::of(stack.get("/artists/api-keys").bearer_auth(&artist.token)).await,
+    ];
+    for answer in answers {
+        assert!(!answer.header("x-request-id").is_empty(), "{answer:?}");
+        assert!(answer.header("content-type").ends_with("; charset=utf-8"), "{answer:?}");
+        for name in ["server", "x-powered-by", "via", "x-amzn-trace-id"] {
+            assert_eq!(answer.header(name), "", "{name} of {answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_secret_or_personal_may_not_be_kept() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let code = Answer::of(stack.post("/oauth/code").json(&json!({"email": artist.email}))).await;
+    let key = stack.create_key(&artist, &json!({})).await;
+    let keys = Answer::of(stack.get("/artists/api-keys").bearer_auth(&artist.token)).await;
+    let refused = Answer::of(stack.get("/artists/api-keys")).await;
+    for answer in [code, key, keys, refused] {
+        assert_eq!(answer.header("cache-control"), "no-store", "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_or_a_method_that_nobody_knows_is_405() {
+    let stack = Stack::connect();
+    for method in [Method::HEAD, Method::OPTIONS, Method::PUT, Method::TRACE] {
+        let request = stack.http.request(method.clone(), format!("{}/oauth/code", stack.map.api));
+        let answer = Answer::of(request).await;
+        assert_eq!((answer.status, answer.header("allow")), (405, "POST"), "{method}");
+    }
+}

@@ -1,0 +1,282 @@
+//! What is answered goes unchanged through governors of both kinds, and comes to what was asked for.
+
+use alloy::{
+    primitives::{Address, B256, Bytes, U256},
+    providers::{Provider, RootProvider},
+    rpc::types::TransactionReceipt,
+};
+use local::{
+    governor::{LocalGovernor, Proposal},
+    workshop,
+};
+use serde_json::{Value, json};
+use shared::chain::contracts::{
+    Creator1155, CreatorFactory::SetupNewContract, Erc20Minter, FixedPriceMinter, SplitFactory, TimedMinter,
+};
+use tests::{Published, Sandbox, Stack};
+
+use super::{CHAIN, new_address, proposal, sale};
+
+const ADMIN: u8 = 2;
+const MINTER: u8 = 4;
+/// Ids of tokens in an existing collection start after the one that it is made with.
+const FIRST_IN_EXISTING: u64 = 2;
+const STRATEGIES: [&str; 3] = ["fixedPrice", "erc20Mint", "PartnerTimedSaleStrategy"];
+
+/// A governor, and the function that builds proposals for it.
+struct House {
+    stack: Stack,
+    governor: LocalGovernor,
+    function: Sandbox,
+    /// Where requests come from. Those of one network are counted together and wait for each other.
+    client: &'static str,
+}
+
+/// What is asked for.
+struct Wish {
+    is_new: bool,
+    strategies: Vec<&'static str>,
+    is_split: bool,
+}
+
+impl House {
+    async fn nouns() -> Self {
+        Self::of("governor", "governorExecutor", 5, "192.0.2.77").await
+    }
+
+    async fn bravo() -> Self {
+        Self::of("bravoGovernor", "bravoExecutor", 6, "192.0.2.78").await
+    }
+
+    /// Its proposals are made by one of the node's accounts, which no other test uses.
+    async fn of(governor: &str, executor: &str, account: usize, client: &'static str) -> Self {
+        let stack = Stack::connect();
+        let proposer = stack.node_of(CHAIN).get_accounts().await.expect("accounts")[account];
+        let (governor, executor) = (stack.contract_on(CHAIN, governor), stack.contract_on(CHAIN, executor));
+        let chains = json!([{"id": 1, "governor": governor}]).to_string();
+        let function = Sandbox::with_variables(&stack, "build-proposal", &[("CHAINS", &chains)]).await;
+        Self { stack, governor: LocalGovernor { governor, executor, proposer }, function, client }
+    }
+
+    fn node(&self) -> RootProvider {
+        self.stack.node_of(CHAIN)
+    }
+
+    fn contract(&self, name: &str) -> Address {
+        self.stack.contract_on(CHAIN, name)
+    }
+
+    async fn build(&self, body: &Value) -> (u16, Value) {
+        self.function.post(self.client, body).await
+    }
+
+    /// Has a proposal built, checks the answer's form, and passes it.
+    async fn pass(&self, body: &Value) -> TransactionReceipt {
+        let (status, answer) = self.build(body).await;
+        assert_eq!(status, 200, "{answer}");
+        assert_eq!(answer["governor"], format!("{:#x}", self.governor.governor));
+        assert_eq!(answer["value"], "0");
+        let (title, text) = (&body["proposal"]["title"], &body["proposal"]["description"]);
+        assert_eq!(answer["args"][4], format!("# {}\n\n{}", title.as_str().expect("one"), text.as_str().expect("one")));
+        let passed = self.governor.pass(&self.stack.map.rpc[CHAIN], &arguments(&answer["args"])).await;
+        passed.expect("the proposal passes")
+    }
+
+    /// Asks for it, passes it, and finds all of it on the chain.
+    async fn grant(&self, wish: &Wish) {
+        let body = self.body(wish).await;
+        let receipt = self.pass(&body).await;
+        let (collection, first) = match wish.is_new {
+            true => {
+                let created = receipt.decoded_log::<SetupNewContract>().expect("a collection");
+                assert_eq!((created.creator, created.defaultAdmin), (self.governor.executor, self.governor.proposer));
+                (created.newContract, 1)
+            }
+            false => (body["contract"]["address"].as_str().expect("one").parse().expect("one"), FIRST_IN_EXISTING),
+        };
+        if wish.is_new {
+            self.check_collection(collection, &body).await;
+            let (status, again) = self.build(&body).await;
+            assert_eq!(status, 422, "{again}");
+            assert!(again["message"].as_str().is_some_and(|message| message.contains("there already")), "{again}");
+        }
+        self.check_tokens(collection, first, &body).await;
+        if !wish.is_new && wish.strategies.len() > 1 {
+            self.pass(&body).await;
+            let next = first + u64::try_from(wish.strategies.len()).expect("few");
+            self.check_tokens(collection, next, &body).await;
+        }
+    }
+
+    async fn body(&self, wish: &Wish) -> Value {
+        let mut body = proposal(self.governor.proposer);
+        let name = format!("House of {}", new_address());
+        body["contract"] = match wish.is_new {
+            true => json!({"name": name, "uri": "ar://house"}),
+            false => {
+                let (rpc, factory) = (&self.stack.map.rpc[CHAIN], self.contract("factory"));
+                let admins = [self.governor.executor];
+                json!({"address": workshop::publish(rpc, factory, &admins, Vec::new()).await.expect("a collection")})
+            }
+        };
+        body["tokens"] =
+            wish.strategies.iter().enumerate().map(|(index, strategy)| self.token(index, strategy)).collect();
+        if wish.is_split {
+            body["splits"] = json!([
+                {"address": new_address(), "percentAllocation": 33.3333},
+                {"address": new_address(), "percentAllocation": "66.6667"},
+            ]);
+        }
+        body["proposal"] = json!({"title": name, "description": "For the arts.\n\n- one\n- two\n"});
+        body
+    }
+
+    fn token(&self, index: usize, strategy: &str) -> Value {
+        let mut sale =
+            sale(strategy, ["5000", "10000", "0"][STRATEGIES.iter().position(|s| *s == strategy).expect("one")]);
+        if strategy == "erc20Mint" {
+            sale["currency"] = json!(self.contract("usdc"));
+        }
+        let mut token = json!({
+            "tokenMetadataURI": format!("ipfs://house/{index}.json"),
+            "createReferral": new_address(),
+            "salesConfig": sale,
+            "mintToCreatorCount": index,
+        });
+        if index == 1 {
+            token["payoutRecipient"] = json!(new_address());
+            token["maxSupply"] = json!("25");
+        }
+        token
+    }
+
+    async fn check_collection(&self, collection: Address, body: &Value) {
+        let (creator, published) = (Creator1155::new(collection, self.node()), Published::new(collection, self.node()));
+        assert_eq!(creator.name().call().await.expect("a name"), body["contract"]["name"].as_str().expect("one"));
+        assert_eq!(published.contractURI().call().await.expect("a URI"), "ar://house");
+        assert_eq!(published.owner().call().await.expect("an owner"), self.governor.proposer);
+        let rights = |account| async move { self.permissions(collection, 0, account).await };
+        assert_eq!(rights(self.governor.proposer).await, ADMIN);
+        assert_eq!(rights(self.contract("factory")).await, 0);
+        let count = body["tokens"].as_array().expect("tokens").len();
+        assert_eq!(creator.nextTokenId().call().await.expect("a number"), U256::from(count + 1));
+    }
+
+    async fn check_tokens(&self, collection: Address, first: u64, body: &Value) {
+        for (id, token) in (first..).zip(body["tokens"].as_array().expect("tokens")) {
+            let recipient = match (body["splits"].as_array(), token["payoutRecipient"].as_str()) {
+                (Some(recipients), _) => self.split(recipients).await,
+                (None, Some(payee)) => payee.parse().expect("an address"),
+                (None, None) => self.governor.proposer,
+            };
+            self.check_token(collection, id, token, recipient).await;
+            let name = Creator1155::new(collection, self.node()).name().call().await.expect("a name");
+            self.check_sale(collection, id, &token["salesConfig"], recipient, &name).await;
+        }
+    }
+
+    async fn check_token(&self, collection: Address, id: u64, token: &Value, recipient: Address) {
+        let (creator, published) = (Creator1155::new(collection, self.node()), Published::new(collection, self.node()));
+        let (account, number) = (self.governor.proposer, U256::from(id));
+        let minted: U256 = U256::from(token["mintToCreatorCount"].as_u64().expect("a number"));
+        let max_supply = token["maxSupply"].as_str().map_or(u64::MAX, |digits| digits.parse().expect("a number"));
+        let info = creator.getTokenInfo(number).call().await.expect("a token");
+        assert_eq!(info.uri, token["tokenMetadataURI"].as_str().expect("one"));
+        assert_eq!((info.maxSupply, info.totalMinted), (U256::from(max_supply), minted));
+        assert_eq!(creator.balanceOf(account, number).call().await.expect("a balance"), minted);
+        let referral = published.createReferrals(number).call().await.expect("a referral");
+        assert_eq!(json!(referral), token["createReferral"]);
+        let royalties = published.getRoyalties(number).call().await.expect("royalties");
+        assert_eq!((royalties.schedule, royalties.bps, royalties.recipient), (0, 1000, recipient));
+        assert_eq!(self.permissions(collection, id, account).await, ADMIN, "the creator isn't let in");
+    }
+
+    async fn check_sale(&self, collection: Address, id: u64, sale: &Value, recipient: Address, name: &str) {
+        let (node, number) = (self.node(), U256::from(id));
+        let price = sale["pricePerToken"].as_str().expect("a price");
+        let minter = match sale["type"].as_str().expect("a strategy") {
+            "fixedPrice" => {
+                let minter = self.contract("fixedPriceMinter");
+                let set = FixedPriceMinter::new(minter, node).sale(collection, number).call().await.expect("a sale");
+                assert_eq!((set.saleStart, set.saleEnd, set.maxTokensPerAddress), (7, u64::MAX, 0));
+                assert_eq!((set.pricePerToken.to_string().as_str(), set.fundsRecipient), (price, recipient));
+                minter
+            }
+            "erc20Mint" => {
+                let minter = self.contract("erc20Minter");
+                let set = Erc20Minter::new(minter, node).sale(collection, number).call().await.expect("a sale");
+                assert_eq!((set.saleStart, set.saleEnd, set.maxTokensPerAddress), (7, u64::MAX, 0));
+                assert_eq!((set.pricePerToken.to_string().as_str(), set.fundsRecipient), (price, recipient));
+                assert_eq!(set.currency, self.contract("usdc"));
+                minter
+            }
+            _ => {
+                let minter = self.contract("timedMinter");
+                let set = TimedMinter::new(minter, node).saleV2(collection, number).call().await.expect("a sale");
+                assert_eq!((set.saleStart, set.marketCountdown, set.name.as_str()), (7, 86_400, name));
+                minter
+            }
+        };
+        assert_eq!(self.permissions(collection, id, minter).await, MINTER);
+    }
+
+    /// Where the split of these recipients is, which must be there.
+    async fn split(&self, recipients: &[Value]) -> Address {
+        let mut shares: Vec<(Address, U256)> = recipients
+            .iter()
+            .zip([333_333, 666_667])
+            .map(|(entry, share)| (entry["address"].as_str().expect("one").parse().expect("one"), U256::from(share)))
+            .collect();
+        shares.sort_unstable();
+        let split = SplitFactory::SplitParams {
+            recipients: shares.iter().map(|(address, _)| *address).collect(),
+            allocations: shares.iter().map(|(_, share)| *share).collect(),
+            totalAllocation: U256::from(1_000_000),
+            distributionIncentive: 0,
+        };
+        let factory = SplitFactory::new(self.contract("splitFactory"), self.node());
+        let place = factory.isDeployed(split, Address::ZERO, B256::ZERO).call().await.expect("a place");
+        assert!(place._1, "the split isn't there");
+        place._0
+    }
+
+    async fn permissions(&self, collection: Address, id: u64, account: Address) -> u8 {
+        let creator = Creator1155::new(collection, self.node());
+        creator.permissions(U256::from(id), account).call().await.expect("permissions").to()
+    }
+}
+
+/// The answer's `args` as they stand, but for what JSON can't say.
+fn arguments(args: &Value) -> Proposal {
+    let list = |index: usize| args[index].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let proposal = Proposal {
+        targets: list(0).map(|text| text.parse().expect("an address")).collect(),
+        values: list(1).map(|text| text.parse().expect("a number")).collect(),
+        signatures: list(2).map(str::to_owned).collect(),
+        calldatas: list(3).map(|text| text.parse::<Bytes>().expect("bytes")).collect(),
+        description: args[4].as_str().expect("a description").to_owned(),
+    };
+    assert!(proposal.values.iter().all(U256::is_zero), "{args}");
+    assert!(proposal.signatures.iter().all(|signature| signature.ends_with(')') && !signature.contains(' ')), "{args}");
+    proposal
+}
+
+/// For each kind of collection, with and without a split: each strategy alone, and all three together.
+async fn every_wish_is_granted(house: &House) {
+    for (is_new, is_split) in [(true, false), (true, true), (false, false), (false, true)] {
+        for strategy in STRATEGIES {
+            house.grant(&Wish { is_new, strategies: vec![strategy], is_split }).await;
+        }
+        house.grant(&Wish { is_new, strategies: STRATEGIES.to_vec(), is_split }).await;
+    }
+}
+
+#[tokio::test]
+async fn proposals_pass_through_the_nouns_governor_and_come_to_what_was_asked_for() {
+    every_wish_is_granted(&House::nouns().await).await;
+}
+
+#[tokio::test]
+async fn proposals_pass_through_the_bravo_governor_and_come_to_what_was_asked_for() {
+    every_wish_is_granted(&House::bravo().await).await;
+}

@@ -1,0 +1,27 @@
+//! Sends the running service what its contract allows and what it doesn't, and holds every answer to the contract. For how
+//! many seconds, `FUZZ_SECONDS` says.
+
+use std::env;
+
+use local::paths::Paths;
+use tests::Stack;
+use tokio::process::Command;
+
+#[tokio::test]
+async fn the_service_keeps_its_contract() {
+    let stack = Stack::connect();
+    // Whoever plays with keys may revoke them all: what writes is another's.
+    let (reader, writer) = (stack.new_artist().await, stack.new_writer().await);
+    let root = Paths::of_checkout().root().to_owned();
+    let folder = root.join("tests/fuzz");
+    let seconds = env::var("FUZZ_SECONDS").unwrap_or_else(|_| "150".to_owned());
+    let mut command = Command::new(folder.join(".venv/bin/schemathesis"));
+    command.current_dir(&folder).args(["run", "../../openapi.json", "--url", &stack.map.api, "--max-time", &seconds]);
+    command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key);
+    command
+        .env("CONTRACT_COLLECTION", format!("{:#x}", writer.collection))
+        .env("CONTRACT_WALLET", &writer.artist.wallet);
+    command.env("PYTHONPATH", &folder).env("PYTHONDONTWRITEBYTECODE", "1").kill_on_drop(true);
+    let status = command.status().await.expect("schemathesis runs: `make tools` installs it");
+    assert!(status.success(), "the service doesn't keep to openapi.json: see above");
+}

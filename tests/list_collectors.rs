@@ -1,0 +1,129 @@
+//! `GET /collectors`
+
+use alloy::primitives::U256;
+use serde_json::{Value, json};
+use shared::{
+    model::{Address, Amount, ArtistId, Period, RankedBy, SortOrder, Spending},
+    store::{RankedCollector, Ranking, RankingScope},
+};
+use tests::{Answer, Call, Recorder, Sandbox, Stack, empty_tables};
+
+#[tokio::test]
+async fn every_wrong_parameter_is_named() {
+    let stack = Stack::connect();
+    for (query, fields) in [
+        ("period=year", vec!["period"]),
+        ("period=", vec!["period"]),
+        ("limit=0", vec!["limit"]),
+        ("limit=101", vec!["limit"]),
+        ("page=0", vec!["page"]),
+        ("page=-1", vec!["page"]),
+        ("artist=", vec!["artist"]),
+        ("artist=0x12", vec!["artist"]),
+        ("sort_by=unknown", vec!["sort_by"]),
+        ("sort_order=random", vec!["sort_order"]),
+        (
+            "period=x&limit=x&page=x&artist=x&sort_by=x&sort_order=x",
+            vec!["period", "limit", "page", "artist", "sort_by", "sort_order"],
+        ),
+    ] {
+        let answer = Answer::of(stack.get(&format!("/collectors?{query}"))).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), fields, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_collected_from_a_stranger() {
+    let stack = Stack::connect();
+    let query = format!("artist=0x{}&period=day&page=7&limit=100&sort_by=eth_spent&sort_order=asc", "Ab".repeat(20));
+    let answer = Answer::of(stack.get(&format!("/collectors?{query}"))).await.expect_success();
+    assert_eq!(answer.body, json!({"collectors": [], "page": 7}));
+    assert_eq!((answer.header("link"), answer.header("cache-control")), ("", "public, max-age=5"));
+    assert!(answer.header("etag").starts_with("W/"));
+}
+
+/// Any page costs the same however many collectors there are, whichever they are sorted by.
+#[tokio::test]
+async fn a_page_costs_the_same_among_many_as_among_few() {
+    let stack = Stack::connect();
+    let (few, many) = (Loaded::with(&stack, 100).await, Loaded::with(&stack, 100_000).await);
+    let cost = async |loaded: &Loaded, page| loaded.get(page).await.1;
+    assert_eq!(cost(&few, 1).await, cost(&many, 1).await);
+    let last = cost(&few, 5).await;
+    assert_eq!(last, cost(&many, 5).await);
+    assert_eq!(last, cost(&many, 2_500).await);
+    assert_eq!(last, cost(&many, 5_000).await);
+    let operations: Vec<_> = last.iter().map(|call| call.operation.as_str()).collect();
+    assert_eq!(operations, ["GetItem", "GetItem", "GetItem", "Query", "BatchGetItem"]);
+
+    let (body, _) = many.get(5_000).await;
+    assert_eq!(body["page"], 5_000);
+    let shown: Vec<_> = many.expected().into_iter().skip(99_980).collect();
+    assert_eq!(body["collectors"], Value::from(shown));
+    assert_eq!(many.get(5_001).await.0["collectors"], json!([]));
+}
+
+/// A function with a ranking of its own.
+struct Loaded {
+    sandbox: Sandbox,
+    recorder: Recorder,
+    collectors: Vec<RankedCollector>,
+}
+
+impl Loaded {
+    async fn with(stack: &Stack, count: u64) -> Self {
+        let collectors: Vec<_> = (0..count).map(collector).collect();
+        let (by, order) = (RankedBy::EthSpent, SortOrder::Descending);
+        let ranking = Ranking { scope: RankingScope::All, period: Period::All, by, order };
+        let set = ranking.set();
+        let mut loader = set.loader();
+        let rows = collectors.iter().map(|collector| {
+            loader.member(ranking.place(collector.artist_id, collector.spending), collector).expect("a row")
+        });
+        let database = empty_tables(stack).await;
+        database.load("ChainTable", rows).expect("the collectors are loaded");
+        database.load("ChainTable", loader.finish().expect("rows")).expect("the tree is loaded");
+        let recorder = Recorder::in_front_of(&database.endpoint).await.expect("a recorder");
+        let sandbox = Sandbox::with_database(stack, "list-collectors", &recorder.url).await;
+        Self { sandbox, recorder, collectors }
+    }
+
+    /// A page of 20 and what it cost.
+    async fn get(&self, page: u32) -> (Value, Vec<Call>) {
+        let answer = self.sandbox.get(&format!("sort_by=eth_spent&page={page}")).await;
+        let body = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
+        (body, self.recorder.take_calls())
+    }
+
+    /// All collectors as they are to be shown, the biggest spender first.
+    fn expected(&self) -> Vec<Value> {
+        let mut sorted = self.collectors.clone();
+        sorted.sort_by_key(|collector| (std::cmp::Reverse(collector.spending.eth_spent), collector.artist_id));
+        sorted.iter().map(show).collect()
+    }
+}
+
+/// Two of them each have spent the same.
+fn collector(number: u64) -> RankedCollector {
+    let wallet: Address = format!("0x{:040x}", U256::from(number)).parse().expect("an address");
+    let eth_spent = Amount(U256::from(number / 2 + 1) * U256::from(1_000_000_000_000_000_u64));
+    let usdc_spent = Amount(U256::from(number % 7));
+    let spending = Spending { collected_count: number % 50 + 1, eth_spent, usdc_spent };
+    RankedCollector { artist_id: ArtistId::of_wallet(wallet), wallet, spending }
+}
+
+fn show(collector: &RankedCollector) -> Value {
+    let milli: u64 = (collector.spending.eth_spent.0 / U256::from(1_000_000_000_000_000_u64)).to();
+    let (whole, fraction) = (milli / 1_000, format!(".{:03}", milli % 1_000));
+    json!({
+        "artist_id": collector.artist_id,
+        "username": "",
+        "wallets": [{"address": collector.wallet, "type": "external"}],
+        "collected_count": collector.spending.collected_count,
+        "eth_spent": format!("{whole}{}", fraction.trim_end_matches('0').trim_end_matches('.')),
+        "usdc_spent": match collector.spending.usdc_spent.0.to::<u64>() {
+            0 => "0".to_owned(),
+            millionths => format!("0.00000{millionths}"),
+        },
+    })
+}

@@ -1,0 +1,176 @@
+//! `POST /moment/migrate`
+
+use std::time::Duration;
+
+use alloy::{
+    network::EthereumWallet,
+    primitives::{Address, B256, U256, aliases::U96},
+    providers::{Provider, ProviderBuilder},
+    signers::local::PrivateKeySigner,
+    sol_types::SolCall,
+};
+use local::workshop;
+use serde_json::{Value, json};
+use shared::chain::contracts::{Creator1155, FixedPriceMinter};
+use tests::{Answer, Collector, Sandbox, SignedIn, Stack};
+
+const PATH: &str = "/moment/migrate";
+
+async fn migrate(stack: &Stack, key: &str) -> Answer {
+    stack.write(PATH, key, &json!({}), &[]).await
+}
+
+/// The hashes of what was sent.
+fn results(answer: &Answer) -> Vec<B256> {
+    assert_eq!(answer.body["message"], "success");
+    let results = answer.body["results"].as_array().expect("results");
+    assert!(results.iter().all(|result| result["chainId"] == 8453));
+    results.iter().map(|result| result["hash"].as_str().and_then(|hash| hash.parse().ok()).expect("a hash")).collect()
+}
+
+async fn wait_until_indexed(stack: &Stack, artist: &SignedIn, collection: Address) {
+    let (table, partition) = (&stack.map.names["ChainTable"], format!("ADMIN_OF#8453#{}", artist.wallet));
+    for _ in 0..150 {
+        if stack.row(table, &partition, &format!("{collection:#x}")).await.is_some() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("the collection isn't indexed after 15 s");
+}
+
+/// Collections whose tokens the factory has made, of all of which the artist's account is an admin.
+async fn collections(stack: &Stack, artist: &SignedIn, tokens: usize) -> [Address; 2] {
+    let admins = [artist.wallet.parse().expect("an address")];
+    let token =
+        |number| Creator1155::setupNewTokenCall { newURI: format!("ar://{number}"), maxSupply: U256::ONE }.abi_encode();
+    let mut made = [Address::ZERO; 2];
+    for collection in &mut made {
+        let actions = (1..tokens).map(token).collect();
+        *collection = workshop::publish(&stack.map.rpc["8453"], stack.contract("factory"), &admins, actions)
+            .await
+            .expect("a collection");
+        wait_until_indexed(stack, artist, *collection).await;
+    }
+    made
+}
+
+async fn permissions(stack: &Stack, collection: Address, token: usize, account: Address) -> U256 {
+    let collection = Creator1155::new(collection, stack.chain());
+    collection.permissions(U256::from(token), account).call().await.expect("permissions")
+}
+
+#[tokio::test]
+async fn an_artist_leaves_with_all_that_they_made() {
+    let stack = Stack::connect();
+    // By mail, with nothing yet.
+    let Collector { artist, key, .. } = stack.new_collector().await;
+    let contract = json!({"name": "My Years Here", "uri": "ipfs://bafyyears/collection.json"});
+    let answer = stack.write("/collections", &key, &contract, &[]).await.expect_success();
+    let collection: Address = answer.body["contractAddress"].as_str().and_then(|a| a.parse().ok()).expect("an address");
+    let sale = json!({"type": "fixedPrice", "pricePerToken": "5", "saleStart": 0, "saleEnd": u64::MAX.to_string()});
+    let tokens = vec![json!({"tokenMetadataURI": "ipfs://bafyyears/1.json", "salesConfig": sale}); 3];
+    let moments = json!({"contract": {"address": collection}, "tokens": tokens});
+    stack.write("/moment/create-batch", &key, &moments, &[]).await.expect_success();
+
+    let wallet = PrivateKeySigner::random();
+    stack.connect_wallet(&artist, &wallet).await.expect_success();
+    wait_until_indexed(&stack, &artist, collection).await;
+    let answer = migrate(&stack, &key).await.expect_success();
+    assert_eq!(results(&answer).len(), 1);
+    assert_eq!(permissions(&stack, collection, 0, wallet.address()).await, U256::from(2));
+    assert!(results(&migrate(&stack, &key).await.expect_success()).is_empty(), "there was something left");
+
+    // From here on the wallet needs nobody.
+    stack.set_balance(wallet.address(), 1_000_000_000_000_000_000).await;
+    let config = FixedPriceMinter::SalesConfig {
+        saleStart: 1,
+        saleEnd: u64::MAX,
+        maxTokensPerAddress: 0,
+        pricePerToken: U96::from(7),
+        fundsRecipient: wallet.address(),
+    };
+    let (token, minter) = (U256::from(2), stack.contract("fixedPriceMinter"));
+    let data = FixedPriceMinter::setSaleCall { tokenId: token, salesConfig: config.clone() }.abi_encode();
+    let own = ProviderBuilder::new().wallet(EthereumWallet::from(wallet.clone()));
+    let own = Creator1155::new(collection, own.connect_http(stack.map.rpc["8453"].parse().expect("a URL")));
+    let sent = own.callSale(token, minter, data.into()).send().await.expect("the node takes it");
+    assert!(sent.get_receipt().await.expect("a receipt").status());
+    let now = FixedPriceMinter::new(minter, stack.chain()).sale(collection, token).call().await.expect("a sale");
+    assert_eq!((now.pricePerToken, now.fundsRecipient), (U96::from(7), wallet.address()));
+}
+
+#[tokio::test]
+async fn what_the_factory_left_is_granted_in_batches_and_reported_once() {
+    const TOKENS: usize = 60;
+    let stack = Stack::connect();
+    let Collector { artist, key, .. } = stack.new_collector().await;
+    let wallet = PrivateKeySigner::random();
+    stack.connect_wallet(&artist, &wallet).await.expect_success();
+    let collections = collections(&stack, &artist, TOKENS).await;
+
+    let header = [("idempotency-key", "leaving")];
+    let answer = stack.write(PATH, &key, &json!({"chainId": 8453}), &header).await.expect_success();
+    let sent = results(&answer);
+    assert_eq!(sent.len(), 2);
+    for hash in sent {
+        let receipt = stack.chain().get_transaction_receipt(hash).await.expect("an answer").expect("a receipt");
+        println!("gas: {}", receipt.gas_used);
+        assert!(receipt.status());
+    }
+    for collection in collections {
+        for token in [0, 1, 2, TOKENS] {
+            let mask = permissions(&stack, collection, token, wallet.address()).await;
+            assert_eq!(mask, U256::from(2), "token {token}");
+        }
+    }
+    let again = stack.write(PATH, &key, &json!({"chainId": 8453}), &header).await.expect_success();
+    assert_eq!((again.header("idempotent-replayed"), &again.body), ("true", &answer.body));
+    assert_eq!(migrate(&stack, &key).await.expect_success().body, json!({"message": "success", "results": []}));
+}
+
+#[tokio::test]
+async fn what_stops_in_the_middle_is_told_and_gone_on_with() {
+    const TOKENS: usize = 80;
+    let stack = Stack::connect();
+    let Collector { artist, key, .. } = stack.new_collector().await;
+    let wallet = PrivateKeySigner::random();
+    stack.connect_wallet(&artist, &wallet).await.expect_success();
+    let collections = collections(&stack, &artist, TOKENS).await;
+
+    // Enough gas for the first batch, which is of a hundred grants, and not for the second, of sixty.
+    let sandbox = Sandbox::with_variables(&stack, "migrate-moments", &[("ARTIST_GAS_DAILY", "5500000")]).await;
+    let headers = [("x-api-key", key.as_str()), ("idempotency-key", "stopped")];
+    let (status, body) = sandbox.post_with("198.51.100.7", &json!({}), &headers).await;
+    assert_eq!((status, &body["status"]), (429, &json!("error")), "{body}");
+    assert!(body["message"].as_str().is_some_and(|message| message.ends_with("Ask again to go on")), "{body}");
+    assert_eq!(body["results"].as_array().map(Vec::len), Some(1), "{body}");
+    let granted = async |collection| permissions(&stack, collection, 0, wallet.address()).await;
+    let mut done = [granted(collections[0]).await, granted(collections[1]).await];
+    done.sort_unstable();
+    assert_eq!(done, [U256::ZERO, U256::from(2)], "one collection is done, and the other isn't");
+
+    // The same request goes on, where there is gas.
+    let header = [("idempotency-key", "stopped")];
+    let answer = stack.write(PATH, &key, &json!({}), &header).await.expect_success();
+    assert_eq!((results(&answer).len(), answer.header("idempotent-replayed")), (1, ""));
+    for collection in collections {
+        assert_eq!(granted(collection).await, U256::from(2));
+        assert_eq!(permissions(&stack, collection, TOKENS, wallet.address()).await, U256::from(2));
+    }
+}
+
+#[tokio::test]
+async fn without_a_wallet_to_go_to_nobody_leaves() {
+    let stack = Stack::connect();
+    let Collector { artist, key, .. } = stack.new_collector().await;
+    let answer = migrate(&stack, &key).await.expect_error(409);
+    let message = answer.body["message"].as_str().expect("a message");
+    assert!(message.contains("POST /artists/wallets"), "{message}");
+    stack.connect_wallet(&artist, &PrivateKeySigner::random()).await.expect_success();
+    let answer = Answer::of(stack.post(PATH).header("x-api-key", &key)).await.expect_success();
+    assert_eq!(answer.body, json!({"message": "success", "results": []}));
+    let answer = stack.write(PATH, &key, &json!({"chainId": 10}), &[]).await.expect_error(400);
+    assert_eq!(answer.failing_fields(), ["chainId"]);
+    Answer::of(stack.post(PATH).json(&Value::Object(Default::default()))).await.expect_error(401);
+}

@@ -1,0 +1,34 @@
+//! `GET /smartwallet`
+
+use serde_json::json;
+use tests::{Answer, Stack};
+
+#[tokio::test]
+async fn anybody_sees_what_an_artist_s_account_has() {
+    let stack = Stack::connect();
+    let collector = stack.new_collector().await;
+    let path = format!("/smartwallet?address={}", collector.account);
+    let zero = format!("0x{}", "0".repeat(40));
+    let usdc = format!("{:#x}", stack.contract("usdc"));
+    let with = |eth: &str, dollars: &str| {
+        json!({"address": collector.artist.wallet, "chainId": 8453, "balances": [
+            {"currency": zero, "symbol": "ETH", "decimals": 18, "amount": eth},
+            {"currency": usdc, "symbol": "USDC", "decimals": 6, "amount": dollars},
+        ]})
+    };
+    assert_eq!(Answer::of(stack.get(&path)).await.expect_success().body, with("0", "0"));
+    stack.set_balance(collector.account, 1_234_567_890_123_456_789).await;
+    stack.give_usdc(collector.account, 2_500_000).await;
+    assert_eq!(Answer::of(stack.get(&path)).await.expect_success().body, with("1234567890123456789", "2500000"));
+}
+
+#[tokio::test]
+async fn what_is_no_artist_s_is_not_looked_at() {
+    let stack = Stack::connect();
+    let usdc = stack.contract("usdc");
+    Answer::of(stack.get(&format!("/smartwallet?address={usdc}"))).await.expect_error(404);
+    for (query, fields) in [("", vec!["address"]), ("address=0x1&chainId=10", vec!["address", "chainId"])] {
+        let answer = Answer::of(stack.get(&format!("/smartwallet?{query}"))).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), fields);
+    }
+}

@@ -1,0 +1,96 @@
+//! `DELETE /moment/permission`
+
+use std::time::Duration;
+
+use alloy::{
+    primitives::{Address, U256},
+    sol_types::SolCall,
+};
+use local::contracts::DEPLOYER;
+use serde_json::{Value, json};
+use shared::chain::{contracts::Creator1155, permission::Permission};
+use tests::{Answer, Stack};
+
+const PATH: &str = "/moment/permission";
+
+fn body(collection: Address, admin: &str) -> Value {
+    json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "adminAddress": admin})
+}
+
+async fn revoke(stack: &Stack, key: &str, collection: Address, admin: &str) -> Answer {
+    Answer::of(stack.delete(PATH).header("x-api-key", key).json(&body(collection, admin))).await
+}
+
+async fn permissions(stack: &Stack, collection: Address, token: u64, account: &str) -> U256 {
+    let account = account.parse().expect("an address");
+    let collection = Creator1155::new(collection, stack.chain());
+    collection.permissions(U256::from(token), account).call().await.expect("permissions")
+}
+
+#[tokio::test]
+async fn an_admin_is_none_any_more() {
+    let stack = Stack::connect();
+    let (writer, friend, stranger) = (stack.new_writer().await, stack.new_writer().await, stack.new_writer().await);
+    let friends = &friend.artist.wallet;
+    stack.write(PATH, &writer.key, &body(writer.collection, friends), &[]).await.expect_success();
+    revoke(&stack, &stranger.key, writer.collection, friends).await.expect_error(403);
+    let answer = revoke(&stack, &writer.key, writer.collection, friends).await.expect_success();
+    assert_eq!(answer.body["chainId"], 8453);
+    assert!(permissions(&stack, writer.collection, 1, friends).await.is_zero());
+    revoke(&stack, &writer.key, writer.collection, friends).await.expect_error(404);
+    revoke(&stack, &friend.key, writer.collection, &writer.artist.wallet).await.expect_error(403);
+}
+
+#[tokio::test]
+async fn an_admin_of_the_whole_collection_stays_one() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let deployer = format!("{DEPLOYER:#x}");
+    let answer = revoke(&stack, &writer.key, writer.collection, &deployer).await.expect_error(409);
+    assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("whole collection")), "{answer:?}");
+    // So an artist may give up what they have twice.
+    revoke(&stack, &writer.key, writer.collection, &writer.artist.wallet).await.expect_success();
+    assert!(permissions(&stack, writer.collection, 1, &writer.artist.wallet).await.is_zero());
+    let change = json!({"moment": {"collectionAddress": writer.collection, "tokenId": "1"}, "newUri": "ar://still"});
+    stack.write("/registry/metadata/moment", &writer.key, &change, &[]).await.expect_success();
+}
+
+#[tokio::test]
+async fn the_last_admin_cannot_be_removed() {
+    let stack = Stack::connect();
+    let (writer, friend) = (stack.new_writer().await, stack.new_writer().await);
+    let own = &writer.artist.wallet;
+    for admin in [own.parse().expect("an address"), DEPLOYER] {
+        let call = Permission::Admin.revoke(U256::ZERO, admin).abi_encode();
+        stack.send(DEPLOYER, writer.collection, call).await;
+    }
+    let answer = revoke(&stack, &writer.key, writer.collection, own).await.expect_error(409);
+    assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("last admin")), "{answer:?}");
+    assert_eq!(permissions(&stack, writer.collection, 1, own).await, U256::from(2));
+
+    let grant = body(writer.collection, &friend.artist.wallet);
+    stack.write(PATH, &writer.key, &grant, &[]).await.expect_success();
+    // Once the indexer has read of the other admin, there is one to leave the moment to.
+    for _ in 0..100 {
+        let answer = revoke(&stack, &writer.key, writer.collection, own).await;
+        if answer.status == 200 {
+            break;
+        }
+        answer.expect_error(409);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(permissions(&stack, writer.collection, 1, own).await.is_zero());
+    revoke(&stack, &friend.key, writer.collection, &friend.artist.wallet).await.expect_error(409);
+}
+
+#[tokio::test]
+async fn every_wrong_field_is_named() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let answer = revoke(&stack, &writer.key, writer.collection, "0x1").await.expect_error(400);
+    assert_eq!(answer.failing_fields(), ["adminAddress"]);
+    revoke(&stack, &writer.key, Address::repeat_byte(9), &writer.artist.wallet).await.expect_error(404);
+    let request = stack.delete(PATH).header("x-api-key", &writer.key).json(&json!({}));
+    assert_eq!(Answer::of(request).await.expect_error(400).failing_fields(), ["moment", "adminAddress"]);
+    Answer::of(stack.delete(PATH).json(&body(writer.collection, &writer.artist.wallet))).await.expect_error(401);
+}

@@ -1,0 +1,12 @@
+use alloy::sol;
+
+sol! {
+    /// What collections say of themselves that only tests ask for.
+    #[sol(rpc)]
+    interface Published {
+        function contractURI() external view returns (string memory);
+        function owner() external view returns (address);
+        function createReferrals(uint256 tokenId) external view returns (address);
+        function getRoyalties(uint256 tokenId) external view returns (uint32 schedule, uint32 bps, address recipient);
+    }
+}

@@ -1,0 +1,85 @@
+//! `POST /smartwallet/withdraw`
+
+use alloy::{
+    primitives::{Address, U256, keccak256},
+    providers::Provider,
+};
+use serde_json::{Value, json};
+use tests::{Answer, Collector, Stack};
+
+const PATH: &str = "/smartwallet/withdraw";
+
+async fn withdraw(stack: &Stack, collector: &Collector, body: Value) -> Answer {
+    stack.write(PATH, &collector.key, &body, &[]).await
+}
+
+async fn wei_of(stack: &Stack, account: Address) -> U256 {
+    stack.chain().get_balance(account).await.expect("a balance")
+}
+
+#[tokio::test]
+async fn an_artist_takes_some_or_all_of_their_money() {
+    let stack = Stack::connect();
+    let collector = stack.new_collector().await;
+    let to = Address::from_word(keccak256(collector.account));
+    stack.set_balance(collector.account, 1_000_000).await;
+    let answer = withdraw(&stack, &collector, json!({"to": to, "amount": "250000"})).await.expect_success();
+    assert_eq!(answer.body["chainId"], 8453);
+    assert_eq!(wei_of(&stack, to).await, U256::from(250_000));
+    withdraw(&stack, &collector, json!({"to": to, "amount": "max", "currency": "eth"})).await.expect_success();
+    assert_eq!(
+        (wei_of(&stack, to).await, wei_of(&stack, collector.account).await),
+        (U256::from(1_000_000), U256::ZERO)
+    );
+
+    stack.give_usdc(collector.account, 3_000_000).await;
+    let dollars = json!({"to": to, "amount": "1000000", "currency": stack.contract("usdc")});
+    withdraw(&stack, &collector, dollars).await.expect_success();
+    withdraw(&stack, &collector, json!({"to": to, "amount": "max", "currency": "USDC"})).await.expect_success();
+    assert_eq!((stack.usdc_of(to).await, stack.usdc_of(collector.account).await), (U256::from(3_000_000), U256::ZERO));
+}
+
+#[tokio::test]
+async fn what_is_not_there_cannot_be_taken() {
+    let stack = Stack::connect();
+    let collector = stack.new_collector().await;
+    let to = Address::repeat_byte(0x77);
+    for (body, words) in [
+        (json!({"to": to, "amount": "max"}), "has no ETH"),
+        (json!({"to": to, "amount": "max", "currency": "USDC"}), "has no USDC"),
+        (json!({"to": to, "amount": "1"}), "0.000000000000000001 ETH is needed and 0 ETH is there"),
+        (json!({"to": to, "amount": "1500000", "currency": "usdc"}), "1.5 USDC is needed and 0 USDC is there"),
+    ] {
+        let answer = withdraw(&stack, &collector, body).await.expect_error(402);
+        assert!(answer.body["message"].as_str().is_some_and(|message| message.contains(words)), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn money_does_not_go_astray() {
+    let stack = Stack::connect();
+    let collector = stack.new_collector().await;
+    stack.set_balance(collector.account, 1_000).await;
+    let to = Address::repeat_byte(0x77);
+    for (body, fields) in [
+        (json!({}), vec!["to", "amount"]),
+        (json!({"to": collector.account, "amount": "1"}), vec!["to"]),
+        (json!({"to": stack.contract("usdc"), "amount": "1", "currency": "USDC"}), vec!["to"]),
+        (json!({"to": stack.contract("factory"), "amount": "1"}), vec!["to"]),
+        (json!({"to": format!("0x{}", "0".repeat(40)), "amount": "1"}), vec!["to"]),
+        (json!({"to": "0x540c18b7f99b3b599c6FeB99964498931c211858", "amount": "1"}), vec!["to"]),
+        (json!({"to": to, "amount": "0"}), vec!["amount"]),
+        (json!({"to": to, "amount": "-1"}), vec!["amount"]),
+        (json!({"to": to, "amount": "1.5"}), vec!["amount"]),
+        (json!({"to": to, "amount": 1}), vec!["amount"]),
+        (json!({"to": to, "amount": "MAX"}), vec!["amount"]),
+        (json!({"to": to, "amount": "1", "currency": "DAI"}), vec!["currency"]),
+        (json!({"to": to, "amount": "1", "currency": to}), vec!["currency"]),
+        (json!({"to": to, "amount": "1", "chainId": 10}), vec!["chainId"]),
+    ] {
+        let answer = withdraw(&stack, &collector, body.clone()).await.expect_error(400);
+        assert_eq!(answer.failing_fields(), fields, "{body}");
+    }
+    assert_eq!(wei_of(&stack, collector.account).await, U256::from(1_000));
+    Answer::of(stack.post(PATH).json(&json!({"to": to, "amount": "max"}))).await.expect_error(401);
+}
