@@ -28,8 +28,10 @@ fuzz: tools tests/fuzz/.venv/.installed build
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench
-bench: tools
+bench: tools build
+	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
 	@$(CARGO) build --quiet --profile measure --package benches --bins
+	@echo "== function-bench"; $(LOCAL) test $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
 	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
 
 # What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
@@ -72,7 +74,7 @@ sbom: .tools/bin/cargo-cyclonedx
 	find . -name '*.cdx.json' -not -path './.local/*' -not -path './target/*' -delete && ls .local/sbom
 
 .tools/bin/cargo-cyclonedx:
-	@$(CARGO) install --quiet --locked --root .tools --target-dir target/tools cargo-cyclonedx@0.5.7
+	@$(CARGO) install --quiet --locked --root .tools --target-dir target/tools cargo-cyclonedx@0.5.9
 
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 
