@@ -87,8 +87,8 @@ fn headers() -> Value {
     json!({
         "RequestId": header(true, "The id under which the logs have this request.", text()),
         "RetryAfter": header(true, "Seconds until it is worth asking again.", json!({"type": "integer", "minimum": 0})),
-        "RateLimitPolicy": header(true, "The limits: `\"name\";q=requests;w=seconds`.", text()),
-        "RateLimit": header(true, "What is left of them: `\"name\";r=requests;t=seconds`.", text()),
+        "RateLimitPolicy": header(false, "The limits: `\"name\";q=requests;w=seconds`.", text()),
+        "RateLimit": header(false, "What is left of them: `\"name\";r=requests;t=seconds`.", text()),
         "IdempotentReplayed": header(
             false,
             "`true` when an earlier request with the same `Idempotency-Key` was answered this.",
