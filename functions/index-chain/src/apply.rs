@@ -18,8 +18,8 @@ use shared::{
     chain::Chain,
     model::{ContentType, EventId, MomentRef},
     store::{
-        Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Timelines, Unit, collection_key, holder_key,
-        moment_key, moment_keys, split_key,
+        Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Timelines, Unit, collection_key,
+        holder_key, moment_key, moment_keys, split_key,
     },
 };
 
@@ -175,7 +175,6 @@ impl Applier<'_> {
             let on = |collection: Address, token: U256| self.place(collection, token);
             match &event.fact {
                 Fact::CollectionCreated(new) => keys.push(collection_key(chain, new.address.into())),
-                Fact::MomentCreated { token, .. } => keys.extend(moment_keys(&on(event.emitter, *token))),
                 Fact::SaleSet { collection, token, sale, .. } => {
                     keys.push(moment_key(&on(*collection, *token)));
                     keys.extend(sale.funds_recipient.map(|recipient| split_key(chain, recipient)));
@@ -194,6 +193,7 @@ impl Applier<'_> {
                 }
                 Fact::MomentCreated { token, sender, uri, .. } => {
                     let (moment, creator) = (on(event.emitter, *token), (*sender).into());
+                    keys.extend(moment_keys(&moment));
                     keys.extend(shared::store::listing_keys(&moment, creator, event.protocol, uri));
                 }
                 _ => {}

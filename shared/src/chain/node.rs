@@ -188,6 +188,15 @@ impl Node {
         Ok(BlockFacts { hash: header.hash, parent: header.parent_hash, time: header.timestamp })
     }
 
+    /// Unix time of the newest block, in seconds: no later one is behind it.
+    ///
+    /// # Errors
+    /// When no node answers.
+    pub async fn newest_block_time(&self) -> Result<u64, NodeError> {
+        let block = self.ask(|node| async move { node.get_block_by_number(BlockNumberOrTag::Latest).await }).await?;
+        block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(0))
+    }
+
     /// What a call answers at the newest block, with some accounts' code or balance replaced.
     ///
     /// # Errors

@@ -109,7 +109,7 @@ async fn same_as_onchain(
     logs: &[Log],
     moment: &model::Moment,
 ) -> Result<(), Error> {
-    let (address, token) = (Address::from(moment.collection), U256::from(moment.token_id));
+    let (address, token) = (Address::from(moment.collection), moment.token_id.into());
     let facts = Facts::new(address, &ground.node);
     let info = facts.getTokenInfo(token).call().await?;
     assert_eq!((&moment.uri, moment.max_supply.0, moment.minted.0), (&info.uri, info.maxSupply, info.totalMinted));
