@@ -1,8 +1,11 @@
 //! What the document says apart from its endpoints.
 
 use serde_json::{Map, Value, json};
-use shared::http::ErrorBody;
-use utoipa::ToSchema;
+use shared::{
+    http::ErrorBody,
+    model::{CaipContract, CaipNetwork, ContentType, PageLimit, PageNumber},
+};
+use utoipa::{PartialSchema, ToSchema};
 
 /// The document without endpoints.
 pub fn frame() -> Value {
@@ -23,7 +26,7 @@ pub fn frame() -> Value {
             "parameters": {"IdempotencyKey": idempotency_key()},
             "headers": headers(),
             "responses": responses(),
-            "schemas": error_schemas(),
+            "schemas": schemas(),
         },
     })
 }
@@ -151,8 +154,16 @@ pub(crate) fn header_ref(component: &str) -> Value {
     json!({"$ref": format!("#/components/headers/{component}")})
 }
 
-fn error_schemas() -> Value {
-    let mut schemas = vec![("Error".to_owned(), <ErrorBody as utoipa::PartialSchema>::schema())];
+/// The error, and the words that are found in parameters alone, whose schemas nothing else brings along.
+fn schemas() -> Value {
+    let mut schemas = vec![
+        ("Error".to_owned(), ErrorBody::schema()),
+        ("CaipContract".to_owned(), CaipContract::schema()),
+        ("CaipNetwork".to_owned(), CaipNetwork::schema()),
+        ("ContentType".to_owned(), ContentType::schema()),
+        ("PageLimit".to_owned(), PageLimit::schema()),
+        ("PageNumber".to_owned(), PageNumber::schema()),
+    ];
     ErrorBody::schemas(&mut schemas);
     schemas.into_iter().map(|(name, schema)| (name, json!(schema))).collect()
 }

@@ -41,10 +41,10 @@ enum SortDirection {
     path = "/collectors",
     tag = "Activity",
     params(
-        ("period" = Option<PeriodWord>, Query, description = "How far back; `all` unless given."),
+        ("period" = inline(Option<PeriodWord>), Query, description = "How far back; `all` unless given."),
         ("artist" = Option<Address>, Query, description = "Only collectors of what this account made."),
-        ("sort_by" = Option<SortField>, Query, description = "By what; `collected_count` unless given."),
-        ("sort_order" = Option<SortDirection>, Query, description = "Which end first; `desc` unless given."),
+        ("sort_by" = inline(Option<SortField>), Query, description = "By what; `collected_count` unless given."),
+        ("sort_order" = inline(Option<SortDirection>), Query, description = "Which end first; `desc` unless given."),
         PageParameters,
     ),
     responses((status = 200, description = "The page.", body = ListCollectorsResponse, headers(

@@ -14,11 +14,11 @@ use super::ListTimelineResponse;
     params(
         ("artist" = Option<Username>, Query, description = "Whose timeline, by an address or a username; with a collection, who made that."),
         ("collection" = Option<Address>, Query, description = "The collection whose moments are meant."),
-        ("type" = Option<TimelineWord>, Query, description = "With an artist alone: what they made, or what they are an admin of without having made it; both unless given."),
+        ("type" = inline(Option<TimelineWord>), Query, description = "With an artist alone: what they made, or what they are an admin of without having made it; both unless given."),
         ("content_type" = Option<ContentType>, Query, description = "What kind of work."),
         ("protocol" = Option<Protocol>, Query, description = "Whose contracts."),
         ("curated" = Option<bool>, Query, description = "Only of artists who go by a name."),
-        ("period" = Option<PeriodWord>, Query, description = "How long ago at most; `all` unless given."),
+        ("period" = inline(Option<PeriodWord>), Query, description = "How long ago at most; `all` unless given."),
         ("chain_id" = Option<ChainId>, Query, description = "The chain; 8453 unless given."),
         PageParameters,
     ),

@@ -18,7 +18,7 @@ contract::published!(serve_manage_page);
     get,
     path = "/manage/{part}",
     tag = "Service",
-    params(("part" = PagePart, Path, description = "Which part.")),
+    params(("part" = inline(PagePart), Path, description = "Which part.")),
     responses((status = 200, description = "The part.", content(
         (String = "text/css"),
         (String = "text/javascript"),
