@@ -45,7 +45,7 @@ async fn a_new_name_is_shown_with_comments_and_in_previews() -> Result<(), Error
     };
     assert!(shown().await?.iter().all(String::is_empty));
 
-    for (name, block) in [("ada", 0_u64), ("Ada Lovelace", 1)] {
+    for (name, block) in [("ada", 0_u64), ("ada.lovelace", 1)] {
         let change = ProfileChange { username: Some(name.parse()?), ..ProfileChange::default() };
         artists
             .update_profile(artist.artist_id, &change, 100 + block)
