@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { codesFor, launch, open, signIn, stack, unusedEmail } from "./support.mjs";
+import { askNode, codesFor, launch, open, signIn, stack, unusedEmail } from "./support.mjs";
 
 const ETHER = 10n ** 18n;
 
@@ -45,13 +45,7 @@ test("a creator sees who paid for a moment, and what it came to", async () => {
   const { contractAddress, tokenId } = await post("moment/create", body, creator.headers);
   const username = `mary-${crypto.randomUUID().slice(0, 8)}`;
   await post("artists/me", { username }, collector.headers, "PATCH");
-  await post("", { jsonrpc: "2.0", id: 1, method: "anvil_setBalance", params: [collector.account, `0x${ETHER.toString(16)}`] }).catch(() => {});
-  const funded = await fetch(stack.rpc["8453"], {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "anvil_setBalance", params: [collector.account, `0x${ETHER.toString(16)}`] }),
-  });
-  assert.ok(funded.ok);
+  await askNode("anvil_setBalance", [collector.account, `0x${ETHER.toString(16)}`]);
   await post("moment/collect", { moment: { collectionAddress: contractAddress, tokenId }, amount: 2, comment: "Lovely" }, collector.headers);
   await found(async () => {
     const answer = await fetch(`${stack.api}/notifications?artist=${creator.account}&n=${crypto.randomUUID()}`);
