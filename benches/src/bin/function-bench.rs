@@ -167,7 +167,8 @@ async fn measure(paths: &Paths, stack: &Stack, caller: &Caller, function: &Funct
             continue;
         }
         let requests = if function.is_scheduled { STARTS } else { REQUESTS };
-        (dynamodb.take(), aws.take());
+        dynamodb.take();
+        aws.take();
         for _ in 0..requests {
             number += 1;
             let asked = Instant::now();
