@@ -35,7 +35,7 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     if effect == Effect::Write {
         errors.extend(WRITE_ERRORS);
         let key = json!({"$ref": "#/components/parameters/IdempotencyKey"});
-        match operation["parameters"].as_array_mut() {
+        match operation.get_mut("parameters").and_then(Value::as_array_mut) {
             Some(parameters) => parameters.push(key),
             None => operation["parameters"] = json!([key]),
         }
@@ -44,7 +44,7 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
         operation["operationId"] = json!(camel_case(name));
     }
     // Left out is how a parameter and a whole body are null.
-    for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+    for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
         without_null(&mut parameter["schema"]);
     }
     if has_body {
@@ -53,7 +53,8 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     let is_public = method == "get" && !has_credential;
     let Some(responses) = operation["responses"].as_object_mut() else { return };
     for response in responses.values_mut() {
-        for link in response["links"].as_object_mut().into_iter().flat_map(|links| links.values_mut()) {
+        let links = response.get_mut("links").and_then(Value::as_object_mut);
+        for link in links.into_iter().flat_map(|links| links.values_mut()) {
             link["operationId"] = json!(camel_case(link["operationId"].as_str().unwrap_or_default()));
         }
         let mut add = |name: &str, component: &str| response["headers"][name] = header_ref(component);

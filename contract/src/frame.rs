@@ -1,8 +1,11 @@
 //! What the document says apart from its endpoints.
 
 use serde_json::{Map, Value, json};
-use shared::http::ErrorBody;
-use utoipa::ToSchema;
+use shared::{
+    http::ErrorBody,
+    model::{CaipContract, CaipNetwork, ContentType, PageLimit, PageNumber},
+};
+use utoipa::{PartialSchema, ToSchema};
 
 /// The document without endpoints.
 pub fn frame() -> Value {
@@ -23,7 +26,7 @@ pub fn frame() -> Value {
             "parameters": {"IdempotencyKey": idempotency_key()},
             "headers": headers(),
             "responses": responses(),
-            "schemas": error_schemas(),
+            "schemas": schemas(),
         },
     })
 }
@@ -87,8 +90,8 @@ fn headers() -> Value {
     json!({
         "RequestId": header(true, "The id under which the logs have this request.", text()),
         "RetryAfter": header(true, "Seconds until it is worth asking again.", json!({"type": "integer", "minimum": 0})),
-        "RateLimitPolicy": header(true, "The limits: `\"name\";q=requests;w=seconds`.", text()),
-        "RateLimit": header(true, "What is left of them: `\"name\";r=requests;t=seconds`.", text()),
+        "RateLimitPolicy": header(false, "The limits: `\"name\";q=requests;w=seconds`.", text()),
+        "RateLimit": header(false, "What is left of them: `\"name\";r=requests;t=seconds`.", text()),
         "IdempotentReplayed": header(
             false,
             "`true` when an earlier request with the same `Idempotency-Key` was answered this.",
@@ -151,8 +154,16 @@ pub(crate) fn header_ref(component: &str) -> Value {
     json!({"$ref": format!("#/components/headers/{component}")})
 }
 
-fn error_schemas() -> Value {
-    let mut schemas = vec![("Error".to_owned(), <ErrorBody as utoipa::PartialSchema>::schema())];
+/// The error, and the words that are found in parameters alone, whose schemas nothing else brings along.
+fn schemas() -> Value {
+    let mut schemas = vec![
+        ("Error".to_owned(), ErrorBody::schema()),
+        ("CaipContract".to_owned(), CaipContract::schema()),
+        ("CaipNetwork".to_owned(), CaipNetwork::schema()),
+        ("ContentType".to_owned(), ContentType::schema()),
+        ("PageLimit".to_owned(), PageLimit::schema()),
+        ("PageNumber".to_owned(), PageNumber::schema()),
+    ];
     ErrorBody::schemas(&mut schemas);
     schemas.into_iter().map(|(name, schema)| (name, json!(schema))).collect()
 }

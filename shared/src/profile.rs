@@ -1,6 +1,7 @@
 //! What every endpoint that shows an artist, or an artist's wallets, answers.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{
     clock,
@@ -10,7 +11,8 @@ use crate::{
 };
 
 /// An artist as they show themselves. Texts are as the artist gave them, and empty where they gave none.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Artist)]
 pub struct ArtistResponse<'a> {
     artist_id: ArtistId,
     /// The account that the service keeps for them.
@@ -29,7 +31,8 @@ pub struct ArtistResponse<'a> {
 }
 
 /// The wallets of an artist.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Wallets)]
 pub struct WalletsResponse<'a> {
     /// The embedded one first, then in the order in which they were connected.
     wallets: &'a [Wallet],

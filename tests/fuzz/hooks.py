@@ -19,6 +19,10 @@ CHAIN = 8453
 RULES = (
     "is not a chain that this service serves",
     "is not a chain that this service writes to",
+    "is not a chain that this service is configured for",
+    "needs an artist, and no collection",
+    "must be an address or a username",
+    "must not be a contract of the protocol: it would keep the money",
     "has a wrong EIP-55 checksum: check the address, or write it in lower case",
     "must not be the zero address",
     "must be one of your own wallets",
@@ -26,6 +30,10 @@ RULES = (
     "must not name a recipient twice",
     "must add up to exactly 100 percent",
     "must not be before saleStart",
+    "must not mix letters of different alphabets",
+    "must not look like a name in Latin letters: write it in them",
+    'must be 3 to 32 letters, digits, "_", "." and "-"',
+    "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
     "is required for a sale in an ERC-20 currency",
     "must not be more than maxSupply",
     "must be a percentage over 0 and up to 100, with at most 4 decimals",
@@ -42,6 +50,9 @@ def before_call(context, case, kwargs):
         return
     if "Idempotency-Key" in (case.headers or {}):
         case.headers["Idempotency-Key"] = uuid.uuid4().hex
+    path = case.path_parameters or {}
+    if {"network", "contract"} <= path.keys():
+        path.update(network=f"eip155:{CHAIN}", contract=f"erc1155:{COLLECTION}")
     if isinstance(case.query, dict):
         fit(case.query, as_text=True)
     if isinstance(case.body, dict):
@@ -68,7 +79,7 @@ def fit(values, as_text=False):
             values[name] = COLLECTION
         elif name == "tokenId":
             values[name] = "1"
-        elif name == "chainId" and value is not None:
+        elif name in ("chainId", "chain_id") and value is not None:
             values[name] = str(CHAIN) if as_text else CHAIN
         elif name in ("account", "fundsRecipient", "payoutRecipient", "createReferral") and value is not None:
             values[name] = WALLET

@@ -1,5 +1,8 @@
 //! `POST /moment/airdrop`: gives tokens of a moment away, all in one transaction.
 
+#[cfg(test)]
+mod description;
+
 use alloy::{
     primitives::{Bytes, U256},
     sol_types::SolCall,
@@ -11,6 +14,7 @@ use shared::{
     telemetry,
     writing::{Begun, Wording, Writers, Writing, answer_node_error},
 };
+use utoipa::ToSchema;
 
 /// Most recipients of one airdrop.
 const MAX_RECIPIENTS: usize = 200;
@@ -26,10 +30,12 @@ struct AirdropMoment {
 }
 
 /// The body of the request. The response is the transaction: `{hash, chainId}`.
+#[derive(ToSchema)]
 struct AirdropMomentRequest {
-    /// `moment`: `collectionAddress`, `tokenId` and `chainId` (8453 unless given).
+    /// Which moment.
     moment: MomentRef,
-    /// `recipients`: who gets a token, 1 to [`MAX_RECIPIENTS`]; one who is named twice gets two.
+    /// Who gets a token; one who is named twice gets two.
+    #[schema(min_items = 1, max_items = 200)]
     recipients: Vec<CheckedAddress>,
 }
 

@@ -1,6 +1,8 @@
 //! `POST /governance`: the arguments of a governor's function `propose`, for a proposal that publishes moments. They are
 //! tried on the chain before they are answered; nothing is sent, and nothing is kept but the count of the client's limit.
 
+#[cfg(test)]
+mod description;
 mod governance;
 mod proposal;
 mod request;
@@ -18,6 +20,7 @@ use shared::{
     store::{RateWindows, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 use self::{
     governance::{Governance, Governances},
@@ -38,11 +41,12 @@ struct BuildProposal {
     per_client_hourly: u32,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct BuildProposalResponse<'a> {
     /// The contract to call `propose` on.
     governor: Address,
     /// The arguments of that call.
+    #[schema(value_type = Vec<Object>, min_items = 5, max_items = 5)]
     args: ProposeArguments<'a>,
     /// Wei to send along, in decimal: none.
     value: &'static str,
@@ -71,7 +75,7 @@ impl BuildProposal {
 impl Endpoint for BuildProposal {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let asked = BuildProposalRequest::parse(request, &self.governances)?;
-        rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?;
+        let limit = rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?;
         let Governance { chain, governor, node } = asked.governance;
         let (executor, split, destination) = tokio::join!(
             asked.governance.executor(),
@@ -89,6 +93,11 @@ impl Endpoint for BuildProposal {
         let creation = split.and_then(|split| split.creation);
         let proposal = Proposal::new(&publisher, creation.as_ref(), destination, &asked.moments, asked.description);
         asked.governance.admit(executor, account, &proposal).await?;
-        Response::json(&BuildProposalResponse { governor: (*governor).into(), args: proposal.arguments(), value: "0" })
+        Ok(Response::json(&BuildProposalResponse {
+            governor: (*governor).into(),
+            args: proposal.arguments(),
+            value: "0",
+        })?
+        .limited(&limit))
     }
 }

@@ -1,5 +1,8 @@
 //! `POST /artists/wallets/challenge`: hands out a message whose signature proves that a wallet is the caller's.
 
+#[cfg(test)]
+mod description;
+
 use std::time::Duration;
 
 use serde::Serialize;
@@ -17,6 +20,7 @@ use shared::{
     store::{Artists, Challenges, RateWindows, StoredChallenge, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -35,14 +39,17 @@ struct ChallengeWallet {
 }
 
 /// The body of the request.
+#[derive(ToSchema)]
 struct ChallengeWalletRequest {
-    /// `address`: the wallet that is to be connected.
+    /// The wallet that is to be connected.
+    #[schema(value_type = CheckedAddress)]
     address: Address,
-    /// `chainId`: where a contract wallet is; 8453 unless given.
+    /// Where a contract wallet is.
+    #[schema(rename = "chainId", value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
     chain: ChainId,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ChallengeWalletResponse<'a> {
     /// What the wallet is to sign: a message of EIP-4361, good for one use within 10 minutes.
     message: &'a str,
@@ -88,11 +95,11 @@ impl Endpoint for ChallengeWallet {
         let now = clock::now()?;
         let artist = self.callers.authenticate(request, now).await?;
         let ChallengeWalletRequest { address, chain } = ChallengeWalletRequest::parse(request, &self.chains)?;
-        rate_limit::admit(&self.windows, &self.limits(artist, request), now).await?;
+        let limit = rate_limit::admit(&self.windows, &self.limits(artist, request), now).await?;
         let account = self.artists.profile(artist).await?.ok_or_else(no_artist)?.artist.embedded_wallet;
         let message = self.challenger.message(address, chain, account, now)?;
         self.challenges.put(&StoredChallenge::new(message.as_str(), artist, address, chain, now.as_secs())).await?;
-        Response::json(&ChallengeWalletResponse { message: message.as_str() })
+        Ok(Response::json(&ChallengeWalletResponse { message: message.as_str() })?.limited(&limit))
     }
 }
 

@@ -1,5 +1,7 @@
 //! `POST /moment/collect`: buys tokens of a moment for the artist's account, which pays for them.
 
+#[cfg(test)]
+mod description;
 mod purchase;
 
 use std::str::FromStr;
@@ -10,6 +12,7 @@ use shared::{
     telemetry,
     writing::{Begun, Wording, Writers},
 };
+use utoipa::ToSchema;
 
 use crate::purchase::Purchase;
 
@@ -24,12 +27,15 @@ struct CollectMoment {
 }
 
 /// The body of the request. The response is the transaction: `{hash, chainId}`.
+#[derive(ToSchema)]
 struct CollectMomentRequest {
-    /// `moment`: `collectionAddress`, `tokenId` and `chainId` (8453 unless given).
+    /// Which moment.
     moment: MomentRef,
-    /// `amount`: how many tokens.
+    /// How many tokens.
+    #[schema(value_type = u16, minimum = 1, maximum = 1000)]
     amount: Quantity,
-    /// `comment`: what the collector says with it; empty unless given.
+    /// What the collector says with it, without control characters.
+    #[schema(value_type = Option<String>, default = "", max_length = 1000, pattern = r"^([^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*)?$")]
     comment: Remark,
 }
 

@@ -1,6 +1,9 @@
 //! `POST /artists/wallets`: connects a wallet to the caller, who proves that it is theirs by signing a message of
 //! `POST /artists/wallets/challenge` with it.
 
+#[cfg(test)]
+mod description;
+
 use std::time::Duration;
 
 use shared::{
@@ -17,6 +20,7 @@ use shared::{
     telemetry,
     writing::answer_node_error,
 };
+use utoipa::ToSchema;
 
 /// Longest wait for one node's answer.
 const NODE_TIMEOUT: Duration = Duration::from_secs(4);
@@ -35,10 +39,13 @@ struct ConnectWallet {
 }
 
 /// The body of the request. The response is the artist's wallets: `{wallets: [{address, type}]}`.
+#[derive(ToSchema)]
 struct ConnectWalletRequest {
-    /// `message`: what was handed out, word for word.
+    /// What was handed out, word for word.
+    #[schema(value_type = String, min_length = 1, max_length = 2000)]
     message: Message,
-    /// `signature`: the wallet's signature of it (`personal_sign`), or what a contract wallet takes for one.
+    /// The wallet's signature of it (`personal_sign`), or what a contract wallet takes for one.
+    #[schema(value_type = String, pattern = "^0x([0-9a-fA-F]{2}){1,4096}$")]
     signature: WalletSignature,
 }
 

@@ -1,5 +1,7 @@
 //! `POST /comments/{network}/{contract}`: comments on a moment, or replies to a comment on it, as the artist's account.
 
+#[cfg(test)]
+mod description;
 mod parent;
 
 use alloy::primitives::{Address, B256, U256};
@@ -11,11 +13,12 @@ use shared::{
     },
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{CommentId, CommentText, MomentRef},
+    model::{CommentId, CommentText, MomentRef, TokenId},
     store::{Comments, Table},
     telemetry,
     writing::{Begun, Cost, Wording, Writers, Writing, answer_node_error, no_moment},
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -30,12 +33,15 @@ struct CreateComment {
 }
 
 /// The request. The response is the transaction: `{hash, chainId}`.
+#[derive(ToSchema)]
 struct CreateCommentRequest {
     /// `network` and `contract` in the path, `eip155:<chain id>` and `erc1155:<address>`, and `tokenId` in the body.
+    #[schema(rename = "tokenId", value_type = TokenId)]
     moment: MomentRef,
-    /// `text`: 1 to 1000 characters.
+    /// What is said.
     text: CommentText,
-    /// `replyTo`: the `commentId` of the comment that is replied to.
+    /// The `commentId` of the comment that is replied to.
+    #[schema(rename = "replyTo")]
     reply_to: Option<CommentId>,
 }
 

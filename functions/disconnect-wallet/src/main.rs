@@ -1,5 +1,8 @@
 //! `DELETE /artists/wallets?address=`: disconnects one of the caller's own wallets. Nothing changes on any chain.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     auth::caller::CallerAuthenticator,
     clock, config,
@@ -9,6 +12,7 @@ use shared::{
     store::{Artists, Table, WalletRefusal},
     telemetry,
 };
+use utoipa::IntoParams;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,8 +26,10 @@ struct DisconnectWallet {
 }
 
 /// Which wallet goes. The response is the artist's remaining wallets: `{wallets: [{address, type}]}`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
 struct DisconnectWalletQuery {
-    /// `address`: its account.
+    /// Its account.
     address: Address,
 }
 

@@ -1,5 +1,8 @@
 //! `POST /moment/permission`: makes an account an admin of a moment.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     chain::{
         account::Call,
@@ -10,6 +13,7 @@ use shared::{
     telemetry,
     writing::{Begun, Wording, Writers, answer_node_error},
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,10 +26,12 @@ struct GrantPermission {
 }
 
 /// The body of the request. The response is the transaction: `{hash, chainId}`.
+#[derive(ToSchema)]
 struct GrantPermissionRequest {
-    /// `moment`: `collectionAddress`, `tokenId` and `chainId` (8453 unless given).
+    /// Which moment.
     moment: MomentRef,
-    /// `adminAddress`: who becomes an admin.
+    /// Who becomes an admin.
+    #[schema(rename = "adminAddress")]
     admin: CheckedAddress,
 }
 

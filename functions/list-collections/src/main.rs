@@ -1,5 +1,8 @@
 //! `GET /collections`: collections, newest first.
 
+#[cfg(test)]
+mod description;
+
 use serde::Serialize;
 use shared::{
     config,
@@ -9,6 +12,7 @@ use shared::{
     store::{CollectionLists, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -31,7 +35,7 @@ struct ListCollectionsQuery {
     page: Page,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListCollectionsResponse {
     status: &'static str,
     collections: Vec<ShownCollection>,

@@ -1,5 +1,8 @@
 //! `GET /collectors`: who collected the most, or paid the most for it.
 
+#[cfg(test)]
+mod description;
+
 use serde::Serialize;
 use shared::{
     config,
@@ -8,6 +11,7 @@ use shared::{
     store::{Artists, Introduction, RankedCollector, Ranking, RankingScope, Rankings, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 /// Digits after the point of an ether, and of a USDC.
 const ETH_DECIMALS: usize = 18;
@@ -33,7 +37,7 @@ struct ListCollectorsQuery {
     page: Page,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListCollectorsResponse {
     /// Equals in the order of their ids.
     collectors: Vec<Collector>,
@@ -42,7 +46,7 @@ struct ListCollectorsResponse {
 }
 
 /// The contract's collector entry.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Collector {
     artist_id: ArtistId,
     /// Empty for those who have no name, or no profile.

@@ -1,5 +1,7 @@
 //! `GET /notifications`: what artists were paid for, newest first.
 
+#[cfg(test)]
+mod description;
 mod find;
 
 use serde::Serialize;
@@ -12,6 +14,7 @@ use shared::{
     store::{Artists, Payments, Profile, Table, Viewed},
     telemetry,
 };
+use utoipa::ToSchema;
 
 use crate::find::{Found, Notifications};
 
@@ -39,14 +42,14 @@ struct ListNotificationsQuery {
     page: Page,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListNotificationsResponse {
     status: &'static str,
     notifications: Vec<Notification>,
 }
 
 /// The contract's `Notification`.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Notification {
     id: EventId,
     payment: ShownPayment,
@@ -56,7 +59,7 @@ struct Notification {
     created_at: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct NotifiedArtist {
     address: Address,
     username: String,

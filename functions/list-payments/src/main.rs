@@ -1,5 +1,8 @@
 //! `GET /payments`: paid collects, newest first.
 
+#[cfg(test)]
+mod description;
+
 use serde::Serialize;
 use shared::{
     config,
@@ -9,6 +12,7 @@ use shared::{
     store::{PaymentFilter, Payments, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -32,7 +36,7 @@ struct ListPaymentsQuery {
     page: Page,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListPaymentsResponse {
     status: &'static str,
     payments: Vec<ShownPayment>,

@@ -1,5 +1,7 @@
 //! `GET /timeline`: moments, newest first.
 
+#[cfg(test)]
+mod description;
 mod query;
 
 use serde::Serialize;
@@ -11,6 +13,7 @@ use shared::{
     store::{Artists, Moments, Scope, StoreError, Table, TimelineFilter, TimelinePage, Timelines},
     telemetry,
 };
+use utoipa::ToSchema;
 
 use crate::query::{ArtistName, ListTimelineQuery, TimelineType};
 
@@ -27,7 +30,7 @@ struct ListTimeline {
     reader: Reader,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct ListTimelineResponse {
     status: &'static str,
     moments: Vec<ShownMoment>,

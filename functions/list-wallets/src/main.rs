@@ -1,5 +1,8 @@
 //! `GET /artists/wallets`: the caller's wallets, the embedded one first.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     auth::caller::CallerAuthenticator,
     clock, config,

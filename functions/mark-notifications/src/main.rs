@@ -1,5 +1,8 @@
 //! `PUT /notifications`: the caller has viewed their notifications, all of them or some.
 
+#[cfg(test)]
+mod description;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -12,6 +15,7 @@ use shared::{
     store::{Artists, NotificationList, Payments, StoreError, Table, Viewed},
     telemetry,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -30,7 +34,7 @@ struct MarkNotifications {
 /// Which notifications are meant: `ids`, 1 to 100 of them; all unless given.
 struct MarkNotificationsRequest(Option<BTreeSet<EventId>>);
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct MarkNotificationsResponse {
     status: &'static str,
     /// How many weren't viewed before.

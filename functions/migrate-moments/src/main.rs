@@ -1,6 +1,8 @@
 //! `POST /moment/migrate`: makes the artist's external wallet an admin of every collection that their embedded wallet is
 //! an admin of, so that they can leave the service with all that they made. No token moves.
 
+#[cfg(test)]
+mod description;
 mod grants;
 
 use shared::{

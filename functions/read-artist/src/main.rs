@@ -1,5 +1,8 @@
 //! `GET /artists/{address}`: what an artist shows of themselves, by any of their wallets.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

@@ -1,5 +1,8 @@
 //! `GET /collections/{network}/{contract}`: one collection.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

@@ -1,5 +1,8 @@
 //! `GET /moment`: one moment.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

@@ -1,5 +1,8 @@
 //! `GET /smartwallet`: what an artist's embedded wallet has.
 
+#[cfg(test)]
+mod description;
+
 use std::time::Duration;
 
 use serde::Serialize;
@@ -16,6 +19,7 @@ use shared::{
     telemetry,
     writing::answer_node_error,
 };
+use utoipa::ToSchema;
 
 /// Longest wait for one node's answer.
 const NODE_TIMEOUT: Duration = Duration::from_secs(4);
@@ -39,7 +43,7 @@ struct ReadSmartWalletQuery<'a> {
     chain: &'a (Chain, Node),
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReadSmartWalletResponse {
     /// The embedded wallet.
@@ -49,7 +53,7 @@ struct ReadSmartWalletResponse {
     balances: Vec<Balance>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Balance {
     /// The currency's contract; the zero address for the chain's own.
     currency: Address,

@@ -1,5 +1,8 @@
 //! `DELETE /moment/permission`: takes the admin permission on a moment from an account.
 
+#[cfg(test)]
+mod description;
+
 use alloy::primitives::Address;
 use shared::{
     chain::{
@@ -13,6 +16,7 @@ use shared::{
     telemetry,
     writing::{Begun, Wording, Writers, Writing, answer_node_error},
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -27,10 +31,12 @@ struct RevokePermission {
 }
 
 /// The body of the request. The response is the transaction: `{hash, chainId}`.
+#[derive(ToSchema)]
 struct RevokePermissionRequest {
-    /// `moment`: `collectionAddress`, `tokenId` and `chainId` (8453 unless given).
+    /// Which moment.
     moment: MomentRef,
-    /// `adminAddress`: who is no admin from then on.
+    /// Who is no admin from then on.
+    #[schema(rename = "adminAddress")]
     admin: CheckedAddress,
 }
 

@@ -1,5 +1,8 @@
 //! `GET /artists/search`: artists whose names begin with a text.
 
+#[cfg(test)]
+mod description;
+
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -10,6 +13,7 @@ use shared::{
     store::{ListedArtist, Search, Table},
     telemetry,
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -29,7 +33,7 @@ struct SearchArtistsQuery {
     limit: SearchLimit,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct SearchArtistsResponse {
     /// In the order of their names.
     artists: Vec<ListedArtist>,

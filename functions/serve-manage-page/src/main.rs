@@ -1,6 +1,9 @@
 //! `GET /manage`: the page where artists manage their profile, keys, wallets and notifications, with its style sheet,
 //! script and icon. It uses the service's own endpoints and asks nobody else.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     telemetry,

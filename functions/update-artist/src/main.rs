@@ -1,5 +1,8 @@
 //! `PATCH /artists/me`: changes what the caller shows of themselves.
 
+#[cfg(test)]
+mod description;
+
 use std::time::Duration;
 
 use shared::{

@@ -1,5 +1,8 @@
 //! `PATCH /collections/{network}/{contract}`: gives a collection another name and metadata URI.
 
+#[cfg(test)]
+mod description;
+
 use shared::{
     chain::{account::Call, contracts::Creator1155, permission::Permission},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
@@ -7,6 +10,7 @@ use shared::{
     telemetry,
     writing::{Begun, Wording, Writers},
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -19,14 +23,19 @@ struct UpdateCollection {
 }
 
 /// The request. The response is the transaction: `{hash, chainId}`.
+#[derive(ToSchema)]
 struct UpdateCollectionRequest {
     /// `network` in the path: `eip155:<chain id>`.
+    #[schema(ignore)]
     chain: ChainId,
     /// `contract` in the path: `erc1155:<address>`.
+    #[schema(ignore)]
     collection: Address,
-    /// `newUri`: where the metadata is from now on; 1 to 2048 characters, `ipfs://`, `ar://`, `https://` or `data:`.
+    /// Where the metadata is from now on.
+    #[schema(rename = "newUri")]
     uri: MetadataUri,
-    /// `newCollectionName`: what it is called from now on, 1 to 200 characters.
+    /// What it is called from now on.
+    #[schema(rename = "newCollectionName")]
     name: CollectionName,
 }
 

@@ -1,5 +1,8 @@
 //! `POST /smartwallet/withdraw`: sends money from the artist's account to somebody.
 
+#[cfg(test)]
+mod description;
+
 use std::str::FromStr;
 
 use alloy::primitives::U256;
@@ -10,6 +13,7 @@ use shared::{
     telemetry,
     writing::{Begun, Cost, Wording, Writers, Writing, answer_node_error},
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,14 +26,19 @@ struct WithdrawFunds {
 }
 
 /// The body of the request. The response is the transaction: `{hash, chainId}`.
+#[derive(ToSchema)]
 struct WithdrawFundsRequest {
-    /// `to`: who gets it; neither the account itself nor one of the contracts that the service deals with.
+    /// Who gets it; neither the account itself nor one of the contracts that the service deals with.
+    #[schema(value_type = CheckedAddress)]
     to: Address,
-    /// `amount`: how much, in the currency's smallest unit, as decimal digits; `max` for all that is there.
+    /// How much, in the currency's smallest unit; `max` for all that is there.
+    #[schema(value_type = String, pattern = "^(max|0*[1-9][0-9]{0,76})$")]
     amount: Withdrawal,
-    /// `currency`: `ETH`, `USDC` or a contract; ETH unless given.
+    /// `ETH`, `USDC` or a contract.
+    #[schema(value_type = Option<String>, default = "ETH", pattern = "^(ETH|USDC|0x[0-9a-fA-F]{40})$")]
     currency: Currency,
-    /// `chainId`: 8453 unless given.
+    /// The chain.
+    #[schema(rename = "chainId", value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
     chain: ChainId,
 }
 

@@ -6,7 +6,7 @@ use utoipa::{
     openapi::{AllOfBuilder, ObjectBuilder, RefOr, Schema, schema::AnyOfBuilder},
 };
 
-use crate::model::{Amount, ChainId, CheckedAddress, MetadataUri, SaleType, Whole};
+use crate::model::{Address, Amount, ChainId, CheckedAddress, CollectionName, MetadataUri, SaleType, Whole};
 
 /// A collection that is to be.
 #[derive(ToSchema)]
@@ -131,15 +131,10 @@ pub struct MomentContract;
 struct MomentContractFields {
     /// A collection that is there. Name and URI are then passed over.
     #[expect(dead_code, reason = "describes what is parsed elsewhere")]
-    address: Option<crate::model::Address>,
-    /// What a new collection is called: without control characters, kept without the spaces around it.
-    #[schema(
-        min_length = 1,
-        max_length = 200,
-        pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$"
-    )]
+    address: Option<Address>,
+    /// What a new collection is called.
     #[expect(dead_code, reason = "describes what is parsed elsewhere")]
-    name: Option<String>,
+    name: Option<CollectionName>,
     /// A new collection's metadata.
     #[expect(dead_code, reason = "describes what is parsed elsewhere")]
     uri: Option<MetadataUri>,

@@ -3,7 +3,9 @@
 
 use std::str::FromStr;
 
-use super::{Address, ChainId, Invalid};
+use utoipa::IntoParams;
+
+use super::{Address, ChainId, Invalid, schema::text_schema};
 
 /// `eip155:<chain id>`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +14,24 @@ pub struct CaipNetwork(pub ChainId);
 /// `erc1155:<address>`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaipContract(pub Address);
+
+text_schema!(CaipNetwork, "A chain, as CAIP-2 writes it.", "eip155:8453", pattern = "^eip155:[0-9]{1,19}$");
+text_schema!(
+    CaipContract,
+    "A collection's contract, as CAIP-19 writes it.",
+    "erc1155:0x540c18b7f99b3b599c6feb99964498931c211858",
+    pattern = "^erc1155:0x[0-9a-fA-F]{40}$",
+);
+
+/// How a path names a collection.
+#[derive(Clone, Copy, Debug, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct CollectionPath {
+    /// The collection's chain.
+    pub network: CaipNetwork,
+    /// Its contract.
+    pub contract: CaipContract,
+}
 
 impl FromStr for CaipNetwork {
     type Err = Invalid;

@@ -2,7 +2,9 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Address, Amount, ChainId, EventId, Invalid, MomentRef, SaleType, TokenId, serde_as_text};
+use super::{
+    Address, Amount, ChainId, EventId, Invalid, MomentRef, SaleType, TokenId, schema::text_schema, serde_as_text,
+};
 
 /// Which protocol's contracts a collection is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,6 +42,13 @@ impl fmt::Display for Protocol {
 }
 
 serde_as_text!(Protocol);
+
+text_schema!(
+    Protocol,
+    "Which protocol's contracts a collection is of: the service's own, releases that artists register, or editions.",
+    "native",
+    enum_values = ["native", "registry", "editions"],
+);
 
 /// A collection as it stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,24 +2,25 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
-use super::{Invalid, serde_as_text};
+use super::{Invalid, schema::text_schema, serde_as_text};
 
 /// What a metadata document says, as far as it is kept. What it doesn't say is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Metadata {
-    /// Title, of at most [`MAX_NAME_CHARACTERS`].
+    /// Title.
     pub name: String,
     /// URI of a picture.
     pub image: String,
-    /// Text, of at most [`MAX_DESCRIPTION_CHARACTERS`].
+    /// Text.
     pub description: String,
     /// What the moment is.
     pub content: Content,
 }
 
 /// The file that a moment is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Content {
     /// Media type.
     pub mime: String,
@@ -116,6 +117,13 @@ impl fmt::Display for ContentType {
 }
 
 serde_as_text!(ContentType);
+
+text_schema!(
+    ContentType,
+    "A kind of media: the part of a media type before its slash.",
+    "image",
+    enum_values = ["application", "audio", "font", "image", "model", "text", "video"],
+);
 
 /// Text without control characters other than line breaks and tabs, cut between characters.
 fn clip(text: &str, max_characters: usize) -> String {

@@ -27,7 +27,7 @@ mod uri;
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole};
 pub use artist::{ArtistId, Wallet, WalletType};
-pub use caip::{CaipContract, CaipNetwork};
+pub use caip::{CaipContract, CaipNetwork, CollectionPath};
 pub use collection::{
     Collection, FeeRecipient, MAX_ADMINS, MAX_FEE_RECIPIENTS, MAX_NAME_KEPT, MAX_URI_KEPT, Moment, MomentSale,
     Protocol, Royalty, clip_name, clip_uri,
@@ -41,7 +41,7 @@ pub use key::{KeyId, KeyName};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
-pub use page::{Page, PageLimit, PageNumber};
+pub use page::{Page, PageLimit, PageNumber, PageParameters};
 pub use payment::{Payment, Transfer, TransferKind};
 pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};

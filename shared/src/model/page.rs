@@ -1,6 +1,8 @@
 use std::str::FromStr;
 
-use super::{Invalid, moment::parse_digits};
+use utoipa::IntoParams;
+
+use super::{Invalid, moment::parse_digits, schema::whole_schema};
 
 /// How many rows a page of a list has at most: 1 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,21 @@ impl FromStr for PageNumber {
         let number = parse_digits(text).filter(|number| *number > 0);
         number.map(Self).ok_or(Invalid("must be a whole number from 1 to 4294967295"))
     }
+}
+
+whole_schema!(PageLimit, "How many rows a page has.", 20, 1, 100);
+whole_schema!(PageNumber, "Which page it is; 1 is the first.", 1, 1, u32::MAX as usize);
+
+/// How a query names a page.
+#[derive(Clone, Copy, Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageParameters {
+    /// How many rows a page has.
+    #[param(default = 20, required = false)]
+    pub limit: PageLimit,
+    /// Which page; 1 is the first.
+    #[param(default = 1, required = false)]
+    pub page: PageNumber,
 }
 
 /// A page of a list.

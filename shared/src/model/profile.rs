@@ -4,7 +4,7 @@ use unicode_security::{
     GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, confusable_detection::skeleton,
 };
 
-use super::Invalid;
+use super::{Invalid, schema::text_schema};
 
 /// The name that an artist goes by: 3 to 32 letters, digits, `_`, `.` and `-`, kept as given. Letters of any alphabet
 /// will do, but no mixture of alphabets and nothing that reads as a name in Latin letters without being one (Unicode
@@ -19,6 +19,29 @@ pub struct Bio(String);
 /// What an artist goes by at another service: up to 64 letters, digits, `_`, `.` and `-`. May be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocialUsername(String);
+
+text_schema!(
+    Username,
+    "The name that an artist goes by: letters and digits of one alphabet, `_`, `.` and `-`, and none that reads as another's.",
+    "ada.lovelace",
+    min_length = 3_usize,
+    max_length = 32_usize,
+    pattern = r"^[^\x00-,/:-@\[-^`{-\x9f\s]{3,32}$",
+);
+text_schema!(
+    Bio,
+    "What artists say about themselves, on any number of lines.",
+    "I keep a diary of the weather.",
+    max_length = 500_usize,
+    pattern = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$",
+);
+text_schema!(
+    SocialUsername,
+    "What an artist goes by at another service, without an `@`.",
+    "ada",
+    max_length = 64_usize,
+    pattern = "^[A-Za-z0-9_.-]{0,64}$",
+);
 
 impl FromStr for Username {
     type Err = Invalid;

@@ -1,4 +1,7 @@
-use super::{Address, Invalid, MetadataUri, Sale, Share};
+use super::{
+    Address, Invalid, MetadataUri, Sale, Share,
+    schema::{LINE, text_schema},
+};
 
 /// Most tokens that a moment without a limit can have: the protocol's mark of an open edition.
 pub const OPEN_EDITION: u64 = u64::MAX;
@@ -23,6 +26,15 @@ pub struct NewMoment {
 /// What a collection is called: 1 to 200 characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectionName(pub String);
+
+text_schema!(
+    CollectionName,
+    "What a collection is called: without control characters, kept without the spaces around it.",
+    "Weather diary",
+    min_length = 1_usize,
+    max_length = 200_usize,
+    pattern = LINE,
+);
 
 impl std::str::FromStr for CollectionName {
     type Err = Invalid;

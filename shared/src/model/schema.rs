@@ -19,9 +19,9 @@ macro_rules! text_schema {
     };
 }
 
-/// The same for a whole number, from 0 to the largest of 64 bits, which is answered as a JSON number.
-macro_rules! number_schema {
-    ($type:ident, $description:literal, $example:literal) => {
+/// The same for a whole number within bounds, which is answered as a JSON number.
+macro_rules! whole_schema {
+    ($type:ident, $description:literal, $example:literal, $least:expr, $most:expr) => {
         impl utoipa::ToSchema for $type {}
 
         impl utoipa::PartialSchema for $type {
@@ -29,12 +29,19 @@ macro_rules! number_schema {
                 utoipa::openapi::ObjectBuilder::new()
                     .schema_type(utoipa::openapi::Type::Integer)
                     .description(Some($description))
-                    .minimum(Some(0_usize))
-                    .maximum(Some(usize::MAX))
+                    .minimum(Some($least as usize))
+                    .maximum(Some($most))
                     .examples([$example])
                     .into()
             }
         }
+    };
+}
+
+/// The same for a whole number of 64 bits.
+macro_rules! number_schema {
+    ($type:ident, $description:literal, $example:literal) => {
+        crate::model::schema::whole_schema!($type, $description, $example, 0, usize::MAX);
     };
 }
 
@@ -49,4 +56,4 @@ pub(super) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^
 /// Decimal digits of a number under 10^77, and of most others that 256 bits hold.
 pub(super) const DIGITS_256: &str = "^([0-9]{1,77}|1(0[0-9]|1[0-4])[0-9]{75})$";
 
-pub(super) use {number_schema, text_schema};
+pub(super) use {number_schema, text_schema, whole_schema};

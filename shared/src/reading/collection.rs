@@ -1,4 +1,5 @@
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Person, ReadError, Reader};
 use crate::{
@@ -7,7 +8,7 @@ use crate::{
 };
 
 /// The contract's `Collection`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct ShownCollection {
     id: EventId,
     address: Address,
@@ -23,6 +24,7 @@ pub struct ShownCollection {
     updated_at: String,
     protocol: Protocol,
     /// Null until its document is fetched.
+    #[schema(required = true)]
     metadata: Option<Metadata>,
 }
 

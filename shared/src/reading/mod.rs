@@ -8,6 +8,7 @@ mod payment;
 use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 pub use self::{
     collection::ShownCollection,
@@ -44,7 +45,7 @@ pub struct Reader {
 }
 
 /// An account with the name of the artist whose it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Person {
     /// The account.
     pub address: Address,
@@ -53,7 +54,7 @@ pub struct Person {
 }
 
 /// Where a page is in its list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Pagination {
     /// Which page it is; 1 is the first.
     page: u32,

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Person, ReadError, Reader};
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
 };
 
 /// A moment as it is listed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct ShownMoment {
     address: Address,
     token_id: TokenId,
@@ -22,27 +23,32 @@ pub struct ShownMoment {
     /// Accounts with the admin permission on the token or on the whole collection, in their order.
     admins: Vec<Address>,
     /// Artists who hid it from their timelines; none can yet.
+    #[schema(value_type = Vec<EventId>)]
     hidden: [EventId; 0],
     /// ISO 8601.
     created_at: String,
     /// ISO 8601.
     updated_at: String,
     /// Null until its document is fetched.
+    #[schema(required = true)]
     metadata: Option<Metadata>,
     /// The sale in force; null without one.
+    #[schema(required = true)]
     sale: Option<ShownSale>,
     supply: Supply,
     /// How many comments it has, replies not counted.
     comments: u64,
 }
 
-#[derive(Debug, Serialize)]
+/// What a collection is called.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = NamedCollection)]
 struct CollectionName {
     name: String,
 }
 
 /// A sale as it is shown, in the words of `POST /sale`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShownSale {
     r#type: SaleType,
@@ -55,13 +61,14 @@ pub struct ShownSale {
     /// 0 means unlimited.
     max_tokens_per_address: u64,
     /// Null where the sale's contract names nobody.
+    #[schema(required = true)]
     funds_recipient: Option<Address>,
     /// The currency's contract; the zero address means the chain's own.
     currency: Address,
 }
 
 /// How many tokens there are of a moment.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Supply {
     /// Most that can be minted; 18446744073709551615 means an open edition.
     max: Amount,

@@ -1,5 +1,6 @@
 use alloy::primitives::B256;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Names, Person, ReadError, Reader};
 use crate::{
@@ -8,12 +9,13 @@ use crate::{
 };
 
 /// The contract's `Payment`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct ShownPayment {
     id: EventId,
     /// What the seller got: in ether and USDC a decimal number, else a whole one in the currency's smallest unit.
     amount: String,
     currency: Address,
+    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
     transaction_hash: B256,
     /// ISO 8601, with an offset.
     transferred_at: String,
@@ -21,7 +23,7 @@ pub struct ShownPayment {
     buyer: Person,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct PaidMoment {
     id: EventId,
     token_id: TokenId,
@@ -30,16 +32,17 @@ struct PaidMoment {
     fee_recipients: Vec<ShownFeeRecipient>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct PaidCollection {
     address: Address,
     chain_id: ChainId,
     creator: Address,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct ShownFeeRecipient {
     artist_address: Address,
+    #[schema(value_type = f64)]
     percent_allocation: serde_json::Number,
 }
 

@@ -5,12 +5,13 @@
 
 use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{Key, StoreError, Table, row, text};
 use crate::model::{Address, FoldedName};
 
 /// An artist as a search shows them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListedArtist {
     /// The account that the service keeps for them.
     pub address: Address,

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{Artist, Artists, profile_key, usernames::HeldName, wallet_key};
 use crate::{
@@ -44,7 +45,7 @@ pub struct Profile {
 }
 
 /// What an artist wants to be shown instead of what is shown now; what is `None` stays.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, ToSchema)]
 pub struct ProfileChange {
     /// The name that they go by.
     pub username: Option<Username>,

@@ -1,0 +1,37 @@
+//! The README's walk-through: what a reader pastes, line by line.
+
+use std::{env, path::PathBuf, time::Duration};
+
+use local::paths::Paths;
+use tests::{Answer, Stack, unused_email};
+use tokio::process::Command;
+
+#[tokio::test]
+async fn the_walk_can_be_walked() {
+    let stack = Stack::connect();
+    let root = Paths::of_checkout().root().to_owned();
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("a README");
+    let walk = readme.split("## A walk").nth(1).and_then(|rest| rest.split("```sh\n").nth(1)).expect("a walk");
+    let walk = walk.split("```").next().expect("its end");
+    let map = env::var_os("MOMENTS_STACK").map_or_else(|| Paths::of_checkout().local("stack.json"), PathBuf::from);
+    let walk = walk
+        .replace("http://127.0.0.1:3000/api", &stack.map.api)
+        .replace(".local/stack.json", &map.to_string_lossy())
+        .replace("you@example.com", &unused_email());
+    let script = format!("{walk}\necho; echo $COLLECTION $TOKEN_ID");
+    let output = Command::new("bash").args(["-euo", "pipefail", "-c", &script]).current_dir(root).output().await;
+    let output = output.expect("bash runs");
+    let (answer, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{answer}\n{errors}");
+    let moment = answer.lines().last().and_then(|line| line.split_once(' '));
+    let (collection, token) = moment.expect("a collection and a token");
+    for _ in 0..100 {
+        let url = format!("/comments?collectionAddress={collection}&tokenId={token}");
+        let comments = Answer::of(stack.get(&url)).await.expect_success();
+        if comments.body["comments"][0]["comment"] == "High water!" {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    panic!("the comment isn't there after 20 s: {answer}");
+}
