@@ -13,6 +13,7 @@ import schemathesis
 COLLECTION = os.environ["CONTRACT_COLLECTION"]
 WALLET = os.environ["CONTRACT_WALLET"]
 CHAIN = 8453
+CHANCE = random.Random(1155)
 
 # What a request that keeps to the schema can still be refused for: rules between fields, and between a field and what is
 # there. Each is the end of a message of the service's.
@@ -33,6 +34,7 @@ RULES = (
     "must not mix letters of different alphabets",
     "must not look like a name in Latin letters: write it in them",
     'must be 3 to 32 letters, digits, "_", "." and "-"',
+    f"over this message; a contract wallet must be deployed on chain {CHAIN}",
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
     "is required for a sale in an ERC-20 currency",
     "must not be more than maxSupply",
@@ -46,7 +48,10 @@ RULES = (
 @schemathesis.hook
 def before_call(context, case, kwargs):
     """Points a case that keeps to the contract at what is there, two times of three."""
-    if not is_positive(case) or random.random() < 0.33:
+    if not is_positive(case):
+        return
+    case.body = whole(case.body)
+    if CHANCE.random() < 0.33:
         return
     if "Idempotency-Key" in (case.headers or {}):
         case.headers["Idempotency-Key"] = uuid.uuid4().hex
@@ -56,20 +61,38 @@ def before_call(context, case, kwargs):
     if isinstance(case.query, dict):
         fit(case.query, as_text=True)
     if isinstance(case.body, dict):
+        governance_chain = case.body.get("chainId") if case.path == "/governance" else None
         fit(case.body)
+        if governance_chain is not None:
+            case.body["chainId"] = governance_chain
 
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Passes over a refusal for one of the rules above, and for nothing else."""
+    """Passes over a refusal for one of the rules above, and what the emulator of Lambda says of bytes that are no text: the
+    service never hears of those. Nothing else."""
+    if response.status_code == 500 and "httpstatuses.com" in response.text and isinstance(case.body, bytes):
+        return False
     if "PositiveData" not in type(failure).__name__ or response.status_code != 400:
         return True
-    errors = response.json().get("errors", [])
+    answer = response.json()
+    errors = answer.get("errors", [])
+    if answer["message"].startswith("Give at least one of "):
+        return False
     return not errors or not all(error["message"].endswith(RULES) for error in errors)
 
 
 def is_positive(case):
     return case.meta is not None and case.meta.generation.mode.is_positive
+
+
+def whole(value):
+    """The value with 1 for 1.0, which JSON Schema calls an integer and the service doesn't."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**64:
+        return int(value)
+    if isinstance(value, dict):
+        return {name: whole(part) for name, part in value.items()}
+    return [whole(part) for part in value] if isinstance(value, list) else value
 
 
 def fit(values, as_text=False):

@@ -75,7 +75,7 @@ impl BuildProposal {
 impl Endpoint for BuildProposal {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let asked = BuildProposalRequest::parse(request, &self.governances)?;
-        let limit = rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?;
+        let limits = rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?;
         let Governance { chain, governor, node } = asked.governance;
         let (executor, split, destination) = tokio::join!(
             asked.governance.executor(),
@@ -98,6 +98,6 @@ impl Endpoint for BuildProposal {
             args: proposal.arguments(),
             value: "0",
         })?
-        .limited(&limit))
+        .limited(&limits))
     }
 }

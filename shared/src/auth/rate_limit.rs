@@ -24,23 +24,23 @@ pub struct Limit {
 
 const SLICES: u64 = 60;
 
-/// Counts one hit against all limits, or none when one is used up. Gives the limit that has the least left. One read and
-/// one transaction.
+/// Counts one hit against all limits, or none when one is used up. Says how far each is used up, in their order. One
+/// read and one transaction.
 ///
 /// # Errors
 /// 429 when a limit is used up; 503 when others keep counting the same; 500 when storage fails.
-pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Result<RateLimit, ApiError> {
+pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Result<Vec<RateLimit>, ApiError> {
     const ATTEMPTS: u32 = 8;
     let subjects: Vec<&str> = limits.iter().map(|limit| limit.subject.as_str()).collect();
     for attempt in 0..ATTEMPTS {
         let mut loaded = windows.load(&subjects).await?;
         let mut refused: Option<(&Limit, Duration)> = None;
-        let mut tightest = RateLimit { max: 0, window: None, left: u32::MAX, reset: Duration::ZERO };
+        let mut states = Vec::new();
         for (limit, window) in limits.iter().zip(&mut loaded) {
             match limit.hit(window, now) {
-                Ok(state) if state.left < tightest.left => tightest = state,
+                Ok(state) => states.push(state),
                 Err(wait) if refused.is_none_or(|(_, longest)| longest < wait) => refused = Some((limit, wait)),
-                Ok(_) | Err(_) => {}
+                Err(_) => {}
             }
         }
         if let Some((limit, wait)) = refused {
@@ -48,7 +48,7 @@ pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Re
             return Err(ApiError::limited(limit.message, &used_up));
         }
         if windows.save(subjects.iter().copied().zip(loaded).collect()).await? {
-            return Ok(tightest);
+            return Ok(states);
         }
         tokio::time::sleep(backoff(attempt)).await;
     }

@@ -71,9 +71,11 @@ impl Response {
         }
     }
 
-    /// Says how far the limit on such requests is used up.
-    pub fn limited(self, limit: &RateLimit) -> Self {
-        limit.headers().fold(self, |response, (name, value)| response.with_header(name, value))
+    /// Says how far the limits on such requests are used up: of these, the one with the least left.
+    pub fn limited(self, limits: &[RateLimit]) -> Self {
+        let tightest = limits.iter().min_by_key(|limit| limit.left);
+        let headers = tightest.into_iter().flat_map(RateLimit::headers);
+        headers.fold(self, |response, (name, value)| response.with_header(name, value))
     }
 
     /// Points to what follows (RFC 8288): the same request with `value` for its parameter `name`.
