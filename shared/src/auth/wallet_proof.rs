@@ -161,7 +161,6 @@ mod tests {
 
     #[test]
     fn a_signature_is_judged_by_who_made_it() {
-        // Key 1, made by another implementation (eth-account 0.13) over "moments".
         let message: Message = "moments".parse().unwrap();
         for text in ["", "0x", "0x1", "0xzz", "1b", &format!("0x{}", "00".repeat(4097))] {
             assert!(text.parse::<WalletSignature>().is_err(), "{text:?} was accepted");
