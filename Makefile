@@ -27,9 +27,11 @@ fuzz: tools tests/fuzz/.venv/.installed build
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
-BENCHES := write-bench
-bench: tools
+BENCHES := write-bench index-bench scale-bench
+bench: tools build
+	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
 	@$(CARGO) build --quiet --profile measure --package benches --bins
+	@echo "== function-bench"; $(LOCAL) test $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
 	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
 
 # What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
@@ -44,7 +46,8 @@ bootstraps: sam-tools
 # `make deploy STAGE=production`; the stages are in samconfig.toml.
 STAGE ?= staging
 deploy: bootstraps
-	@local/sam/lay-out arm64 $(LAMBDA_DIR) .aws-sam/moments
+	@$(CARGO) build --quiet --package local
+	@mkdir -p .aws-sam/moments && local/sam/lay_out.py arm64 $(LAMBDA_DIR) .aws-sam/moments
 	@$(SAM) deploy --config-env $(STAGE) --template .aws-sam/moments/template.yaml
 	@.tools/sam/bin/python local/sam/keys $(STAGE)
 
@@ -71,7 +74,7 @@ sbom: .tools/bin/cargo-cyclonedx
 	find . -name '*.cdx.json' -not -path './.local/*' -not -path './target/*' -delete && ls .local/sbom
 
 .tools/bin/cargo-cyclonedx:
-	@$(CARGO) install --quiet --locked --root .tools --target-dir target/tools cargo-cyclonedx@0.5.7
+	@$(CARGO) install --quiet --locked --root .tools --target-dir target/tools cargo-cyclonedx@0.5.9
 
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 

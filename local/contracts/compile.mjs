@@ -17,6 +17,8 @@ const GROUPS = {
     sources: ["TimedSaleToken.sol", "@zoralabs/erc20z/src/minter/ZoraTimedSaleStrategyImpl.sol"],
     dependent: "@zoralabs/erc20z",
   },
+  registry: { compiler: "solc", sources: ["Release.sol", "ReleaseController.sol", "ReleaseFactory.sol"] },
+  editions: { compiler: "solc", sources: ["Edition.sol", "EditionMetadata.sol", "EditionCreator.sol"] },
   bravo: { compiler: "solc", sources: ["BravoGovernor.sol", "VotesToken.sol"] },
   nouns: {
     sources: [

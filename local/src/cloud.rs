@@ -192,7 +192,10 @@ pub fn local_chains(ids: &[u64]) -> Result<(String, Chains), Error> {
 }
 
 /// The account of a secp256k1 key: its public key ends with the point's two coordinates, 32 bytes each.
-fn lane_address(base64_spki: &str) -> Result<Address, Error> {
+///
+/// # Errors
+/// When it isn't base64, or too short.
+pub fn lane_address(base64_spki: &str) -> Result<Address, Error> {
     let spki = BASE64_STANDARD.decode(base64_spki)?;
     let point = spki.last_chunk::<64>().ok_or("KMS gave too short a public key")?;
     Ok(Address::from_raw_public_key(point))

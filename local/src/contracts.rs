@@ -71,6 +71,7 @@ pub async fn deploy(
     deployment.factory(&chain.addresses).await?;
     deployment.comments_and_currency(&chain.addresses).await?;
     deployment.splits(&chain.addresses).await?;
+    deployment.other_protocols(&chain.addresses).await?;
     Ok(deployment.addresses)
 }
 
@@ -164,6 +165,24 @@ impl<'a> Deployment<'a> {
         self.call("comments", addresses.comments, &Owned::initializeCall { owner: DEPLOYER }).await
     }
 
+    /// The protocols that the service indexes beside its own, on chains that have them.
+    async fn other_protocols(&mut self, addresses: &ChainAddresses) -> Result<(), StepError> {
+        let mut places = Vec::new();
+        if let Some(registry) = addresses.registry {
+            let (currency, controller) = (addresses.usdc.abi_encode(), registry.controller.abi_encode());
+            places.push(("releaseController", registry.controller, "ReleaseController", currency));
+            places.push(("releaseFactory", registry.factory, "ReleaseFactory", controller));
+        }
+        if let Some(editions) = addresses.editions {
+            places.push(("editionMetadata", editions.metadata, "EditionMetadata", Vec::new()));
+            places.push(("editionCreator", editions.creator, "EditionCreator", editions.metadata.abi_encode()));
+        }
+        for (contract, address, name, arguments) in places {
+            self.place(contract, address, &self.artifacts.compiled(contract, name)?, &arguments).await?;
+        }
+        Ok(())
+    }
+
     fn protocol_bytecode(&self, contract: &'static str, source: &str, name: &str) -> Result<String, StepError> {
         self.artifacts.packaged(contract, &format!("@zoralabs/zora-1155-contracts/out/{source}.sol/{name}.json"))
     }
@@ -238,7 +257,7 @@ mod tests {
             let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
 
             let node = RootProvider::connect(&anvil.rpc_url).await?;
-            assert_eq!(deployed.len(), 14);
+            assert_eq!(deployed.len(), if chain.addresses.registry.is_some() { 18 } else { 14 });
             for (name, address) in &deployed {
                 assert!(!node.get_code_at(*address).await?.is_empty(), "no code of {name} at {address}");
             }

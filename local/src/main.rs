@@ -1,7 +1,8 @@
 //! `local run` starts the stack and keeps it until Ctrl-C. `local test <command…>` starts another one on free ports, runs
 //! the command against it and stops it; what its functions asked of AWS is written down. `local roles` holds the template's
 //! roles against that: after the whole suite, every role must allow what was asked for, and nothing else. `local containers
-//! <address> <command…>` starts a stack that containers reach at an address of this machine, for `sam local`.
+//! <address> <command…>` starts a stack that containers reach at an address of this machine, for `sam local`. `local
+//! address <public key…>` gives the accounts of KMS's public keys (base64 SubjectPublicKeyInfo).
 
 use std::{
     env, fs,
@@ -11,7 +12,7 @@ use std::{
 };
 
 use local::{
-    Error, containers,
+    Error, cloud, containers,
     paths::Paths,
     roles,
     stack::{Options, Stack, StackMap},
@@ -74,6 +75,12 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let status = Command::new(program).args(arguments).kill_on_drop(true).status().await;
             exit_code(status.map_err(|error| format!("{program} can't be started: {error}"))?)
         }
+        [command, keys @ ..] if command == "address" => {
+            for key in keys {
+                println!("{}", cloud::lane_address(key)?.to_string().to_lowercase());
+            }
+            Ok(ExitCode::SUCCESS)
+        }
         [command] if command == "roles" => {
             let folder = paths.local("test");
             let needs = fs::read_to_string(folder.join(NEEDS)).map_err(|_| "nothing is recorded: run `make test`")?;
@@ -85,7 +92,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
         }
         _ => Err(
             "usage: local run | local test <command> [argument…] | local roles | local containers <address> <command> \
-                  [argument…]"
+                  [argument…] | local address <public key>…"
                 .into(),
         ),
     }

@@ -51,7 +51,12 @@ impl Paths {
 
     /// A binary of the workspace, built beside the one that runs.
     pub fn binary(&self, name: &str) -> PathBuf {
+        self.target("debug").join(name)
+    }
+
+    /// Where cargo puts what it builds with a profile.
+    pub fn target(&self, profile: &str) -> PathBuf {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
-        target.join("debug").join(name)
+        target.join(profile)
     }
 }

@@ -20,12 +20,11 @@ const api = (path, options = {}) => fetch(`${stack.api}/${path}`, { ...options, 
 
 test("an artist signs in, makes a key that writes, revokes it and leaves nothing behind", async () => {
   const page = await open(browser);
-  await answer(page, "smartwallet", someBalances("0x"));
-  await answer(page, "notifications", { status: "success", notifications: [] });
   const email = await signIn(page);
   const account = await page.locator("#self-address").textContent();
   assert.match(account, /^0x[0-9a-f]{40}$/);
   await has(page, "You have no keys yet.");
+  await has(page, "Nothing yet.");
 
   await page.getByLabel("Name of a new key").fill(MARKUP);
   await button(page, "Create key").click();

@@ -93,15 +93,17 @@ export async function setNumber(table, pk, sk, field, value) {
   if (!response.ok) throw new Error(`DynamoDB: ${await response.text()}`);
 }
 
+/** What the default chain's node answers. */
+export async function askNode(method, params) {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const answer = await (await fetch(stack.rpc["8453"], { method: "POST", headers: { "content-type": "application/json" }, body })).json();
+  if (answer.error) throw new Error(answer.error.message);
+  return answer.result;
+}
+
 /** Gives the page a wallet (EIP-1193) whose key the local chain's node holds. */
 export async function giveWallet(page, account) {
-  let id = 0;
-  await page.exposeFunction("askNode", async (method, params) => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: ++id, method, params });
-    const answer = await (await fetch(stack.rpc["8453"], { method: "POST", headers: { "content-type": "application/json" }, body })).json();
-    if (answer.error) throw new Error(answer.error.message);
-    return answer.result;
-  });
+  await page.exposeFunction("askNode", askNode);
   await page.addInitScript((account) => {
     const provider = {
       declines: false,

@@ -3,6 +3,7 @@
 mod collection;
 mod collects;
 mod comment;
+mod edition;
 mod moment;
 mod payment;
 mod permission;
@@ -17,8 +18,8 @@ use shared::{
     chain::Chain,
     model::{ContentType, EventId, MomentRef},
     store::{
-        Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Unit, collection_key, holder_key,
-        moment_key,
+        Artists, Documents, Key, Moments, PaymentFilter, StoreError, Table, Timelines, Unit, collection_key,
+        holder_key, moment_key, moment_keys, split_key,
     },
 };
 
@@ -34,6 +35,7 @@ pub struct Index {
     moments: Moments,
     artists: Artists,
     documents: Documents,
+    timelines: Timelines,
     /// Accounts that are nobody's admins.
     factories: Vec<Address>,
     /// Every collection of the chain, once read.
@@ -43,8 +45,9 @@ pub struct Index {
 impl Index {
     /// The index of `chain` in this table.
     pub fn new(chain: Chain, table: Table, artists: Artists, factories: Vec<Address>) -> Self {
-        let (moments, documents) = (Moments::new(table.clone()), Documents::new(table));
-        Self { chain, moments, artists, documents, factories, collections: None }
+        let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
+        let timelines = Timelines::new(table);
+        Self { chain, moments, artists, documents, timelines, factories, collections: None }
     }
 
     /// Forgets which collections there are: some may be undone.
@@ -92,7 +95,9 @@ impl Index {
     /// # Errors
     /// When storage fails; the unit must then be thrown away.
     pub async fn apply_found(&mut self, unit: &mut Unit) -> Result<bool, StoreError> {
-        Ok(timeline::tell_arrived(unit, &self.documents, self.chain.id).await? > 0)
+        let told = timeline::tell_arrived(unit, &self.documents, self.chain.id).await?;
+        let relisted = timeline::relist_renamed(unit, &self.timelines, &self.artists, self.chain.id).await?;
+        Ok(told + relisted > 0)
     }
 }
 
@@ -150,6 +155,10 @@ impl Applier<'_> {
             Fact::Transferred { operator, from, to, tokens } => {
                 self.transferred(at, emitter, *operator, (*from, *to), tokens).await
             }
+            Fact::EditionMinted { tier, to, quantity, first_token } => {
+                self.edition_minted(at, emitter, *tier, *to, *quantity, *first_token).await
+            }
+            Fact::TierUriSet { collection, tier, uri } => self.tier_uri_set(*collection, *tier, uri).await,
             Fact::Purchased(purchase) => self.purchased(at, purchase).await,
             Fact::MintCommented { .. } | Fact::Commented(_) => self.commented(event).await,
             Fact::Sparked { comment, quantity } => {
@@ -165,7 +174,11 @@ impl Applier<'_> {
         for event in events {
             let on = |collection: Address, token: U256| self.place(collection, token);
             match &event.fact {
-                Fact::SaleSet { collection, token, .. } => keys.push(moment_key(&on(*collection, *token))),
+                Fact::CollectionCreated(new) => keys.push(collection_key(chain, new.address.into())),
+                Fact::SaleSet { collection, token, sale, .. } => {
+                    keys.push(moment_key(&on(*collection, *token)));
+                    keys.extend(sale.funds_recipient.map(|recipient| split_key(chain, recipient)));
+                }
                 Fact::UriSet { token, .. } | Fact::PermissionsSet { token, .. } | Fact::RoyaltySet { token, .. } => {
                     keys.push(moment_key(&on(event.emitter, *token)));
                 }
@@ -180,6 +193,7 @@ impl Applier<'_> {
                 }
                 Fact::MomentCreated { token, sender, uri, .. } => {
                     let (moment, creator) = (on(event.emitter, *token), (*sender).into());
+                    keys.extend(moment_keys(&moment));
                     keys.extend(shared::store::listing_keys(&moment, creator, event.protocol, uri));
                 }
                 _ => {}

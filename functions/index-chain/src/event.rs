@@ -16,6 +16,15 @@ pub struct ChainEvent {
     pub fact: Fact,
 }
 
+impl ChainEvent {
+    /// The order in which events are applied: that of the chain, but in each transaction the making of collections comes
+    /// first, which some factories announce only after the collection's own events.
+    pub fn order(&self) -> (u64, u64, bool, u64) {
+        let is_later = !matches!(self.fact, Fact::CollectionCreated(_));
+        (self.at.block, self.at.transaction_index, is_later, self.at.log_index)
+    }
+}
+
 /// A place in the chain.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
@@ -27,6 +36,8 @@ pub struct Position {
     pub time: u64,
     /// The transaction.
     pub transaction: B256,
+    /// Its position in the block.
+    pub transaction_index: u64,
     /// Position among the block's logs.
     pub log_index: u64,
 }
@@ -52,6 +63,10 @@ pub enum Fact {
     SplitCreated { split: Address, recipients: Vec<FeeRecipient> },
     /// Tokens moved: ids and quantities.
     Transferred { operator: Address, from: Address, to: Address, tokens: Vec<(U256, U256)> },
+    /// Numbered tokens of a tier were made for somebody.
+    EditionMinted { tier: u8, to: Address, quantity: u64, first_token: U256 },
+    /// A tier's metadata is somewhere else.
+    TierUriSet { collection: Address, tier: u8, uri: String },
     /// Somebody collected.
     Purchased(Purchase),
     /// Somebody said something as they collected.
@@ -91,7 +106,7 @@ pub struct NewCollection {
     pub admins: Vec<Address>,
 }
 
-/// A collect through a sale. The transfer of the tokens comes before it in the same transaction.
+/// A collect through a sale. The transfer of the tokens is in the same transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct Purchase {
     /// Contract of the collection.

@@ -9,11 +9,12 @@ use shared::{
         node::{Node, NodeError},
     },
     model::ChainId,
-    store::{Artists, BlockId, CommitError, Journal, StoreError, Table, Unit, Usage},
+    store::{ArtistChanged, Artists, BlockId, CommitError, Journal, StoreError, Table, Unit, Usage},
 };
 
 use crate::{
     apply::Index,
+    carry,
     read::{BlockRange, EventReader, ReadError},
 };
 
@@ -62,6 +63,7 @@ pub struct Follower {
     reader: EventReader,
     unit: Unit,
     journal: Journal,
+    artists: Artists,
     index: Index,
 }
 
@@ -91,8 +93,8 @@ impl Follower {
     pub fn new(chain: Chain, nodes: &Node, table: Table, artists: Artists) -> Self {
         let (unit, journal) = (Unit::new(table.clone()), Journal::new(table.clone(), chain.id));
         let reader = EventReader::new(&chain, nodes);
-        let index = Index::new(chain.clone(), table, artists, reader.factories());
-        Self { chain, reader, unit, journal, index }
+        let index = Index::new(chain.clone(), table, artists.clone(), reader.factories());
+        Self { chain, reader, unit, journal, artists, index }
     }
 
     /// The chain that is followed.
@@ -106,13 +108,24 @@ impl Follower {
     }
 
     /// Reads whatever is confirmed and not read yet, at most to block `to` and until `deadline`, after undoing what the
-    /// chain dropped.
+    /// chain dropped. Then carries changes of artists through the rows: those that are left from before, and `changes`,
+    /// which are kept for later runs as soon as this returns without an error.
     ///
     /// # Errors
     /// When nodes or storage fail; what was read before stays read.
-    pub async fn follow(&mut self, to: Option<u64>, deadline: Option<Instant>) -> Result<Followed, IndexError> {
+    pub async fn follow(
+        &mut self,
+        to: Option<u64>,
+        deadline: Option<Instant>,
+        changes: &[ArtistChanged],
+    ) -> Result<Followed, IndexError> {
         // Boxed: a future of this depth is too much for the compiler to lay out.
-        let done = Box::pin(self.follow_from_where_it_was(to, deadline)).await;
+        let done = Box::pin(async {
+            let followed = self.follow_from_where_it_was(to, deadline).await?;
+            self.carry(changes, deadline).await?;
+            Ok(followed)
+        })
+        .await;
         if done.is_err() {
             self.index.forget();
         }
@@ -138,10 +151,33 @@ impl Follower {
                     followed.next_block = self.next_block();
                     followed.behind = (newest + 1).saturating_sub(self.chain.confirmations + followed.next_block);
                     if followed.behind > 0 {
-                        followed.behind_since = Some(self.reader.block(followed.next_block).await?.1);
+                        followed.behind_since = Some(self.reader.block(followed.next_block).await?.time);
                     }
                     return Ok(followed);
                 }
+            }
+        }
+    }
+
+    async fn carry(&mut self, changes: &[ArtistChanged], deadline: Option<Instant>) -> Result<(), IndexError> {
+        carry::keep(&mut self.unit, self.chain.id, changes)?;
+        self.commit_beside_blocks().await?;
+        while deadline.is_none_or(|deadline| Instant::now() < deadline)
+            && carry::carry_on(&mut self.unit, self.chain.id, &self.artists).await?
+        {
+            self.commit_beside_blocks().await?;
+        }
+        Ok(())
+    }
+
+    /// Writes what was changed though no block did it. Before the first block is read there is nothing to change.
+    async fn commit_beside_blocks(&mut self) -> Result<(), IndexError> {
+        let newest = self.journal.progress().milestones().next();
+        match newest.filter(|newest| self.unit.is_changed() && newest.number + 1 == self.next_block()) {
+            Some(newest) => self.commit(newest, None).await,
+            None => {
+                self.unit.clear();
+                Ok(())
             }
         }
     }

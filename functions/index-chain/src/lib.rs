@@ -1,6 +1,7 @@
 //! Follows chains and keeps what the contracts on them say.
 
 mod apply;
+mod carry;
 mod event;
 mod follow;
 mod protocol;

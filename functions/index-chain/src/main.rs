@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use aws_config::SdkConfig;
 use index_chain::{Followed, Follower, IndexError};
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
@@ -15,10 +16,13 @@ use shared::{
     clock, config,
     http::StartError,
     model::ChainId,
-    store::{Artists, CommitError, Table},
+    store::{Artists, CommitError, Inbox, Table},
     telemetry::{self, Metric},
 };
 use tokio::sync::Mutex;
+
+/// Most changes of artists that one run begins to carry.
+const MAX_CHANGES: u16 = 100;
 
 /// How long one run reads on, for all chains together: well within the function's time.
 const RUN: Duration = Duration::from_secs(240);
@@ -26,10 +30,11 @@ const RUN: Duration = Duration::from_secs(240);
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    let followers = Mutex::new(followers().await?);
-    let followers = &followers;
+    let aws = config::aws().await;
+    let (inbox, followers) = (Inbox::new(Table::artists(&aws)?), Mutex::new(followers(&aws)?));
+    let (inbox, followers) = (&inbox, &followers);
     lambda_runtime::run(service_fn(move |event: LambdaEvent<IndexRequest>| async move {
-        index(&mut followers.lock().await, &event.payload).await
+        index(&mut followers.lock().await, inbox, &event.payload).await
     }))
     .await
 }
@@ -57,9 +62,8 @@ struct IndexedRange {
     undone: u64,
 }
 
-async fn followers() -> Result<Vec<Follower>, StartError> {
-    let aws = config::aws().await;
-    let (table, artists, urls) = (Table::chain(&aws)?, Artists::new(Table::artists(&aws)?), NodeUrls::from_env()?);
+fn followers(aws: &SdkConfig) -> Result<Vec<Follower>, StartError> {
+    let (table, artists, urls) = (Table::chain(aws)?, Artists::new(Table::artists(aws)?), NodeUrls::from_env()?);
     let follower = |chain: &shared::chain::Chain| {
         let nodes = Node::new(&urls, chain.id)?;
         Ok(Follower::new(chain.clone(), &nodes, table.clone(), artists.clone()))
@@ -69,9 +73,16 @@ async fn followers() -> Result<Vec<Follower>, StartError> {
 
 /// One chain's failure doesn't keep the others from being read, nor does one that is far behind; the run fails at its
 /// end, so that the alarm sees it.
-async fn index(followers: &mut [Follower], request: &IndexRequest) -> Result<Vec<IndexedRange>, StartError> {
+async fn index(
+    followers: &mut [Follower],
+    inbox: &Inbox,
+    request: &IndexRequest,
+) -> Result<Vec<IndexedRange>, StartError> {
     let mut ranges = Vec::new();
-    let mut failure = None;
+    let (mut failure, mut is_kept) = (None, true);
+    // Each chain keeps the changes for itself before they are taken out.
+    let is_for_all = request.chain_id.is_none();
+    let changes = if is_for_all { inbox.oldest(MAX_CHANGES).await? } else { Vec::new() };
     let is_meant = |follower: &&mut Follower| request.chain_id.is_none_or(|wanted| follower.chain_id() == wanted);
     let meant: Vec<_> = followers.iter_mut().filter(is_meant).collect();
     let (mut left, end) = (u32::try_from(meant.len()).unwrap_or(1), Instant::now() + RUN);
@@ -79,19 +90,25 @@ async fn index(followers: &mut [Follower], request: &IndexRequest) -> Result<Vec
         let chain_id = follower.chain_id();
         let deadline = Instant::now() + end.saturating_duration_since(Instant::now()) / left.max(1);
         left = left.saturating_sub(1);
-        match follower.follow(request.to_block, Some(deadline)).await {
+        match follower.follow(request.to_block, Some(deadline), &changes).await {
             Ok(done) => {
                 measure(chain_id, &done)?;
                 let (next_block, events, undone) = (done.next_block, done.events, done.undone);
                 ranges.push(IndexedRange { chain_id, next_block, events, undone });
             }
             Err(IndexError::Commit(CommitError::Overtaken)) => {
+                is_kept = false;
                 tracing::info!(chain.id = chain_id.0, "another run reads this chain");
             }
             Err(error) => {
                 tracing::error!(chain.id = chain_id.0, error = telemetry::chain(&error), "chain not read");
                 failure = Some(error.into());
             }
+        }
+    }
+    if is_kept && failure.is_none() {
+        for change in &changes {
+            inbox.remove(change.id).await?;
         }
     }
     failure.map_or(Ok(ranges), Err)

@@ -1,7 +1,9 @@
 //! The protocols whose contracts are followed. Each says which contracts and events those are, and what the events mean
 //! in the words of [`Fact`]; everything else is the same for all of them.
 
+mod editions;
 mod native;
+mod registry;
 
 use alloy::{
     primitives::Log,
@@ -32,5 +34,13 @@ pub trait ProtocolReader: Send + Sync {
 
 /// Every protocol that has contracts on a chain.
 pub fn readers(chain: &Chain) -> Vec<Box<dyn ProtocolReader>> {
-    vec![Box::new(native::Native::new(chain.addresses.clone()))]
+    let known = &chain.addresses;
+    let mut readers: Vec<Box<dyn ProtocolReader>> = vec![Box::new(native::Native::new(known.clone()))];
+    if let Some(contracts) = known.registry {
+        readers.push(Box::new(registry::Registry::new(contracts, known.usdc)));
+    }
+    if let Some(contracts) = known.editions {
+        readers.push(Box::new(editions::Editions::new(contracts)));
+    }
+    readers
 }

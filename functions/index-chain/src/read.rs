@@ -1,8 +1,11 @@
 //! Reads ranges of blocks from nodes that can't be relied on: ones that give only so much at a time, that lag behind
-//! each other, or whose chain changes while it is read. A range is read from one node and only believed when its blocks
-//! were the same before and after.
+//! each other, or whose chain changes while it is read.
+//!
+//! Blocks that are final are read by their numbers, many at a time. Newer ones are read one by one by their hashes, each
+//! of which must be the next one's parent: a node that lacks a block can't take it for one without events, and no part of
+//! the answer can be of another chain than the rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use alloy::{
     primitives::{Address, B256},
@@ -12,7 +15,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
     chain::{
         Chain,
-        node::{Node, NodeError},
+        node::{BlockFacts, Node, NodeError},
     },
     model::Protocol,
     store::BlockId,
@@ -26,6 +29,9 @@ use crate::{
 
 /// Most addresses in one filter; nodes refuse longer lists.
 const MAX_ADDRESSES: usize = 500;
+
+/// Most blocks read one by one at a time.
+const MAX_SINGLE: u64 = 32;
 
 /// How many questions are put to a node at the same time.
 const PARALLEL: usize = 4;
@@ -109,14 +115,14 @@ impl EventReader {
     /// # Errors
     /// When no node answers or has it.
     pub async fn block_hash(&mut self, number: u64) -> Result<B256, NodeError> {
-        Ok(self.block(number).await?.0)
+        Ok(self.block(number).await?.hash)
     }
 
     /// The hash and the Unix time, in seconds, of a block.
     ///
     /// # Errors
     /// When no node answers or has it.
-    pub async fn block(&mut self, number: u64) -> Result<(B256, u64), NodeError> {
+    pub async fn block(&mut self, number: u64) -> Result<BlockFacts, NodeError> {
         let mut last = NodeError::MissingBlock(number);
         for index in self.order() {
             self.calls += 1;
@@ -145,7 +151,7 @@ impl EventReader {
         let last = final_block.filter(|&block| first <= block).map_or(last, |block| last.min(block));
         let is_final = final_block.is_some_and(|block| last <= block);
         loop {
-            let end = self.span.end(first, last);
+            let end = self.span.end(first, last).min(if is_final { last } else { first + MAX_SINGLE - 1 });
             let mut failure = None;
             for index in self.order() {
                 match self.read_from(index, first, end, before, is_final, known).await {
@@ -178,10 +184,17 @@ impl EventReader {
         is_final: bool,
         known: &Collections,
     ) -> Result<BlockRange, ReadError> {
-        let pinned = if is_final { None } else { Some(self.hash_at(index, end).await?) };
+        let (last, scopes, mut times) = if is_final {
+            (self.block_at(index, end).await?.hash, vec![Filter::new().select(first..=end)], BTreeMap::new())
+        } else {
+            let blocks = self.linked_blocks(index, first, end, before).await?;
+            let last = blocks.last().map(|(_, block)| block.hash).ok_or(NodeError::MissingBlock(end))?;
+            let scopes = blocks.iter().map(|(_, block)| Filter::new().at_block_hash(block.hash)).collect();
+            (last, scopes, blocks.iter().map(|(number, block)| (*number, block.time)).collect())
+        };
         let mut contracts: Vec<Address> = self.protocols.iter().flat_map(|protocol| protocol.contracts()).collect();
         contracts.extend(known.keys());
-        let mut logs = self.logs(index, first, end, &contracts).await?;
+        let mut logs = self.logs(index, &scopes, &contracts).await?;
         // Collections made in this very range have events in it too.
         let (mut known, mut created) = (known.clone(), Vec::new());
         for (collection, protocol) in self.created(&logs) {
@@ -189,32 +202,55 @@ impl EventReader {
                 created.push(collection);
             }
         }
-        logs.extend(self.logs(index, first, end, &created).await?);
-        let hash = self.hash_at(index, end).await?;
-        if pinned.is_some_and(|before| before != hash) {
-            return Err(ReadError::Reorganised);
-        }
-        if let Some(before) = before.filter(|_| !is_final)
-            && self.hash_at(index, before.number).await? != before.hash
-        {
-            return Err(ReadError::Reorganised);
-        }
-        let times = self.missing_times(index, &logs).await?;
+        logs.extend(self.logs(index, &scopes, &created).await?);
+        times.extend(self.missing_times(index, &logs, &times).await?);
         let mut events: Vec<_> = logs.iter().filter_map(|log| self.event(log, &known, &times)).collect();
-        events.sort_by_key(|event| (event.at.block, event.at.log_index));
-        Ok(BlockRange { events, last: BlockId { number: end, hash } })
+        events.sort_by_key(ChainEvent::order);
+        Ok(BlockRange { events, last: BlockId { number: end, hash: last } })
     }
 
-    async fn logs(&mut self, index: usize, first: u64, end: u64, contracts: &[Address]) -> Result<Vec<Log>, NodeError> {
+    /// What blocks say of themselves, each the next one's parent, and `before` the first one's.
+    async fn linked_blocks(
+        &mut self,
+        index: usize,
+        first: u64,
+        end: u64,
+        before: Option<BlockId>,
+    ) -> Result<Vec<(u64, BlockFacts)>, ReadError> {
+        let node = self.node(index);
+        let ask = |number| {
+            let node = node.clone();
+            async move { Ok::<_, NodeError>((number, node.block(number).await?)) }
+        };
+        self.calls += end - first + 1;
+        let blocks: Vec<(u64, BlockFacts)> =
+            stream::iter((first..=end).map(ask)).buffered(PARALLEL).try_collect().await?;
+        let mut parent = before.map(|block| block.hash);
+        for (_, block) in &blocks {
+            if parent.is_some_and(|parent| parent != block.parent) {
+                return Err(ReadError::Reorganised);
+            }
+            parent = Some(block.hash);
+        }
+        Ok(blocks)
+    }
+
+    /// The logs of these contracts in each of the scopes.
+    async fn logs(&mut self, index: usize, scopes: &[Filter], contracts: &[Address]) -> Result<Vec<Log>, NodeError> {
         let topics: Vec<B256> = self.protocols.iter().flat_map(|protocol| protocol.topics()).collect();
         let node = self.node(index);
-        let calls = contracts.chunks(MAX_ADDRESSES).map(|addresses| {
-            let filter = Filter::new().select(first..=end).address(addresses.to_vec());
-            let (node, filter) = (node.clone(), filter.event_signature(topics.clone()));
-            async move { node.logs(&filter).await }
+        let filters = contracts.chunks(MAX_ADDRESSES).flat_map(|addresses| {
+            let filter = |scope: &Filter| scope.clone().address(addresses.to_vec()).event_signature(topics.clone());
+            scopes.iter().map(filter).collect::<Vec<_>>()
         });
-        self.calls += contracts.len().div_ceil(MAX_ADDRESSES) as u64;
-        let answers: Vec<Vec<Log>> = stream::iter(calls).buffer_unordered(PARALLEL).try_collect().await?;
+        let filters: Vec<Filter> = filters.collect();
+        self.calls += filters.len() as u64;
+        let ask = |filter: Filter| {
+            let node = node.clone();
+            async move { node.logs(&filter).await }
+        };
+        let answers: Vec<Vec<Log>> =
+            stream::iter(filters.into_iter().map(ask)).buffer_unordered(PARALLEL).try_collect().await?;
         Ok(answers.into_iter().flatten().collect())
     }
 
@@ -239,6 +275,7 @@ impl EventReader {
             block_hash: log.block_hash?,
             time: log.block_timestamp.or_else(|| times.get(&block).copied())?,
             transaction: log.transaction_hash?,
+            transaction_index: log.transaction_index?,
             log_index: log.log_index?,
         };
         let of = known.get(&emitter);
@@ -249,22 +286,27 @@ impl EventReader {
         Some(ChainEvent { emitter, protocol: reader.protocol(), at, fact: reader.read(&log.inner)? })
     }
 
-    /// The times of blocks whose logs don't tell them.
-    async fn missing_times(&mut self, index: usize, logs: &[Log]) -> Result<BTreeMap<u64, u64>, NodeError> {
+    /// The times of blocks whose logs don't tell them and that aren't known.
+    async fn missing_times(
+        &mut self,
+        index: usize,
+        logs: &[Log],
+        known: &BTreeMap<u64, u64>,
+    ) -> Result<BTreeMap<u64, u64>, NodeError> {
         let timeless = logs.iter().filter(|log| log.block_timestamp.is_none()).filter_map(|log| log.block_number);
-        let blocks: std::collections::BTreeSet<u64> = timeless.collect();
+        let blocks: BTreeSet<u64> = timeless.filter(|number| !known.contains_key(number)).collect();
         self.calls += blocks.len() as u64;
         let node = self.node(index);
         let ask = |number| {
             let node = node.clone();
-            async move { Ok((number, node.block(number).await?.1)) }
+            async move { Ok((number, node.block(number).await?.time)) }
         };
         stream::iter(blocks.into_iter().map(ask)).buffer_unordered(PARALLEL).try_collect().await
     }
 
-    async fn hash_at(&mut self, index: usize, number: u64) -> Result<B256, NodeError> {
+    async fn block_at(&mut self, index: usize, number: u64) -> Result<BlockFacts, NodeError> {
         self.calls += 1;
-        Ok(self.node(index).block(number).await?.0)
+        self.node(index).block(number).await
     }
 
     /// The nodes, the preferred one first.

@@ -9,7 +9,7 @@ use shared::{
     clock::iso_8601_with_offset,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{Address, ChainId, EventId, Invalid, Page},
+    model::{Address, ChainId, EventId, Flag, Page},
     reading::{Reader, ShownPayment},
     store::{Artists, Payments, Profile, Table, Viewed},
     telemetry,
@@ -137,16 +137,5 @@ impl NotifiedArtist {
             twitter_username: text(|profile| &profile.twitter_username),
             telegram_username: text(|profile| &profile.telegram_username),
         }
-    }
-}
-
-/// `true` or `false`.
-struct Flag(bool);
-
-impl std::str::FromStr for Flag {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        text.parse().map(Self).map_err(|_| Invalid("must be true or false"))
     }
 }

@@ -62,7 +62,7 @@ impl ListTimeline {
             }
         };
         let Some((scope, filter)) = self.set(query, artist).await? else { return Ok(None) };
-        let since = query.period.map_or(0, |period| now.saturating_sub(period));
+        let since = query.period.seconds().map_or(0, |seconds| now.saturating_sub(seconds));
         let found = self.timelines.newest(query.chain, scope, filter, since, page.offset(), page.limit.get()).await?;
         Ok(Some(found))
     }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use shared::{
     http::{ApiError, Request},
-    model::{Address, ChainId, Invalid, Page, Username},
+    model::{Address, ChainId, Flag, Invalid, Page, Period, Username},
     reading::Reader,
     store::TimelineFilter,
 };
@@ -21,8 +21,8 @@ pub struct ListTimelineQuery {
     pub chain: ChainId,
     /// `content_type`, `protocol` and `curated`.
     pub filter: TimelineFilter,
-    /// `period`: how many seconds ago a moment was made at most; any time unless given.
-    pub period: Option<u64>,
+    /// `period`: how long ago a moment was made at most; all unless given.
+    pub period: Period,
 }
 
 /// How an artist is named.
@@ -42,12 +42,6 @@ pub enum TimelineType {
     Mutual,
 }
 
-/// How far back a timeline goes.
-struct Period(Option<u64>);
-
-/// `true` or `false`.
-struct Flag(bool);
-
 impl ListTimelineQuery {
     pub fn parse(request: &Request, reader: &Reader) -> Result<(Self, Page), ApiError> {
         let mut fields = request.query();
@@ -61,11 +55,11 @@ impl ListTimelineQuery {
         let content_type = fields.optional("content_type");
         let protocol = fields.optional("protocol");
         let curated = fields.optional_or("curated", Flag(false));
-        let period = fields.optional_or("period", Period(None));
+        let period = fields.optional_or("period", Period::All);
         let page = fields.page();
         fields.finish(|| {
             let filter = TimelineFilter { content_type, protocol, curated: curated?.0 };
-            Some((Self { artist, collection, r#type, chain: chain?, filter, period: period?.0 }, page?))
+            Some((Self { artist, collection, r#type, chain: chain?, filter, period: period? }, page?))
         })
     }
 }
@@ -94,28 +88,5 @@ impl FromStr for TimelineType {
             "mutual" => Ok(Self::Mutual),
             _ => Err(Invalid("must be default or mutual")),
         }
-    }
-}
-
-impl FromStr for Period {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        const DAY: u64 = 24 * 60 * 60;
-        match text {
-            "day" => Ok(Self(Some(DAY))),
-            "week" => Ok(Self(Some(7 * DAY))),
-            "month" => Ok(Self(Some(30 * DAY))),
-            "all" => Ok(Self(None)),
-            _ => Err(Invalid("must be day, week, month or all")),
-        }
-    }
-}
-
-impl FromStr for Flag {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        text.parse().map(Self).map_err(|_| Invalid("must be true or false"))
     }
 }

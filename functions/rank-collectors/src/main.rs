@@ -10,7 +10,7 @@ use shared::{
     clock, config,
     http::StartError,
     store::{CommitError, Table},
-    telemetry,
+    telemetry::{self, Metric},
 };
 use tokio::sync::Mutex;
 
@@ -24,10 +24,22 @@ struct Tick {}
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    let ranker = Mutex::new(ranker().await?);
-    let ranker = &ranker;
-    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| async move { rank(&mut *ranker.lock().await).await }))
-        .await
+    let ranking = Mutex::new(Ranking { ranker: ranker().await?, made_at: Instant::now() });
+    let ranking = &ranking;
+    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| async move {
+        let mut ranking = ranking.lock().await;
+        let outcome = rank(&mut ranking).await;
+        let age = i64::try_from(ranking.made_at.elapsed().as_secs()).unwrap_or(i64::MAX);
+        telemetry::record(&[], &[(Metric::RankingAge, age)]);
+        outcome
+    }))
+    .await
+}
+
+/// What ranks, and when its rankings were whole last, as far as this process knows.
+struct Ranking {
+    ranker: Ranker,
+    made_at: Instant,
 }
 
 async fn ranker() -> Result<Ranker, StartError> {
@@ -36,13 +48,17 @@ async fn ranker() -> Result<Ranker, StartError> {
     Ok(Ranker::new(chains, Table::chain(&aws)?, Table::artists(&aws)?))
 }
 
-async fn rank(ranker: &mut Ranker) -> Result<(), StartError> {
+async fn rank(ranking: &mut Ranking) -> Result<(), StartError> {
     let end = Instant::now() + RUN;
     // Boxed: the compiler gives up on so many futures inside each other.
-    match Box::pin(rank_until(ranker, end)).await {
-        Ok(0) => Ok(()),
+    match Box::pin(rank_until(&mut ranking.ranker, end)).await {
         Ok(payments) => {
-            tracing::info!(payments, "collectors ranked");
+            if Instant::now() < end {
+                ranking.made_at = Instant::now();
+            }
+            if payments > 0 {
+                tracing::info!(payments, "collectors ranked");
+            }
             Ok(())
         }
         Err(RankError::Commit(CommitError::Overtaken)) => {

@@ -240,14 +240,14 @@ fn block_on(test: impl Future<Output = TestResult>) -> TestResult {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3) })]
     #[test]
     fn every_ranking_is_what_a_recount_gives(
         stages in prop::collection::vec((prop::collection::vec(paid(), 0..70), 0..3_u64, 0..4_u8), 1..5),
     ) {
         block_on(async {
             let mut ledger = Ledger::open().await?;
-            let mut ranker = ledger.ranker();
+            let (mut ranker, mut now) = (ledger.ranker(), START);
             for (stage, (history, days_later, owner)) in stages.iter().enumerate() {
                 for payment in history {
                     ledger.pay(payment, true).await?;
@@ -255,7 +255,8 @@ proptest! {
                 let (wallet, artist) = (wallet(stage as u8 % 7), artist(*owner)?);
                 ledger.connect(wallet, artist).await?;
                 let newest = ledger.payments.last().map_or(START, |last| last.transferred_at);
-                let now = newest + days_later * 6 * DAY;
+                // The clock only goes on.
+                now = newest.max(now) + days_later * 6 * DAY;
                 run(&mut ranker, now).await?;
                 ledger.check(now, ledger.payments.len()).await?;
                 // Another run has nothing to do, wherever it is.

@@ -75,6 +75,7 @@ function showRefusal(form, refusal) {
 
 /** Lets `act` handle what is sent with a form; whatever it throws is shown in the form. */
 export function onSubmit(form, act) {
+  form.addEventListener("input", ({ target }) => target.ariaInvalid === "true" && markField(target));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (form.ariaBusy === "true") return;

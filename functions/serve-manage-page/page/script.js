@@ -100,13 +100,15 @@ async function enter() {
   $("self-title").textContent = "Welcome";
   $("self-title").focus();
   window.scrollTo(0, 0);
-  await Promise.all([fill("profile", loadArtist), fill("balances", loadBalances), fill("keys", loadKeys), fill("notifications", loadNotifications)]);
+  balances = fill("balances", loadBalances);
+  await Promise.all([balances, fill("profile", loadArtist), fill("keys", loadKeys), fill("notifications", loadNotifications)]);
 }
 
 /** Forgets everything that the page knows of whoever was signed in. */
 function signOut(reason) {
   clearTimeout(session.end);
   setSession(nobody());
+  [shown, currencies] = [{}, []];
   $("confirm").close();
   hideNewKey();
   for (const list of ["key-list", "wallet-list", "notification-list", "balance-list"]) $(list).replaceChildren();
@@ -159,12 +161,12 @@ onSubmit($("profile-form"), async (inputs) => {
   outcome.textContent = Object.keys(change).length ? "Saved." : "Nothing to save.";
 });
 
-let currencies = [];
+let balances, currencies = [];
 
 async function loadBalances() {
-  const { balances } = await call("GET", `smartwallet?address=${session.address}`);
-  currencies = balances;
-  $("balance-list").replaceChildren(...balances.map(({ symbol, amount, decimals }) => {
+  const answer = await call("GET", `smartwallet?address=${session.address}`);
+  currencies = answer.balances;
+  $("balance-list").replaceChildren(...currencies.map(({ symbol, amount, decimals }) => {
     const line = document.createElement("p");
     const [name, value] = [document.createElement("span"), document.createElement("span")];
     [name.textContent, value.textContent] = [symbol, decimal(amount, decimals)];
@@ -305,6 +307,8 @@ if (!announced.size && window.ethereum) offerProvider("this browser's wallet", w
 
 async function loadNotifications() {
   const { notifications } = await call("GET", `notifications?artist=${session.address}`);
+  // Balances bring the currencies' names along; if they fail, addresses stand for them.
+  await balances;
   $("notification-list").replaceChildren(...notifications.map(notificationRow));
   $("view-all").hidden = !notifications.some(({ viewed }) => !viewed);
   return notifications.length;

@@ -161,12 +161,21 @@ mod tests {
 
     #[test]
     fn a_signature_is_judged_by_who_made_it() {
-        // Key 1, made by another implementation (eth-account 0.13) over "moments".
-        let message: Message = "moments".parse().unwrap();
+        // https://web3js.readthedocs.io/en/v1.10.0/web3-eth-accounts.html#sign
+        let message: Message = "Some data".parse().unwrap();
+        let signer = "0x2c7536e3605d9c16a7a3d7b1898e529396a65c23".parse().unwrap();
+        let signature = "0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c74\
+                         7ef045e5d18a5f5d4300f8e1a0291c";
+        let is_of_signer = |signature: &str, message: &Message| {
+            signature.parse::<WalletSignature>().is_ok_and(|signature| signature.is_of_key(signer, message))
+        };
+        assert!(is_of_signer(signature, &message));
+        assert!(is_of_signer(&signature.replace("291c", "2901"), &message), "0 and 1 stand for 27 and 28");
+        assert!(!is_of_signer(&signature.replace("291c", "291b"), &message));
+        assert!(!is_of_signer(signature, &"Some date".parse().unwrap()));
+        assert!(!is_of_signer(&format!("0x{}", "00".repeat(65)), &message));
         for text in ["", "0x", "0x1", "0xzz", "1b", &format!("0x{}", "00".repeat(4097))] {
             assert!(text.parse::<WalletSignature>().is_err(), "{text:?} was accepted");
         }
-        let zeros: WalletSignature = format!("0x{}", "00".repeat(65)).parse().unwrap();
-        assert!(!zeros.is_of_key(alloy::primitives::Address::ZERO.into(), &message));
     }
 }

@@ -9,6 +9,7 @@ pub mod destination;
 pub mod engine;
 pub mod node;
 pub mod node_error;
+pub mod other_protocols;
 pub mod permission;
 pub mod policy;
 mod prepare;
@@ -21,4 +22,4 @@ pub mod simulate;
 pub mod splits;
 mod write;
 
-pub use registry::{Chain, ChainAddresses, Chains, InvalidChains};
+pub use registry::{Chain, ChainAddresses, Chains, EditionsAddresses, InvalidChains, RegistryAddresses};

@@ -81,6 +81,17 @@ pub struct NonceFacts {
     pub is_used_for_good: bool,
 }
 
+/// What a block says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockFacts {
+    /// Its hash.
+    pub hash: B256,
+    /// That of the block before it.
+    pub parent: B256,
+    /// Unix time in seconds.
+    pub time: u64,
+}
+
 /// The nodes' URLs, for each chain.
 #[derive(Clone)]
 pub struct NodeUrls(BTreeMap<ChainId, Vec<Url>>);
@@ -166,14 +177,15 @@ impl Node {
         self.ask(|node| async move { node.get_logs(filter).await }).await
     }
 
-    /// A block's hash and Unix time in seconds.
+    /// What a block says of itself.
     ///
     /// # Errors
     /// When no node answers or has the block.
-    pub async fn block(&self, number: u64) -> Result<(B256, u64), NodeError> {
+    pub async fn block(&self, number: u64) -> Result<BlockFacts, NodeError> {
         let tag = BlockNumberOrTag::Number(number);
         let block = self.ask(|node| async move { node.get_block_by_number(tag).await }).await?;
-        block.map(|block| (block.header.hash, block.header.timestamp)).ok_or(NodeError::MissingBlock(number))
+        let header = block.ok_or(NodeError::MissingBlock(number))?.header;
+        Ok(BlockFacts { hash: header.hash, parent: header.parent_hash, time: header.timestamp })
     }
 
     /// Unix time of the newest block, in seconds: no later one is behind it.

@@ -27,13 +27,40 @@ pub struct ChainAddresses {
     pub split_factory: Address,
     /// The ERC-20 currency that sales are priced in, with 6 decimals.
     pub usdc: Address,
+    /// The registry protocol, where it is.
+    pub registry: Option<RegistryAddresses>,
+    /// The editions protocol, where it is.
+    pub editions: Option<EditionsAddresses>,
+}
+
+/// Where the registry protocol's contracts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RegistryAddresses {
+    /// Creates collections.
+    pub factory: Address,
+    /// Sells for the ERC-20 currency.
+    pub controller: Address,
+}
+
+/// Where the editions protocol's contracts are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EditionsAddresses {
+    /// Creates collections.
+    pub creator: Address,
+    /// Knows the collections' metadata URIs.
+    pub metadata: Address,
 }
 
 impl ChainAddresses {
     /// Whether one of them is at this address.
     pub fn contains(&self, address: Address) -> bool {
-        let Self { factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc } = self;
-        [factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc].contains(&&address)
+        let Self { factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc, .. } = self;
+        let own = [factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc];
+        let registry = self.registry.iter().flat_map(|of| [&of.factory, &of.controller]);
+        let editions = self.editions.iter().flat_map(|of| [&of.creator, &of.metadata]);
+        own.into_iter().chain(registry).chain(editions).any(|known| *known == address)
     }
 }
 
@@ -77,10 +104,13 @@ impl Chain {
                     comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
                     split_factory,
                     usdc: address!("A0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
+                    registry: None,
+                    editions: None,
                 },
             ),
+            // The editions protocol is the oldest.
             8453 => (
-                27_712_746,
+                7_272_930,
                 5,
                 None,
                 ChainAddresses {
@@ -91,6 +121,14 @@ impl Chain {
                     comments: address!("89d1e8b71330cd1d5d651b2d3a62472e10dd567d"),
                     split_factory,
                     usdc: address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+                    registry: Some(RegistryAddresses {
+                        factory: address!("94c2FaB68ad0B7cA12e19D37B14eC662633D8025"),
+                        controller: address!("bcEaBFcC30a0e050367A6A5FaEa247A43C314709"),
+                    }),
+                    editions: Some(EditionsAddresses {
+                        creator: address!("0000000000aec84F5BFc2af15EAfb943bf4e3522"),
+                        metadata: address!("0000000000f5A96Dc85959cAeb0Cfe680f108FB5"),
+                    }),
                 },
             ),
             84_532 => (
@@ -105,6 +143,8 @@ impl Chain {
                     comments: address!("3836fa55a5d35445d6ede75b4f0991e850546dec"),
                     split_factory,
                     usdc: address!("036CbD53842c5426634e7929541eC2318f3dCF7e"),
+                    registry: None,
+                    editions: None,
                 },
             ),
             11_155_111 => (
@@ -119,6 +159,8 @@ impl Chain {
                     comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
                     split_factory,
                     usdc: address!("1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"),
+                    registry: None,
+                    editions: None,
                 },
             ),
             _ => return None,
@@ -218,7 +260,7 @@ mod tests {
     fn a_known_chain_needs_its_id_alone_and_any_part_can_be_overridden() {
         let chains: Chains = r#"[{"id": 8453}, {"id": 1, "firstBlock": 0, "confirmations": 0}]"#.parse().unwrap();
         let base = chains.get(ChainId(8453)).unwrap();
-        assert_eq!((base.first_block, base.confirmations), (27_712_746, 5));
+        assert_eq!((base.first_block, base.confirmations), (7_272_930, 5));
         let mainnet = chains.get(ChainId(1)).unwrap();
         assert_eq!((mainnet.first_block, mainnet.confirmations), (0, 0));
         assert!(chains.get(ChainId(10)).is_err());

@@ -10,6 +10,7 @@ mod comment;
 mod email;
 mod event_id;
 mod fees;
+mod flag;
 mod folded_name;
 mod key;
 mod metadata;
@@ -36,6 +37,7 @@ pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHA
 pub use email::Email;
 pub use event_id::EventId;
 pub use fees::{Fees, MarketFees};
+pub use flag::Flag;
 pub use folded_name::FoldedName;
 pub use key::{KeyId, KeyName};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};

@@ -143,6 +143,7 @@ impl Unit {
         let listed = ListedComment { comment: comment.clone(), reply_count: 0, replies: Vec::new() };
         let number = self.append(&partition, &CommentRow { listed, sparks: *sparks }).await?;
         self.put(&place_key, &PlaceRow { place: row_key(&partition, number) })?;
+        self.add_name(moment.chain, comment.sender, &new.id())?;
         // Without a row of its own, a parent from before the first block that is read has nothing to count on.
         let Some(parent) = comment.reply_to_id else { return Ok(()) };
         self.change_comment(moment.chain, parent, |row| {
@@ -160,6 +161,32 @@ impl Unit {
     /// When storage fails.
     pub async fn add_sparks(&mut self, chain: ChainId, comment: CommentId, quantity: u64) -> Result<(), StoreError> {
         self.change_comment(chain, comment, |row| row.sparks = row.sparks.saturating_add(quantity)).await
+    }
+
+    /// Shows another name for a comment's sender, in the comment itself and in its parent's preview. `comment` is its
+    /// id, or that of its row without one.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn rename_commenter(&mut self, chain: ChainId, comment: &str, name: &str) -> Result<(), StoreError> {
+        let Some(PlaceRow { place }) = self.get(&place_key(chain, comment)).await? else { return Ok(()) };
+        let Some(mut row) = self.get::<CommentRow>(&place).await? else { return Ok(()) };
+        let renamed = &mut row.listed.comment;
+        name.clone_into(&mut renamed.username);
+        let (id, parent) = (renamed.id, renamed.reply_to_id);
+        self.put(&place, &row)?;
+        let Some(parent) = parent else { return Ok(()) };
+        self.change_comment(chain, parent, |row| {
+            for preview in row.listed.replies.iter_mut().filter(|reply| reply.id == id) {
+                name.clone_into(&mut preview.username);
+            }
+        })
+        .await
+    }
+
+    /// Rows that renaming the sender of these comments reads first.
+    pub fn place_keys<'a>(chain: ChainId, comments: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Key> {
+        comments.map(move |comment| place_key(chain, comment))
     }
 
     async fn change_comment(
@@ -187,10 +214,12 @@ impl NewComment {
     }
 
     fn place_key(&self) -> Key {
-        match self.comment.comment_id {
-            Some(id) => place_key(self.moment.chain, id),
-            None => place_key(self.moment.chain, self.comment.id),
-        }
+        place_key(self.moment.chain, self.id())
+    }
+
+    /// Its id, or that of its row without one.
+    fn id(&self) -> String {
+        self.comment.comment_id.map_or_else(|| self.comment.id.to_string(), |id| id.to_string())
     }
 }
 

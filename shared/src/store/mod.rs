@@ -11,6 +11,7 @@ mod keys;
 mod listing;
 mod metadata;
 mod moments;
+mod naming;
 mod numbered;
 mod payments;
 mod ranked;
@@ -44,13 +45,14 @@ pub use self::{
     keys::{KeyOwner, KeyRecord, Keys, MAX_KEYS},
     listing::{CollectionLists, CollectionPage},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
-    moments::{EarlySettings, Moments, collection_key, moment_key},
+    moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
+    naming::{CarriedChange, NamedPlace},
     payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key, transfers_key},
     ranked::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
     rankings::{PaymentCursor, RankedCollector, Ranking, RankingScope, Rankings, SpendingChange},
     rate_windows::{RateWindow, RateWindows},
     search::{ListedArtist, Search},
-    timeline::{Concerned, Listing, Scope, TimelineFilter, TimelinePage, Timelines, listing_keys},
+    timeline::{Concerned, Listing, Relisting, Scope, TimelineFilter, TimelinePage, Timelines, listing_keys},
     transactions::{
         AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,

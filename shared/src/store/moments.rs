@@ -6,6 +6,7 @@
 //! - `pk = EARLY#<chain>#<collection>`, `sk = <token id, 78 digits>`: what was set for a token that isn't there yet;
 //! - `pk = PERMISSIONS#<chain>#<collection>#<token id>`, `sk = <address>`: what an account may do with a token, or with
 //!   token id 0 on the whole collection;
+//! - `pk = TIER#<chain>#<collection>#<tier>`, `sk = TIER`: a tier of an edition;
 //! - `pk = ADMIN_OF#<chain>#<account>`, `sk = <collection>`: that the account is an admin of the whole collection;
 //! - `pk = SPLIT#<chain>#<address>`, `sk = SPLIT`: who gets how much of what a revenue split receives.
 
@@ -32,6 +33,25 @@ pub struct EarlySettings {
     pub sales: Vec<MomentSale>,
     /// See [`Moment::royalty`].
     pub royalty: Option<Royalty>,
+}
+
+/// A tier of an edition: tokens that are the same work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tier {
+    /// What the metadata URIs of its tokens begin with.
+    pub uri: String,
+    /// How many tokens it has.
+    pub minted: u64,
+}
+
+impl Tier {
+    /// The metadata URI of its `nth` token, counted from 1; empty where nobody said.
+    pub fn uri_of(&self, nth: u64) -> String {
+        match self.uri.trim_end_matches('/') {
+            "" => String::new(),
+            base => format!("{base}/{nth}"),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -231,6 +251,22 @@ impl Unit {
         self.put(&key, &PermissionRow { permissions: Amount(permissions) })
     }
 
+    /// A tier of an edition.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn tier(&mut self, chain: ChainId, edition: Address, tier: u8) -> Result<Option<Tier>, StoreError> {
+        self.get(&tier_key(chain, edition, tier)).await
+    }
+
+    /// Replaces what is known of a tier of an edition.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn put_tier(&mut self, chain: ChainId, edition: Address, tier: u8, to: &Tier) -> Result<(), StoreError> {
+        self.put(&tier_key(chain, edition, tier), to)
+    }
+
     /// Lists a collection among those that an account is an admin of, or takes it out.
     ///
     /// # Errors
@@ -278,6 +314,11 @@ pub fn collection_key(chain: ChainId, address: Address) -> Key {
     Key::new(format!("COLLECTION#{chain}#{address}"), "COLLECTION")
 }
 
+/// Where a moment is kept, and what was set before it was there.
+pub fn moment_keys(moment: &MomentRef) -> [Key; 2] {
+    [moment_key(moment), early_key(moment)]
+}
+
 /// Where a moment is kept.
 pub fn moment_key(moment: &MomentRef) -> Key {
     Key::new(format!("MOMENTS#{}#{}", moment.chain, moment.collection), token_digits(moment))
@@ -287,7 +328,12 @@ fn early_key(moment: &MomentRef) -> Key {
     Key::new(format!("EARLY#{}#{}", moment.chain, moment.collection), token_digits(moment))
 }
 
-fn split_key(chain: ChainId, address: Address) -> Key {
+fn tier_key(chain: ChainId, edition: Address, tier: u8) -> Key {
+    Key::new(format!("TIER#{chain}#{edition}#{tier}"), "TIER")
+}
+
+/// Where it is kept who gets how much of what a split receives.
+pub fn split_key(chain: ChainId, address: Address) -> Key {
     Key::new(format!("SPLIT#{chain}#{address}"), "SPLIT")
 }
 

@@ -8,7 +8,8 @@
 //!
 //! - `pk = MOMENTS_OF#<chain>#<collection>`, `pk = MOMENTS_BY#<chain>#<creator>`, `pk = MOMENTS_WITH#<chain>#<hash of a
 //!   URI>`: numbered lists of the moments that a change of the collection's admins, of the creator's name, or of what is
-//!   known of the URI's document concerns. A moment stays in the lists of the URIs that it had.
+//!   known of the URI's document concerns. A moment stays in the lists of the URIs that it had;
+//! - `pk = RELIST#<chain>`, `sk = <account>`: an account that may have another name, for what it made to be listed anew.
 //!
 //! A moment is in twice as many sets for each filter that it satisfies and that doesn't follow from the scope: 2 or 4 of
 //! its chain, 1 of its collection, 2 of its creator (made) and as many again (made or admin), before its content type
@@ -20,7 +21,9 @@ use std::{collections::BTreeSet, fmt::Write};
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
-use super::{Direction, Documents, Key, RankKey, RankedSet, StoreError, Table, Unit, moment_key, numbered::length_key};
+use super::{
+    Direction, Documents, Key, RankKey, RankedSet, StoreError, Table, Unit, moment_key, numbered::length_key, text,
+};
 use crate::model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId};
 
 /// Most accounts in whose timelines a moment is for being its admins; the first of them in their order.
@@ -43,6 +46,15 @@ pub enum Scope {
     Mutual(Address),
     /// Both.
     Of(Address),
+}
+
+/// An account whose moments are to be listed anew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relisting {
+    /// The account.
+    pub account: Address,
+    /// How many of its moments are done.
+    pub done: u64,
 }
 
 /// Which moments of it are asked for; all unless said.
@@ -128,6 +140,25 @@ impl Timelines {
         let page = set(chain, scope, filter).page(&self.0, since, Direction::Descending, offset, limit).await?;
         let place = |member: Member| MomentRef { chain, collection: member.collection, token: member.token_id };
         Ok(TimelinePage { moments: page.rows.into_iter().map(place).collect(), total: page.total })
+    }
+}
+
+impl Timelines {
+    /// Accounts whose moments are to be listed anew. One Query.
+    ///
+    /// # Errors
+    /// When storage fails.
+    pub async fn relistings(&self, chain: ChainId, limit: u16) -> Result<Vec<Relisting>, StoreError> {
+        let call = self
+            .0
+            .client
+            .query()
+            .table_name(&self.0.name)
+            .key_condition_expression("pk = :relist")
+            .expression_attribute_values(":relist", text(relist_partition(chain)))
+            .limit(limit.into())
+            .consistent_read(true);
+        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
 }
 
@@ -226,6 +257,27 @@ impl Unit {
         Ok((moments, is_all))
     }
 
+    /// Has what an account made listed anew, since its name may be another.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn relist(&mut self, chain: ChainId, account: Address) -> Result<(), StoreError> {
+        self.set_relisted(chain, &Relisting { account, done: 0 }, false)
+    }
+
+    /// Notes how much of what an account made is listed anew, or that all of it is.
+    ///
+    /// # Errors
+    /// When it can't be written as a row.
+    pub fn set_relisted(&mut self, chain: ChainId, relisting: &Relisting, is_all: bool) -> Result<(), StoreError> {
+        let key = Key::new(relist_partition(chain), relisting.account.to_string());
+        if is_all {
+            self.delete(&key);
+            return Ok(());
+        }
+        self.put(&key, relisting)
+    }
+
     /// Puts a moment into the timelines that follow from `after`, and takes it out of the others that followed from what
     /// was known before.
     ///
@@ -301,6 +353,10 @@ fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
         name.push_str("#curated");
     }
     RankedSet::new(name)
+}
+
+fn relist_partition(chain: ChainId) -> String {
+    format!("RELIST#{chain}")
 }
 
 fn listing_key(moment: &MomentRef) -> Key {

@@ -79,6 +79,11 @@ impl Unit {
         self.usage
     }
 
+    /// The table itself, as it was last committed.
+    pub(super) fn table(&self) -> &Table {
+        &self.table
+    }
+
     /// A row as it will be once everything is committed. One read, unless it is known.
     pub(super) async fn get<R: DeserializeOwned>(&mut self, key: &Key) -> Result<Option<R>, StoreError> {
         if !self.rows.contains_key(key) {
@@ -130,6 +135,11 @@ impl Unit {
             }
         }
         self.changed.insert(key.clone());
+    }
+
+    /// Whether anything was changed since the last commit.
+    pub fn is_changed(&self) -> bool {
+        !self.changed.is_empty()
     }
 
     /// Forgets every change and every row.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use alloy::primitives::{Address, B256, U256};
+use alloy::primitives::{Address, U256};
 
 use crate::event::{ChainEvent, Fact, Position};
 
@@ -30,7 +30,6 @@ pub struct Buyer {
 /// Tokens that were minted and belong to no purchase so far.
 struct Mint {
     place: Place,
-    transaction: B256,
     collection: Address,
     token: U256,
     operator: Address,
@@ -41,37 +40,29 @@ impl Collects {
     /// The collects among events, which are in the order of the chain and of whole transactions.
     pub fn among(events: &[ChainEvent]) -> Self {
         let mut collects = Self::default();
-        let mut mints: Vec<Mint> = Vec::new();
-        for ChainEvent { emitter, at, fact, .. } in events {
-            mints.retain(|mint| mint.transaction == at.transaction);
-            match fact {
-                Fact::Transferred { operator, from, to, tokens } if from.is_zero() => {
-                    let mint = |&(token, quantity): &(U256, U256)| Mint {
-                        place: place(at),
-                        transaction: at.transaction,
-                        collection: *emitter,
-                        token,
-                        operator: *operator,
-                        buyer: Buyer { account: *to, quantity },
-                    };
-                    mints.extend(tokens.iter().map(mint));
-                }
-                Fact::Purchased(bought) => {
-                    let is_meant = |mint: &Mint| {
-                        (mint.collection, mint.token) == (bought.collection, bought.token)
-                            // A seller that doesn't say how many minted them itself.
-                            && bought.quantity.map_or(mint.operator == bought.seller, |it| it == mint.buyer.quantity)
-                    };
-                    if let Some(index) = mints.iter().rposition(is_meant) {
-                        let mint = mints.remove(index);
-                        collects.transfers.insert(mint.place);
-                        collects.buyers.insert(place(at), mint.buyer);
-                    }
-                }
-                _ => {}
-            }
+        for transaction in events.chunk_by(|one, next| one.at.transaction == next.at.transaction) {
+            collects.pair(transaction);
         }
         collects
+    }
+
+    /// Finds for each purchase of a transaction the mint before it or, where a contract tells the purchase first, after.
+    fn pair(&mut self, transaction: &[ChainEvent]) {
+        let mut mints: Vec<Mint> = transaction.iter().flat_map(mints).collect();
+        for event in transaction {
+            let Fact::Purchased(bought) = &event.fact else { continue };
+            let is_meant = |mint: &Mint| {
+                (mint.collection, mint.token) == (bought.collection, bought.token)
+                    // A seller that doesn't say how many minted them itself.
+                    && bought.quantity.map_or(mint.operator == bought.seller, |it| it == mint.buyer.quantity)
+            };
+            let before = mints.iter().rposition(|mint| mint.place < place(&event.at) && is_meant(mint));
+            if let Some(index) = before.or_else(|| mints.iter().position(is_meant)) {
+                let mint = mints.remove(index);
+                self.transfers.insert(mint.place);
+                self.buyers.insert(place(&event.at), mint.buyer);
+            }
+        }
     }
 
     /// Who got the tokens of the purchase at this place.
@@ -87,4 +78,20 @@ impl Collects {
 
 fn place(at: &Position) -> Place {
     (at.block, at.log_index)
+}
+
+/// The tokens that an event says were minted.
+fn mints(event: &ChainEvent) -> Vec<Mint> {
+    let Fact::Transferred { operator, from, to, tokens } = &event.fact else { return Vec::new() };
+    if !from.is_zero() {
+        return Vec::new();
+    }
+    let mint = |&(token, quantity): &(U256, U256)| Mint {
+        place: place(&event.at),
+        collection: event.emitter,
+        token,
+        operator: *operator,
+        buyer: Buyer { account: *to, quantity },
+    };
+    tokens.iter().map(mint).collect()
 }

@@ -60,6 +60,7 @@ impl Applier<'_> {
         match purchase.seller {
             it if it == known.fixed_price_minter => Some(SaleType::FixedPrice),
             it if it == known.erc20_minter => Some(SaleType::Erc20),
+            it if known.registry.is_some_and(|registry| registry.controller == it) => Some(SaleType::Erc20),
             _ => None,
         }
     }

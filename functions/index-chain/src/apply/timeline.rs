@@ -2,7 +2,7 @@
 
 use shared::{
     model::{ChainId, Collection, ContentType, Moment, MomentRef},
-    store::{ArrivedDocument, Concerned, Documents, Listing, StoreError, Unit},
+    store::{ArrivedDocument, Artists, Concerned, Documents, Listing, StoreError, Timelines, Unit},
 };
 
 use super::Applier;
@@ -10,7 +10,7 @@ use super::Applier;
 /// Most moments whose timelines are changed in one run for what others found out: the rest is for the next.
 const MAX_TOLD: u64 = 2_000;
 
-/// Most documents looked at in one run.
+/// Most documents, and most accounts, looked at in one run.
 const MAX_ARRIVED: u16 = 500;
 
 /// How many moments of a collection are looked at together.
@@ -85,4 +85,34 @@ async fn tell(unit: &mut Unit, moment: &MomentRef, arrived: &ArrivedDocument) ->
         unit.list(moment, &listing).await?;
     }
     Ok(())
+}
+
+/// Lists anew what accounts made that may have another name. Gives how many moments were looked at.
+pub(super) async fn relist_renamed(
+    unit: &mut Unit,
+    timelines: &Timelines,
+    artists: &Artists,
+    chain: ChainId,
+) -> Result<u64, StoreError> {
+    let relistings = timelines.relistings(chain, MAX_ARRIVED).await?;
+    let accounts: Vec<_> = relistings.iter().map(|relisting| relisting.account).collect();
+    let names = artists.usernames(&accounts).await?;
+    let mut looked_at = 0;
+    for mut relisting in relistings {
+        if looked_at >= MAX_TOLD {
+            break;
+        }
+        let curated = names.get(&relisting.account).is_some_and(|name| !name.is_empty());
+        let concerned = Concerned::By(relisting.account);
+        let (moments, is_all) = unit.concerned(chain, &concerned, relisting.done, MAX_TOLD - looked_at).await?;
+        for moment in &moments {
+            if let Some(listing) = unit.listing(moment).await? {
+                unit.list(moment, &Listing { curated, ..listing }).await?;
+            }
+        }
+        looked_at += 1 + moments.len() as u64;
+        relisting.done += moments.len() as u64;
+        unit.set_relisted(chain, &relisting, is_all)?;
+    }
+    Ok(looked_at)
 }

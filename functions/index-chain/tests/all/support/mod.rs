@@ -1,6 +1,7 @@
 //! A chain with its contracts, tables to index it into, and people who do things on it by chance.
 
 pub mod history;
+pub mod protocols;
 
 use std::{collections::BTreeMap, fs};
 
@@ -64,17 +65,24 @@ impl Ground {
 
     /// Empty tables, and an indexer of the chain that writes to them and asks the nodes at these URLs.
     pub async fn indexer(&self, urls: &[&str]) -> Result<Indexer, Error> {
+        self.indexer_through(urls, None).await
+    }
+
+    /// The same, but the indexer reaches its tables through something in front of them.
+    pub async fn indexer_through(&self, urls: &[&str], front: Option<&str>) -> Result<Indexer, Error> {
         let dynamodb = database::start().await?;
         let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
         let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
         for table in template.resources("AWS::DynamoDB::Table") {
             endpoints.create_table(table).await?;
         }
-        let aws = endpoints.sdk_config(&dynamodb).await;
+        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
+        let aws = endpoints.sdk_config(front.unwrap_or(&dynamodb)).await;
         let nodes = json!({ self.chain.id.to_string(): urls }).to_string().parse()?;
-        let (table, artists) = (Table::new(&aws, "ChainTable"), Artists::new(Table::new(&aws, "ArtistTable")));
-        let follower = Follower::new(self.chain.clone(), &Node::new(&nodes, self.chain.id)?, table, artists);
-        Ok(Indexer { follower, client: aws_sdk_dynamodb::Client::new(&aws) })
+        let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
+        let (chain, nodes) = (self.chain.clone(), Node::new(&nodes, self.chain.id)?);
+        let follower = Follower::new(chain, &nodes, table.clone(), Artists::new(artists.clone()));
+        Ok(Indexer { follower, table, artists, dynamodb, client })
     }
 
     /// The rows of an index made anew.
@@ -88,13 +96,16 @@ impl Ground {
 /// An indexer with tables of its own.
 pub struct Indexer {
     pub follower: Follower,
+    pub table: Table,
+    pub artists: Table,
+    pub dynamodb: String,
     client: aws_sdk_dynamodb::Client,
 }
 
 impl Indexer {
     /// Reads everything that is new.
     pub async fn follow(&mut self) -> Result<Followed, IndexError> {
-        self.follower.follow(None, None).await
+        self.follower.follow(None, None, &[]).await
     }
 
     /// Every row of the chain's table but for how far it is read and how to undo it.
@@ -104,6 +115,13 @@ impl Indexer {
             .into_iter()
             .filter(|((pk, _), _)| !["CHECKPOINT#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other)))
             .collect())
+    }
+
+    /// The rows of a numbered list, the oldest first.
+    pub async fn list<R: serde::de::DeserializeOwned>(&self, partition: &str) -> Result<Vec<R>, Error> {
+        let rows = self.all_rows().await?.into_iter().filter(|((pk, sk), _)| pk == partition && sk != "LENGTH");
+        rows.map(|(_, row)| Ok(serde_dynamo::from_item(row.into_iter().collect::<std::collections::HashMap<_, _>>())?))
+            .collect()
     }
 
     /// Every row of the chain's table.

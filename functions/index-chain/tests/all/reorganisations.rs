@@ -1,10 +1,8 @@
 //! Chains that drop blocks while they are read: afterwards the rows are those of an index made anew.
 
-mod support;
-
 use index_chain::IndexError;
 
-use self::support::{Error, Ground, history::History};
+use crate::support::{Error, Ground, history::History};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_chain_drops_is_undone() -> Result<(), Error> {

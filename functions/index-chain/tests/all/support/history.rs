@@ -38,6 +38,11 @@ sol! {
 pub struct Dice(u64);
 
 impl Dice {
+    /// Dice that begin there.
+    pub fn at(start: u64) -> Self {
+        Self(start)
+    }
+
     /// A number below `sides`.
     pub fn roll(&mut self, sides: u64) -> u64 {
         self.0 += 1;
@@ -52,10 +57,10 @@ impl Dice {
 
 /// People who do things on a chain.
 pub struct History {
-    chain: Chain,
-    node: RootProvider,
+    pub chain: Chain,
+    pub node: RootProvider,
     dice: Dice,
-    people: Vec<Address>,
+    pub people: Vec<Address>,
     collections: Vec<Address>,
     comments: Vec<CommentIdentifier>,
     splits: Vec<Address>,
@@ -69,7 +74,7 @@ impl History {
         let node = ground.node.clone();
         let people = node.get_accounts().await?.into_iter().skip(1).take(5).collect();
         let (collections, comments, splits) = (Vec::new(), Vec::new(), Vec::new());
-        let dice = Dice(seed << 32);
+        let dice = Dice::at(seed << 32);
         let mut history =
             Self { chain: ground.chain.clone(), node, dice, people, collections, comments, splits, done: 0 };
         for person in history.people.clone() {
@@ -79,6 +84,33 @@ impl History {
             history.send(person, usdc, U256::ZERO, &Other::approveCall { spender: minter, amount: much }).await?;
         }
         Ok(history)
+    }
+
+    /// A collection with a comment on its first token and three replies to that, all by one person. Gives the collection
+    /// and the ids of the comment and of the last reply.
+    pub async fn conversation(&mut self, who: Address) -> Result<(Address, B256, B256), Error> {
+        let call = CreatorFactory::createContractCall {
+            newContractURI: "ar://collection".to_owned(),
+            name: "Conversation".to_owned(),
+            defaultRoyaltyConfiguration: royalty(who),
+            defaultAdmin: who,
+            setupActions: vec![setup_token("ar://1"), permission(U256::ONE, who, 2)],
+        };
+        let receipt = self.send(who, self.chain.addresses.factory, U256::ZERO, &call).await?.ok_or("no collection")?;
+        let created = receipt.logs().iter().find_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
+        let collection = created.ok_or("no announcement")?.inner.data.newContract;
+        let mut ids = Vec::new();
+        let mut parent = nobody();
+        for _ in 0..4 {
+            let said = self.say(who, collection, U256::ONE, parent).await?.ok_or("nothing said")?;
+            if ids.is_empty() {
+                parent = said.commentIdentifier;
+            } else {
+                parent = self.comments.first().cloned().ok_or("no comment")?;
+            }
+            ids.push(said.commentId);
+        }
+        Ok((collection, ids[0], ids[3]))
     }
 
     /// Blocks were dropped: what was made in them may be gone.
@@ -288,8 +320,6 @@ impl History {
     }
 
     async fn comment(&mut self, who: Address) -> Result<(), Error> {
-        let protocol = CommentsProtocol::new(self.chain.addresses.comments, &self.node);
-        let spark = protocol.sparkValue().call().await?;
         let parent = match self.dice.roll(2) {
             0 => self.dice.pick(&self.comments).cloned(),
             _ => None,
@@ -299,27 +329,32 @@ impl History {
             None => (self.collection(), self.token()),
         };
         let Some(collection) = collection else { return Ok(()) };
-        let nobody = CommentIdentifier {
-            commenter: Address::ZERO,
-            contractAddress: Address::ZERO,
-            tokenId: U256::ZERO,
-            nonce: B256::ZERO,
-        };
+        self.say(who, collection, token, parent.unwrap_or_else(nobody)).await.map(drop)
+    }
+
+    async fn say(
+        &mut self,
+        who: Address,
+        collection: Address,
+        token: U256,
+        reply_to: CommentIdentifier,
+    ) -> Result<Option<Commented>, Error> {
+        let protocol = self.chain.addresses.comments;
+        let spark = CommentsProtocol::new(protocol, &self.node).sparkValue().call().await?;
         let call = CommentsProtocol::commentCall {
             commenter: who,
             contractAddress: collection,
             tokenId: token,
             text: format!("Said {}", self.dice.roll(1_000)),
-            replyTo: parent.unwrap_or(nobody),
+            replyTo: reply_to,
             commenterSmartWallet: Address::ZERO,
             referrer: Address::ZERO,
         };
-        if let Some(receipt) = self.send(who, self.chain.addresses.comments, spark, &call).await? {
-            let said = receipt.logs().iter().find(|log| log.topic0() == Some(&Commented::SIGNATURE_HASH));
-            let said = said.and_then(|log| log.log_decode::<Commented>().ok());
-            self.comments.extend(said.map(|said| said.inner.data.commentIdentifier));
-        }
-        Ok(())
+        let Some(receipt) = self.send(who, protocol, spark, &call).await? else { return Ok(None) };
+        let said = receipt.logs().iter().find(|log| log.topic0() == Some(&Commented::SIGNATURE_HASH));
+        let said = said.and_then(|log| log.log_decode::<Commented>().ok()).map(|said| said.inner.data);
+        self.comments.extend(said.iter().map(|said| said.commentIdentifier.clone()));
+        Ok(said)
     }
 
     async fn spark(&mut self, who: Address) -> Result<(), Error> {
@@ -378,7 +413,7 @@ impl History {
     }
 
     /// What it came to, if it was allowed.
-    async fn send(
+    pub async fn send(
         &mut self,
         from: Address,
         to: Address,
@@ -433,4 +468,14 @@ fn call_sale(token: U256, strategy: Address, call: &impl SolCall) -> Bytes {
 
 fn royalty(recipient: Address) -> CreatorFactory::RoyaltyConfiguration {
     CreatorFactory::RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: 500, royaltyRecipient: recipient }
+}
+
+/// What a comment that is no reply replies to.
+fn nobody() -> CommentIdentifier {
+    CommentIdentifier {
+        commenter: Address::ZERO,
+        contractAddress: Address::ZERO,
+        tokenId: U256::ZERO,
+        nonce: B256::ZERO,
+    }
 }

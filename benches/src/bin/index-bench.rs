@@ -1,0 +1,146 @@
+//! How many events a second are indexed: a chain of 100,000 protocol events on anvil into the local tables.
+
+use std::{fs, time::Instant};
+
+use alloy::{
+    network::TransactionBuilder,
+    primitives::{Address, U256, aliases::U96, keccak256, uint},
+    providers::{Provider, RootProvider, ext::AnvilApi},
+    rpc::types::TransactionRequest,
+    sol_types::{SolCall, SolValue},
+};
+use index_chain::Follower;
+use local::{
+    Error,
+    chains::LocalChain,
+    cloud::{Endpoints, local_chains},
+    contracts::{self, Artifacts},
+    database,
+    paths::Paths,
+    workshop,
+};
+use shared::{
+    chain::{
+        Chain,
+        account::{Call, batch},
+        contracts::{Creator1155, FixedPriceMinter},
+        node::Node,
+    },
+    model::ChainId,
+    store::{Artists, Table},
+};
+use template::Template;
+
+const CHAIN: ChainId = ChainId(8453);
+/// Events that the chain must have at least.
+const EVENTS: usize = 100_000;
+/// Different collections, and different people who collect from them.
+const COLLECTIONS: usize = 40;
+const COLLECTORS: u64 = 5_000;
+/// Collects in one transaction, and the events of each: the transfer, the words, the purchase.
+const COLLECTS: usize = 60;
+const EVENTS_A_COLLECT: usize = 3;
+const PRICE: u64 = 1_000_000;
+/// As public chains are configured.
+const REORG_DEPTH: u64 = 128;
+const GAS: u64 = 16_000_000;
+const BALANCE: U256 = uint!(1_000_000_000_000_000_000_000_U256);
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    let paths = Paths::of_checkout();
+    let (_, chains) = local_chains(&[CHAIN.0])?;
+    let chain = Chain { reorg_depth: REORG_DEPTH, ..chains.get(CHAIN)?.clone() };
+    let process = LocalChain::start(&paths, &paths.local("workshops/index-bench"), CHAIN).await?;
+    contracts::deploy(&process.rpc_url, &chain, &Artifacts::compile(&paths).await?).await?;
+    let start = Instant::now();
+    let blocks = live(&process.rpc_url, &chain).await?;
+    println!("{blocks} blocks made in {:.0} s", start.elapsed().as_secs_f64());
+
+    let mut follower = follower(&paths, &process.rpc_url, &chain).await?;
+    let start = Instant::now();
+    let followed = follower.follow(None, None, &[]).await?;
+    let seconds = start.elapsed().as_secs_f64();
+    let (calls, usage) = follower.usage();
+    #[expect(clippy::cast_precision_loss, reason = "events are far fewer than 2^52")]
+    let rate = followed.events as f64 / seconds;
+    println!("{} events indexed in {seconds:.1} s: {rate:.0} events a second", followed.events);
+    println!("{calls} RPC calls, {} reads and {} writes of DynamoDB", usage.reads, usage.writes);
+    println!("{} rows written, journal included", usage.rows_written);
+    if followed.events < EVENTS {
+        return Err(format!("only {} events", followed.events).into());
+    }
+    Ok(())
+}
+
+/// Makes a chain with that many events. Gives how many blocks it has.
+async fn live(rpc_url: &str, chain: &Chain) -> Result<u64, Error> {
+    let node: RootProvider = RootProvider::connect(rpc_url).await?;
+    let mut collections = Vec::new();
+    for index in 0..COLLECTIONS {
+        let actions = sale(chain, index);
+        let admin = Address::from_word(keccak256(index.to_be_bytes()));
+        collections.push(workshop::publish(rpc_url, chain.addresses.factory, &[admin], actions).await?);
+    }
+    let from = *node.get_accounts().await?.first().ok_or("no account")?;
+    node.anvil_set_balance(from, BALANCE).await?;
+    let fee = Creator1155::new(collections[0], &node).mintFee().call().await? + U256::from(PRICE);
+    let mut done = 0;
+    while done * EVENTS_A_COLLECT < EVENTS {
+        let calls =
+            (done..done + COLLECTS).map(|number| collect(chain, collections[number % COLLECTIONS], number, fee));
+        let Call { target, data, .. } = batch(&calls.collect::<Vec<_>>());
+        let value = fee * U256::from(COLLECTS);
+        let request = TransactionRequest::default().with_from(from).with_to(target).with_value(value);
+        let request = request.with_input(data).with_gas_limit(GAS);
+        if !node.eth_send_transaction_sync(request).await?.status() {
+            return Err("a transaction reverted".into());
+        }
+        done += COLLECTS;
+    }
+    Ok(node.get_block_number().await? + 1)
+}
+
+/// What puts token 1 on sale for a price.
+fn sale(chain: &Chain, index: usize) -> Vec<Vec<u8>> {
+    let minter = chain.addresses.fixed_price_minter;
+    let config = FixedPriceMinter::SalesConfig {
+        saleStart: 0,
+        saleEnd: u64::MAX,
+        maxTokensPerAddress: 0,
+        pricePerToken: U96::from(PRICE),
+        fundsRecipient: Address::from_word(keccak256(index.to_be_bytes())),
+    };
+    let set = FixedPriceMinter::setSaleCall { tokenId: U256::ONE, salesConfig: config }.abi_encode();
+    let permission = Creator1155::addPermissionCall { tokenId: U256::ONE, user: minter, permissionBits: U256::from(4) };
+    let call = Creator1155::callSaleCall { tokenId: U256::ONE, salesConfig: minter, data: set.into() };
+    vec![permission.abi_encode(), call.abi_encode()]
+}
+
+fn collect(chain: &Chain, collection: Address, number: usize, value: U256) -> Call {
+    let dice = keccak256(number.to_be_bytes());
+    let collector = u64::from_be_bytes(*dice.first_chunk().unwrap_or(&[0; 8])) % COLLECTORS;
+    let collector = Address::from_word(keccak256(collector.to_be_bytes()));
+    let mint = Creator1155::mintCall {
+        minter: chain.addresses.fixed_price_minter,
+        tokenId: U256::ONE,
+        quantity: U256::ONE,
+        rewardsRecipients: Vec::new(),
+        minterArguments: (collector, format!("Collected {number}")).abi_encode_params().into(),
+    };
+    Call { value, ..Call::new(collection, &mint) }
+}
+
+/// An indexer with empty tables.
+async fn follower(paths: &Paths, rpc_url: &str, chain: &Chain) -> Result<Follower, Error> {
+    let dynamodb = database::start().await?;
+    let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
+    let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+    for table in template.resources("AWS::DynamoDB::Table") {
+        endpoints.create_table(table).await?;
+    }
+    let aws = endpoints.sdk_config(&dynamodb).await;
+    let urls = format!(r#"{{"{CHAIN}": ["{rpc_url}"]}}"#).parse()?;
+    let (table, artists) = (Table::new(&aws, "ChainTable"), Artists::new(Table::new(&aws, "ArtistTable")));
+    Ok(Follower::new(chain.clone(), &Node::new(&urls, CHAIN)?, table, artists))
+}

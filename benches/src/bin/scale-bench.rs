@@ -1,0 +1,187 @@
+//! What reads and recounts cost among a million collectors and a million names.
+//!
+//! The recount runs in a process of its own, so that its memory can be measured.
+
+use std::{env, fs, time::Instant};
+
+use alloy::primitives::{B256, U256};
+use local::{Error, cloud::Endpoints, database::LocalDatabase, paths::Paths, recorder::Recorder};
+use rank_collectors::Ranker;
+use shared::{
+    chain::Chains,
+    model::{
+        Address, Amount, ArtistId, ChainId, EventId, FoldedName, Page, Payment, Period, Protocol, RankedBy, SortOrder,
+        Spending,
+    },
+    store::{BlockId, Journal, ListedArtist, RankedCollector, Ranking, RankingScope, Rankings, Search, Table, Unit},
+};
+use template::Template;
+
+const ARTISTS: u64 = 1_000_000;
+const PAYMENTS: u64 = 500;
+/// The Unix time of every payment.
+const NOW: u64 = 1_800_000_000;
+/// Tells the second process where the tables are.
+const RECOUNT_AT: &str = "RECOUNT_AT";
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    if let Ok(endpoint) = env::var(RECOUNT_AT) {
+        return recount(&endpoint).await;
+    }
+    println!("{ARTISTS} names");
+    search().await?;
+    for by in RankedBy::EVERY {
+        for order in SortOrder::BOTH {
+            println!("{ARTISTS} collectors by {by} {order}");
+            page(Ranking { scope: RankingScope::All, period: Period::All, by, order }).await?;
+        }
+    }
+    for collectors in [ARTISTS / 1_000, ARTISTS] {
+        println!("{PAYMENTS} new payments among {collectors} collectors");
+        count_new(collectors).await?;
+    }
+    Ok(())
+}
+
+/// Searches in the middle of all names.
+async fn search() -> Result<(), Error> {
+    let (database, recorder) = tables().await?;
+    let search = Search::new(table(&recorder.url, "ArtistTable").await);
+    let rows = (0..ARTISTS).filter_map(|number| {
+        let artist = ListedArtist { address: wallet(number), username: format!("Artist.{number:07}") };
+        search.relist(None, Some(&artist)).ok()?.pop()?.put.map(|put| put.item)
+    });
+    database.load("ArtistTable", rows)?;
+    for beginning in ["a", "ARTIST.05", "artist.0999999"] {
+        let found = search.by_beginning(&FoldedName::of(beginning), 50).await?;
+        print_calls(&format!("{beginning}: {} found", found.len()), &recorder);
+    }
+    Ok(())
+}
+
+/// Reads pages of a ranking of everybody.
+async fn page(ranking: Ranking) -> Result<(), Error> {
+    let (database, recorder) = tables().await?;
+    let set = ranking.set();
+    let mut loader = set.loader();
+    let rows = (0..ARTISTS)
+        .map(collector)
+        .filter_map(|collector| loader.member(ranking.place(collector.artist_id, collector.spending), &collector).ok());
+    database.load("ChainTable", rows)?;
+    database.load("ChainTable", loader.finish()?)?;
+    let rankings = Rankings::new(table(&recorder.url, "ChainTable").await);
+    for number in ["1", "2", "25000", "50000"] {
+        let page = Page { limit: "20".parse()?, number: number.parse()? };
+        let shown = rankings.page(ranking, page).await?;
+        print_calls(&format!("page {number}: {} of {}", shown.rows.len(), shown.total), &recorder);
+    }
+    Ok(())
+}
+
+/// Counts new payments of new collectors among those who are ranked already.
+async fn count_new(collectors: u64) -> Result<(), Error> {
+    let (database, recorder) = tables().await?;
+    for by in RankedBy::EVERY {
+        for order in SortOrder::BOTH {
+            for period in Period::EVERY {
+                let ranking = Ranking { scope: RankingScope::All, period, by, order };
+                let set = ranking.set();
+                let mut loader = set.loader();
+                // Counting reads no member but those whose places change: the trees are enough.
+                for collector in (0..collectors).map(collector) {
+                    loader.member(ranking.place(collector.artist_id, collector.spending), &())?;
+                }
+                database.load("ChainTable", loader.finish()?)?;
+            }
+        }
+    }
+    let chain_table = table(&database.endpoint, "ChainTable").await;
+    let mut unit = Unit::new(chain_table.clone());
+    let mut journal = Journal::new(chain_table, ChainId::DEFAULT);
+    journal.open(&mut unit).await?;
+    for number in 0..PAYMENTS {
+        unit.add_payment(&payment(collectors + number)).await?;
+    }
+    journal.commit(&mut unit, 0, BlockId { number: 1, hash: B256::ZERO }, Some(1)).await?;
+    let started = Instant::now();
+    let mut process = tokio::process::Command::new(env::current_exe()?);
+    let status = process.env(RECOUNT_AT, &recorder.url).status().await?;
+    print_calls(&format!("{status} after {:.1} s", started.elapsed().as_secs_f32()), &recorder);
+    Ok(())
+}
+
+/// The recount, and what memory it took.
+async fn recount(endpoint: &str) -> Result<(), Error> {
+    let chains: Chains = format!(r#"[{{"id": {}}}]"#, ChainId::DEFAULT).parse()?;
+    let chains = chains.iter().cloned().collect();
+    let mut ranker = Ranker::new(chains, table(endpoint, "ChainTable").await, table(endpoint, "ArtistTable").await);
+    ranker.open().await?;
+    while ranker.step(NOW).await? > 0 {}
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("no VmHWM here");
+    println!("  {:?}, {}", ranker.usage(), peak.split_whitespace().collect::<Vec<_>>().join(" "));
+    Ok(())
+}
+
+async fn tables() -> Result<(LocalDatabase, Recorder), Error> {
+    let database = LocalDatabase::start().await?;
+    let endpoints = Endpoints { aws: String::new(), dynamodb: database.endpoint.clone() };
+    let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+    for table in template.resources("AWS::DynamoDB::Table") {
+        endpoints.create_table(table).await?;
+    }
+    let recorder = Recorder::in_front_of(&database.endpoint).await?;
+    Ok((database, recorder))
+}
+
+async fn table(endpoint: &str, name: &str) -> Table {
+    let endpoints = Endpoints { aws: String::new(), dynamodb: endpoint.to_owned() };
+    Table::new(&endpoints.sdk_config(endpoint).await, name)
+}
+
+fn print_calls(what: &str, recorder: &Recorder) {
+    let calls = recorder.take_calls();
+    let capacity: f64 = calls.iter().map(|call| call.capacity).sum();
+    println!("  {what}; {} calls, {capacity} capacity units", calls.len());
+}
+
+fn wallet(number: u64) -> Address {
+    alloy::primitives::Address::left_padding_from(&number.to_be_bytes()).into()
+}
+
+fn collector(number: u64) -> RankedCollector {
+    let wallet = wallet(number);
+    let milli = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let spending = Spending {
+        collected_count: 1 + milli % 30,
+        eth_spent: Amount(U256::from(milli) * U256::from(1_000_000_000_000_000_u64)),
+        usdc_spent: Amount(U256::from(milli % 9_973)),
+    };
+    RankedCollector { artist_id: ArtistId::of_wallet(wallet), wallet, spending }
+}
+
+fn payment(number: u64) -> Payment {
+    let spent = collector(number);
+    let (creator, transaction_hash) = (wallet(1), B256::from(U256::from(number)));
+    Payment {
+        id: EventId::new(ChainId::DEFAULT, transaction_hash, 0),
+        chain_id: ChainId::DEFAULT,
+        collection: creator,
+        token_id: U256::ONE.into(),
+        moment_id: EventId::new(ChainId::DEFAULT, transaction_hash, 1),
+        protocol: Protocol::Native,
+        uri: "ar://moment".to_owned(),
+        creator,
+        moment_creator: creator,
+        fee_recipients: Vec::new(),
+        buyer: spent.wallet,
+        quantity: Amount(U256::ONE),
+        amount: spent.spending.eth_spent,
+        paid: spent.spending.eth_spent,
+        currency: Address::ZERO,
+        transaction_hash,
+        block: 1,
+        transferred_at: NOW,
+    }
+}

@@ -1,0 +1,9 @@
+//! Indexing of a chain of one's own, with real transactions.
+
+mod commit;
+mod naive;
+mod names;
+mod nodes;
+mod protocols;
+mod reorganisations;
+mod support;

@@ -1,0 +1,60 @@
+//! Artists who get another name: it stands where they commented.
+
+use index_chain::Follower;
+use serde_json::json;
+use shared::{
+    model::{ArtistId, MomentRef},
+    store::{Artist, Artists, Comments, Inbox, ProfileChange},
+};
+
+use crate::support::{Error, Ground, Indexer, history::History};
+
+/// Carries what the inbox holds, as the function does.
+async fn carry(follower: &mut Follower, inbox: &Inbox) -> Result<(), Error> {
+    let changes = inbox.oldest(100).await?;
+    follower.follow(None, None, &changes).await?;
+    for change in changes {
+        inbox.remove(change.id).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_name_is_shown_with_comments_and_in_previews() -> Result<(), Error> {
+    let ground = Ground::start("names", 4).await?;
+    let mut history = History::on(&ground, 5).await?;
+    let Indexer { mut follower, table, artists: artist_table, .. } = ground.indexer(&[&ground.rpc_url]).await?;
+    let (artists, inbox) = (Artists::new(artist_table.clone()), Inbox::new(artist_table));
+    let ada = history.people[0];
+    let artist = Artist { artist_id: ArtistId::random(), embedded_wallet: ada.into(), lane: ada.into() };
+    artists.create(&"ada@example.com".parse()?, &artist, 0).await?;
+
+    let (collection, top, _) = history.conversation(ada).await?;
+    follower.follow(None, None, &[]).await?;
+    let moment =
+        MomentRef { chain: ground.chain.id, collection: collection.into(), token: alloy::primitives::U256::ONE.into() };
+    let comments = Comments::new(table);
+    let shown = async || {
+        let listed = comments.top_level(&moment, 0).await?.comments;
+        let replies = comments.replies(&moment, top.into(), 0).await?.comments;
+        let names = listed
+            .iter()
+            .flat_map(|top| std::iter::once(&top.comment).chain(&top.replies).map(|comment| comment.username.clone()));
+        let replies = replies.iter().map(|reply| reply.comment.username.clone());
+        Ok::<_, Error>(names.chain(replies).collect::<Vec<_>>())
+    };
+    assert!(shown().await?.iter().all(String::is_empty));
+
+    for (name, block) in [("ada", 0_u64), ("ada.lovelace", 1)] {
+        let change = ProfileChange { username: Some(name.parse()?), ..ProfileChange::default() };
+        artists
+            .update_profile(artist.artist_id, &change, 100 + block)
+            .await?
+            .map_err(|refused| format!("{refused:?}"))?;
+        carry(&mut follower, &inbox).await?;
+        let shown = shown().await?;
+        assert!(shown.len() >= 5 && shown.iter().all(|shown| shown == name), "{}", json!(shown));
+        assert!(inbox.oldest(1).await?.is_empty());
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+// What a collector pays, as the creator sees it on the page: by real transactions, through the indexer, with nothing
+// stood in for.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { askNode, codesFor, launch, open, signIn, stack, unusedEmail } from "./support.mjs";
+
+const ETHER = 10n ** 18n;
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser?.close());
+
+/** An endpoint's answer to a body, which must be a success. */
+async function post(path, body, headers = {}, method = "POST") {
+  const response = await fetch(`${stack.api}/${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+  const text = await response.text();
+  assert.ok(response.ok, `${path}: ${response.status} ${text}`);
+  return JSON.parse(text);
+}
+
+/** An artist with a key, signed in past the page. */
+async function artist() {
+  const email = unusedEmail();
+  await post("oauth/code", { email });
+  const { token, social_wallet: account } = await post("oauth/login", { email, code: (await codesFor(email)).at(-1) });
+  const { apiKey } = await post("artists/api-keys", {}, { authorization: `Bearer ${token}` });
+  return { email, account, headers: { "x-api-key": apiKey } };
+}
+
+/** Waits until `find` finds something. */
+async function found(find, what) {
+  for (let tries = 0; tries < 150; tries++) {
+    const result = await find();
+    if (result) return result;
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  return assert.fail(`${what}: not there after 30 s`);
+}
+
+test("a creator sees who paid for a moment, and what it came to", async () => {
+  const [creator, collector] = [await artist(), await artist()];
+  const sale = { type: "fixedPrice", pricePerToken: String(ETHER / 1000n), saleStart: 0, saleEnd: "18446744073709551615" };
+  const body = { contract: { name: "Small hours", uri: "ipfs://collection" }, token: { tokenMetadataURI: "ipfs://moment", salesConfig: sale } };
+  const { contractAddress, tokenId } = await post("moment/create", body, creator.headers);
+  const username = `mary-${crypto.randomUUID().slice(0, 8)}`;
+  await post("artists/me", { username }, collector.headers, "PATCH");
+  await askNode("anvil_setBalance", [collector.account, `0x${ETHER.toString(16)}`]);
+  await post("moment/collect", { moment: { collectionAddress: contractAddress, tokenId }, amount: 2, comment: "Lovely" }, collector.headers);
+  await found(async () => {
+    const answer = await fetch(`${stack.api}/notifications?artist=${creator.account}&n=${crypto.randomUUID()}`);
+    return answer.ok && (await answer.json()).notifications.length;
+  }, "the notification");
+
+  const page = await open(browser);
+  await signIn(page, creator.email);
+  await page.getByText(`${username} paid 0.002 ETH for token ${tokenId}`).waitFor();
+  await page.locator("#balance-list").getByText("0.002", { exact: true }).waitFor();
+  await page.locator("#balance-list").getByText("USDC").waitFor();
+  assert.equal(await page.locator("#notification-list li:not([data-viewed])").count(), 1);
+  await page.getByRole("button", { name: "Mark all as viewed" }).click();
+  await page.locator("#notification-list li[data-viewed]").waitFor();
+  await page.getByRole("button", { name: "Mark all as viewed" }).waitFor({ state: "hidden" });
+  assert.deepEqual(page.complaints, []);
+  await page.context().close();
+});
