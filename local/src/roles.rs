@@ -22,6 +22,8 @@ struct Allowance {
 enum Operator {
     /// It has one of them.
     Equals,
+    /// Each that it has is one of them. True as well when it has none.
+    AllEqual,
     /// Each that it has fits one of them, which are patterns. True as well when it has none.
     AllLike,
 }
@@ -85,6 +87,7 @@ impl Operator {
     fn named(name: &str) -> Result<Self, Error> {
         match name {
             "StringEquals" => Ok(Self::Equals),
+            "ForAllValues:StringEquals" => Ok(Self::AllEqual),
             "ForAllValues:StringLike" => Ok(Self::AllLike),
             _ => Err(format!("template.yaml: the roles' check knows no condition {name}").into()),
         }
@@ -94,6 +97,7 @@ impl Operator {
         let mut all = values.into_iter().flatten();
         match self {
             Self::Equals => values.is_some() && all.all(|value| allowed.contains(value)),
+            Self::AllEqual => all.all(|value| allowed.contains(value)),
             Self::AllLike => all.all(|value| allowed.iter().any(|pattern| matches(pattern, value))),
         }
     }

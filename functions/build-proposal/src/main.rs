@@ -46,7 +46,7 @@ struct BuildProposalResponse<'a> {
     /// The contract to call `propose` on.
     governor: Address,
     /// The arguments of that call.
-    #[schema(value_type = Vec<Object>, min_items = 5, max_items = 5)]
+    #[schema(value_type = Vec<Value>, min_items = 5, max_items = 5)]
     args: ProposeArguments<'a>,
     /// Wei to send along, in decimal: none.
     value: &'static str,

@@ -26,7 +26,7 @@ enum Vice {
     FewLogs(usize),
     /// Fails every third question, or never answers it.
     Silent,
-    /// Every other answer is of a node that lacks the newest blocks, and says nothing of that with logs.
+    /// Every fourth answer is of a node that lacks the newest blocks, and says nothing of that with logs.
     Lagging(u64),
 }
 
@@ -75,7 +75,7 @@ async fn misbehave(State(bad): State<Bad>, body: Bytes) -> impl IntoResponse {
             1 => return (StatusCode::OK, String::new()),
             _ => tokio::time::sleep(Duration::from_millis(200)).await,
         },
-        Vice::Lagging(behind) if Dice::at(turn).roll(2) == 0 => {
+        Vice::Lagging(behind) if Dice::at(turn).roll(4) == 0 => {
             let newest = bad.newest.load(Ordering::Relaxed).saturating_sub(behind);
             match request["method"].as_str().unwrap_or_default() {
                 "eth_blockNumber" => answer["result"] = json!(format!("{newest:#x}")),
