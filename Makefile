@@ -15,7 +15,7 @@ INSTALL_LOG := .local/install.log
 run: tools build
 	@exec $(LOCAL) run
 
-test: tools tests/fuzz/.venv/.installed tests/page/node_modules/.installed browser build
+test: tools tests/page/node_modules/.installed browser build
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
