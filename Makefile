@@ -29,10 +29,10 @@ fuzz: tools tests/fuzz/.venv/.installed build
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench index-bench scale-bench
 bench: tools build
-	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
 	@$(CARGO) build --quiet --profile measure --package benches --bins
-	@echo "== function-bench"; $(LOCAL) test $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
 	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
+	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
+	@echo "== function-bench"; $(LOCAL) test $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
 
 # What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
 # builds all of them, where `sam build` would make one for each.
