@@ -34,6 +34,7 @@ mod read_collection;
 mod read_moment;
 mod read_smart_wallet;
 mod readme;
+mod reads_at_scale;
 mod refuse_unknown_route;
 mod revoke_api_key;
 mod revoke_permission;

@@ -1,0 +1,178 @@
+//! What reads cost of DynamoDB doesn't depend on how much there is. `READS_AT_SCALE` says how much is much.
+
+use std::env;
+
+use alloy::primitives::{Address, B256, U256};
+use shared::{
+    model::{Amount, ChainId, Collection, EventId, FeeRecipient, Moment, MomentRef, Payment, Protocol},
+    store::{BlockId, Journal, Listing, NotificationList, Table, Unit, Viewed},
+};
+use tests::{Call, Recorder, Sandbox, Stack};
+
+const CHAIN: ChainId = ChainId::DEFAULT;
+const FEW: u64 = 100;
+const MUCH: u64 = 1_000;
+const ARTIST: Address = Address::repeat_byte(0xa1);
+const BUYER: Address = Address::repeat_byte(0xb2);
+const ON_SALE: Address = Address::repeat_byte(0xc3);
+
+/// Queries of each function; `LAST` is the last page's number.
+const QUERIES: [(&str, &[&str]); 4] = [
+    ("list-collections", &["", "artist=ARTIST"]),
+    (
+        "list-timeline",
+        &[
+            "",
+            "protocol=native",
+            "artist=ARTIST",
+            "artist=ARTIST&type=default",
+            "collection=COLLECTION",
+            "period=month",
+        ],
+    ),
+    ("list-payments", &["", "artist=ARTIST", "collector=BUYER", "artist=ARTIST&collector=BUYER"]),
+    ("list-notifications", &["", "artist=ARTIST", "artist=ARTIST&viewed=true", "artist=ARTIST&viewed=false"]),
+];
+
+fn id(number: u64, what: u64) -> EventId {
+    EventId::new(CHAIN, B256::from(U256::from(number)), what)
+}
+
+fn collection(number: u64, address: Address, time: u64) -> Collection {
+    Collection {
+        id: id(number, 0),
+        chain_id: CHAIN,
+        address: address.into(),
+        protocol: Protocol::Native,
+        name: "A collection".to_owned(),
+        uri: "ar://collection".to_owned(),
+        creator: ARTIST.into(),
+        admins: vec![ARTIST.into()],
+        royalty: None,
+        created_at: time,
+        updated_at: time,
+    }
+}
+
+fn moment(number: u64, time: u64) -> Moment {
+    Moment {
+        id: id(number, 1),
+        chain_id: CHAIN,
+        collection: ON_SALE.into(),
+        token_id: U256::from(1_000_000 + number).into(),
+        protocol: Protocol::Native,
+        uri: "ar://moment".to_owned(),
+        creator: ARTIST.into(),
+        admins: vec![ARTIST.into()],
+        max_supply: Amount(U256::from(u64::MAX)),
+        minted: Amount(U256::ONE),
+        burned: Amount::default(),
+        sales: Vec::new(),
+        royalty: None,
+        fee_recipients: Vec::new(),
+        created_at: time,
+        updated_at: time,
+    }
+}
+
+fn payment(number: u64, time: u64) -> Payment {
+    let of = moment(number, time);
+    Payment {
+        id: id(number, 2),
+        chain_id: CHAIN,
+        collection: of.collection,
+        token_id: of.token_id,
+        moment_id: of.id,
+        protocol: of.protocol,
+        uri: of.uri,
+        creator: of.creator,
+        moment_creator: of.creator,
+        fee_recipients: vec![FeeRecipient { address: of.creator, millionths: 1_000_000 }],
+        buyer: BUYER.into(),
+        quantity: Amount(U256::ONE),
+        amount: Amount(U256::from(1_000)),
+        paid: Amount(U256::from(1_000)),
+        currency: Address::ZERO.into(),
+        transaction_hash: B256::from(U256::from(number)),
+        block: number,
+        transferred_at: time,
+    }
+}
+
+/// Writes so many collections, moments and payments, as the indexer does; half of the notifications are viewed.
+async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
+    const TOGETHER: u64 = 500;
+    let config = endpoints.sdk_config(&endpoints.dynamodb).await;
+    let chain = Table::new(&config, "ChainTable");
+    let (mut unit, mut journal) = (Unit::new(chain.clone()), Journal::new(chain, CHAIN));
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs();
+    let on_sale = collection(u64::MAX, ON_SALE, now);
+    journal.open(&mut unit).await.expect("the journal opens");
+    for number in 0..rows {
+        let time = now - rows + number;
+        let mut address = [0; 20];
+        address[..8].copy_from_slice(&number.to_be_bytes());
+        let made = if number == 0 { on_sale.clone() } else { collection(number, address.into(), time) };
+        unit.add_collection(&made).expect("a row");
+        unit.list_collection(&made).await.expect("lists");
+        let moment = moment(number, time);
+        let place = MomentRef { chain: CHAIN, collection: moment.collection, token: moment.token_id };
+        unit.put_moment(&moment).expect("a row");
+        unit.list_new(&place, &Listing::new(&moment, &on_sale, None, false)).await.expect("timelines");
+        unit.add_payment(&payment(number, time)).await.expect("lists");
+        if number % TOGETHER == TOGETHER - 1 || number + 1 == rows {
+            let last = BlockId { number, hash: B256::from(U256::from(number)) };
+            let first = number - number % TOGETHER;
+            journal.commit(&mut unit, first, last, Some(number)).await.expect("the rows are written");
+        }
+    }
+    let viewed = Viewed::new(Table::new(&config, "ArtistTable"));
+    let list = NotificationList { chain: CHAIN, artist: ARTIST.into() };
+    viewed.mark_all(&[(list, rows / 2)]).await.expect("marks");
+}
+
+/// What the first and the last page of each query cost.
+async fn costs(stack: &Stack, rows: u64) -> Vec<(String, Vec<Call>)> {
+    let tables = Sandbox::with_empty_tables(stack, "list-payments").await;
+    fill(&tables.endpoints, rows).await;
+    let recorder = Recorder::in_front_of(&tables.endpoints.dynamodb).await.expect("a recorder");
+    let mut costs = Vec::new();
+    for (binary, queries) in QUERIES {
+        let sandbox = Sandbox::with_database(stack, binary, &recorder.url).await;
+        for query in queries {
+            let of = if query.contains("viewed") { rows / 2 } else { rows };
+            for page in [1, of.div_ceil(10)] {
+                let names = [("ARTIST", ARTIST), ("BUYER", BUYER), ("COLLECTION", ON_SALE)];
+                let query = names
+                    .iter()
+                    .fold((*query).to_owned(), |query, (name, address)| query.replace(name, &format!("{address:#x}")));
+                let answer = sandbox.get(&format!("{query}&limit=10&page={page}")).await;
+                assert_eq!(answer["statusCode"], 200, "{binary} {query}: {answer}");
+                let shown = answer["body"].as_str().expect("a body").matches("\"chain_id\"").count();
+                assert_eq!(shown, 10, "{binary} {query}: {answer}");
+                let place = if page == 1 { "first" } else { "last" };
+                let mut calls = recorder.take_calls();
+                // Those that are made at once come in any order.
+                calls.sort_by(|a, b| (&a.operation, a.rows).cmp(&(&b.operation, b.rows)));
+                costs.push((format!("{binary} {query}, {place} page"), calls));
+            }
+        }
+    }
+    costs
+}
+
+#[tokio::test]
+async fn pages_cost_the_same_however_much_there_is() {
+    let stack = Stack::connect();
+    let much = env::var("READS_AT_SCALE").map_or(MUCH, |rows| rows.parse().expect("a number"));
+    let (few, much) = futures::join!(costs(&stack, FEW), costs(&stack, much));
+    for ((query, few), (_, much)) in few.iter().zip(&much) {
+        let operations =
+            |calls: &[Call]| calls.iter().map(|call| (call.operation.clone(), call.rows)).collect::<Vec<_>>();
+        let capacity = |calls: &[Call]| calls.iter().map(|call| call.capacity).sum::<f64>();
+        println!("{query}: {} calls, {} units", much.len(), capacity(much));
+        assert_eq!(operations(few), operations(much), "{query}");
+        // Rows whose numbers have more digits may need a unit of 4 KB more.
+        assert!((capacity(few) - capacity(much)).abs() <= 1.0, "{query}: {few:?}, {much:?}");
+    }
+}
