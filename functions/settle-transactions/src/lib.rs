@@ -91,7 +91,8 @@ impl Settler {
         Self { engines, holder: Uuid::new_v4().to_string() }
     }
 
-    /// Looks at every lane once, at all of them side by side. A lane that another run is at is left out. `now` is the Unix time in seconds.
+    /// Looks at every lane once, at all of them side by side. A lane that another run is at is left out. `now` is
+    /// the Unix time in seconds.
     ///
     /// # Errors
     /// The last failure; it doesn't keep the other lanes from being settled.
@@ -123,9 +124,8 @@ impl Settler {
         let Some(state) = transactions.lane(chain, lane).await? else { return Ok(None) };
         let lease = Lease::take(transactions, chain, lane, &self.holder, now).await?;
         let Some(mut lease) = lease else { return Ok(None) };
-        let mut step = LaneStep::new(engine, lane, now);
-        let ended = step.run(&state, &mut lease).await;
-        let settled = step.settled;
+        let mut settled = Settled::default();
+        let ended = LaneStep::new(engine, lane, now).run(&state, &mut lease, &mut settled).await;
         if settled != Settled::default() {
             tracing::info!(chain.id = chain.0, %lane, ?settled, "lane settled");
             telemetry::record(

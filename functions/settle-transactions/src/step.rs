@@ -26,46 +26,50 @@ pub(crate) struct LaneStep<'a> {
     now: u64,
     /// The nonce that the chain waits for.
     on_chain: u64,
-    pub(crate) settled: Settled,
 }
 
 impl<'a> LaneStep<'a> {
     pub(crate) fn new(engine: &'a Engine, lane: Address, now: u64) -> Self {
-        Self { engine, lane, now, on_chain: 0, settled: Settled::default() }
+        Self { engine, lane, now, on_chain: 0 }
     }
 
-    /// Looks at every open transaction, at some of them side by side. One that can't be looked at, since a node or storage
-    /// fails, doesn't keep the others from being settled; the last such failure is the step's. What was done is in
-    /// `settled` either way.
-    pub(crate) async fn run(&mut self, state: &LaneState, lease: &mut Lease<'_>) -> Result<(), SettleError> {
+    /// Looks at every open transaction, at some of them side by side, as long as the lane is leased. One that can't be
+    /// looked at, since a node or storage fails, doesn't keep the others from being settled; the last such failure is the
+    /// step's. What was done is added to `settled` either way.
+    pub(crate) async fn run(
+        mut self,
+        state: &LaneState,
+        lease: &mut Lease<'_>,
+        settled: &mut Settled,
+    ) -> Result<(), SettleError> {
         let (node, transactions) = (self.engine.node(), self.engine.transactions());
         self.on_chain = node.next_nonce(self.lane.into(), BlockNumberOrTag::Latest).await?;
         self.follow_foreign_use(state).await?;
-        self.settled.sent += self.restore_forgotten(state).await?;
+        settled.sent += self.restore_forgotten(state).await?;
 
         let (mut waiting, mut failure) = (Vec::new(), None);
         let open = transactions.open(self.engine.chain().id, self.lane, state).await?;
         let mut looks = stream::iter(open).map(|transaction| self.look(transaction)).buffered(SIDE_BY_SIDE);
-        let mut settled = self.settled;
         while let Some((transaction, closed)) = looks.next().await {
             match closed {
                 Ok(true) => settled.mined += 1,
-                Ok(false) => waiting.push(transaction),
+                Ok(false) => {
+                    settled.open += 1;
+                    waiting.push(transaction);
+                }
                 Err(error) => failure = Some(self.report(&transaction.slot, error)),
             }
             if !lease.holds().await? {
-                break;
+                return failure.map_or(Ok(()), Err);
             }
         }
-        drop(looks);
-        settled.open += waiting.len();
 
         if !waiting.is_empty() {
             let market = node.market_fees().await?;
             let mut pushes = stream::iter(waiting).map(|waiting| self.push(waiting, market)).buffered(SIDE_BY_SIDE);
             while let Some((slot, pushed)) = pushes.next().await {
                 match pushed {
-                    Ok(done) => settled += done,
+                    Ok(done) => *settled += done,
                     Err(error) => failure = Some(self.report(&slot, error)),
                 }
                 if !lease.holds().await? {
@@ -73,7 +77,6 @@ impl<'a> LaneStep<'a> {
                 }
             }
         }
-        self.settled = settled;
         failure.map_or(Ok(()), Err)
     }
 
