@@ -143,16 +143,26 @@ impl Table {
 
     /// The rows of up to 100 different keys, in any order; missing ones are left out.
     async fn get_many<R: DeserializeOwned>(&self, keys: impl IntoIterator<Item = Key>) -> Result<Vec<R>, StoreError> {
-        let mut rows = Vec::new();
-        let mut pending: Vec<Item> = keys.into_iter().map(|key| key.item()).collect();
+        let (rows, _) = self.read_rows(&Vec::from_iter(keys)).await?;
+        Ok(serde_dynamo::from_items(rows)?)
+    }
+
+    /// The same as they are stored, and how many calls it took.
+    async fn read_rows(&self, keys: &[Key]) -> Result<(Vec<Item>, u64), StoreError> {
+        let (mut rows, mut calls) = (Vec::new(), 0);
+        let mut pending: Vec<Item> = keys.iter().map(Key::item).collect();
         while !pending.is_empty() {
             let wanted = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build()?;
             let answer = self.client.batch_get_item().request_items(&self.name, wanted).send().await?;
             rows.extend(answer.responses.into_iter().flat_map(HashMap::into_values).flatten());
             let unprocessed = answer.unprocessed_keys.unwrap_or_default().remove(&self.name);
             pending = unprocessed.map(|keys| keys.keys).unwrap_or_default();
+            if !pending.is_empty() {
+                tokio::time::sleep(backoff(calls)).await;
+            }
+            calls += 1;
         }
-        Ok(serde_dynamo::from_items(rows)?)
+        Ok((rows, calls.into()))
     }
 
     /// The write that puts a row where none is yet; its transaction fails when one is there.

@@ -8,7 +8,7 @@ mod progress;
 
 use std::collections::{HashMap, HashSet};
 
-use aws_sdk_dynamodb::types::{DeleteRequest, KeysAndAttributes, PutRequest, WriteRequest};
+use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -186,7 +186,9 @@ impl Unit {
         let calls = stream::iter(keys.chunks(MAX_READ)).map(|keys| async move { table.read_rows(keys).await });
         let found: Vec<_> = calls.buffer_unordered(PARALLEL).try_collect().await?;
         self.usage.reads += found.iter().map(|(_, calls)| calls).sum::<u64>();
-        let mut found: HashMap<Key, Item> = found.into_iter().flat_map(|(rows, _)| rows).collect();
+        let keyed = |row: Item| Ok::<(Key, Item), StoreError>((serde_dynamo::from_item(row.clone())?, row));
+        let mut found: HashMap<_, _> =
+            found.into_iter().flat_map(|(rows, _)| rows).map(keyed).collect::<Result<_, _>>()?;
         Ok(keys
             .into_iter()
             .map(|key| {
@@ -216,28 +218,6 @@ impl CachedRow {
 }
 
 impl Table {
-    /// The rows of up to a hundred keys, and how many calls it took.
-    async fn read_rows(&self, keys: &[Key]) -> Result<(Vec<(Key, Item)>, u64), StoreError> {
-        let mut rows = Vec::new();
-        let mut pending: Vec<Item> = keys.iter().map(Key::item).collect();
-        let mut calls = 0;
-        while !pending.is_empty() {
-            let wanted = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build()?;
-            let answer = self.client.batch_get_item().request_items(&self.name, wanted).send().await?;
-            for item in answer.responses.into_iter().flat_map(HashMap::into_values).flatten() {
-                let key: Key = serde_dynamo::from_item(item.clone())?;
-                rows.push((key, item));
-            }
-            pending =
-                answer.unprocessed_keys.unwrap_or_default().remove(&self.name).map(|k| k.keys).unwrap_or_default();
-            if !pending.is_empty() {
-                tokio::time::sleep(backoff(calls)).await;
-            }
-            calls += 1;
-        }
-        Ok((rows, calls.into()))
-    }
-
     /// Writes up to 25 rows, with whatever DynamoDB left undone written again. Gives how many calls it took.
     async fn write_rows(&self, mut pending: Vec<WriteRequest>) -> Result<u64, StoreError> {
         const ATTEMPTS: u32 = 12;
