@@ -1,4 +1,4 @@
-use shared::model::{Address, ChainId, ContentType, PageParameters, Protocol, Username};
+use shared::model::{Address, ChainId, ContentType, PageParameters, Period, Protocol, Username};
 
 use utoipa::ToSchema;
 
@@ -18,7 +18,7 @@ use super::ListTimelineResponse;
         ("content_type" = Option<ContentType>, Query, description = "What kind of work."),
         ("protocol" = Option<Protocol>, Query, description = "Whose contracts."),
         ("curated" = Option<bool>, Query, description = "Only of artists who go by a name."),
-        ("period" = inline(Option<PeriodWord>), Query, description = "How long ago at most; `all` unless given."),
+        ("period" = inline(Option<Period>), Query, description = "How long ago at most; `all` unless given."),
         ("chain_id" = Option<ChainId>, Query, description = "The chain; 8453 unless given."),
         PageParameters,
     ),
@@ -37,15 +37,4 @@ contract::published!(list_timeline);
 enum TimelineWord {
     Default,
     Mutual,
-}
-
-/// How far back a list goes.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "describes what is parsed elsewhere")]
-enum PeriodWord {
-    Day,
-    Week,
-    Month,
-    All,
 }

@@ -1,11 +1,13 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{Amount, Invalid, serde_as_text};
 
-/// How far back a ranking looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// How far back a list goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ToSchema)]
+#[schema(rename_all = "lowercase")]
 pub enum Period {
     /// The last 24 hours.
     Day,
@@ -17,8 +19,9 @@ pub enum Period {
     All,
 }
 
-/// What a ranking is ordered by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What collectors are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "snake_case")]
 pub enum RankedBy {
     /// How many paid collects.
     CollectedCount,
@@ -28,12 +31,14 @@ pub enum RankedBy {
     UsdcSpent,
 }
 
-/// From which end a ranking is shown. Equals stand in the order of their artist ids either way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which end of a ranking comes first. Equals stand in the order of their artist ids either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 pub enum SortOrder {
     /// The least first.
+    #[schema(rename = "asc")]
     Ascending,
     /// The most first.
+    #[schema(rename = "desc")]
     Descending,
 }
 
