@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use alloy::primitives::Address;
 use shared::{
     chain::{
@@ -15,9 +13,6 @@ use shared::{
 };
 
 use crate::proposal::Proposal;
-
-/// Longest wait for one node's answer.
-const NODE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Most gas that one transaction may use: <https://eips.ethereum.org/EIPS/eip-7825>
 const MAX_TRANSACTION_GAS: u64 = 1 << 24;
@@ -50,7 +45,7 @@ impl Governances {
         let mut governances = Vec::new();
         for chain in chains.iter().filter(|chain| urls.names(chain.id)) {
             if let Some(governor) = chain.governor {
-                let node = Node::with_timeout(&urls, chain.id, NODE_TIMEOUT)?;
+                let node = Node::for_requests(&urls, chain.id)?;
                 governances.push(Governance { chain: chain.clone(), governor, node });
             }
         }

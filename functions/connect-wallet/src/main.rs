@@ -4,8 +4,6 @@
 #[cfg(test)]
 mod description;
 
-use std::time::Duration;
-
 use shared::{
     auth::{
         caller::CallerAuthenticator,
@@ -21,9 +19,6 @@ use shared::{
     writing::answer_node_error,
 };
 use utoipa::ToSchema;
-
-/// Longest wait for one node's answer.
-const NODE_TIMEOUT: Duration = Duration::from_secs(4);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -72,7 +67,7 @@ impl ConnectWallet {
         if signature.is_of_key(address, message) {
             return Ok(Wallet { address, r#type: WalletType::External });
         }
-        let node = Node::with_timeout(&self.nodes, challenge.chain, NODE_TIMEOUT)?;
+        let node = Node::for_requests(&self.nodes, challenge.chain)?;
         let verdict = contract_signature::is_accepted(&node, address.into(), message.hash(), signature.as_bytes());
         if verdict.await.map_err(answer_node_error)? {
             return Ok(Wallet { address, r#type: WalletType::Smart });

@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod description;
 
-use std::time::Duration;
-
 use serde::Serialize;
 use shared::{
     chain::{
@@ -20,9 +18,6 @@ use shared::{
     writing::answer_node_error,
 };
 use utoipa::ToSchema;
-
-/// Longest wait for one node's answer.
-const NODE_TIMEOUT: Duration = Duration::from_secs(4);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -70,7 +65,7 @@ impl ReadSmartWallet {
         let urls = NodeUrls::from_env()?;
         let chains = Chains::from_env()?;
         let chains = chains.iter().filter(|chain| urls.names(chain.id));
-        let with_node = |chain: &Chain| Ok((chain.clone(), Node::with_timeout(&urls, chain.id, NODE_TIMEOUT)?));
+        let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
         Ok(Self {
             artists: Artists::new(Table::artists(&config::aws().await)?),
             chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,

@@ -133,6 +133,8 @@ pub struct Node {
 impl Node {
     /// Longest wait for one node's answer, where nobody waits for ours.
     const TIMEOUT: Duration = Duration::from_secs(10);
+    /// Longest wait for one node's answer while a client waits for ours.
+    const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
 
     /// The nodes of `chain`. Opens no connection.
     ///
@@ -140,6 +142,14 @@ impl Node {
     /// When there are none, or the HTTP client can't be made.
     pub fn new(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
         Self::with_timeout(urls, chain, Self::TIMEOUT)
+    }
+
+    /// The nodes of `chain`, none of which is waited for longer than a client can wait. Opens no connection.
+    ///
+    /// # Errors
+    /// When there are none, or the HTTP client can't be made.
+    pub fn for_requests(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
+        Self::with_timeout(urls, chain, Self::REQUEST_TIMEOUT)
     }
 
     /// The nodes of `chain`, none of which is waited for longer than `timeout`. Opens no connection.

@@ -5,8 +5,6 @@ mod refusal;
 mod series;
 mod wording;
 
-use std::time::Duration;
-
 use alloy::primitives;
 
 use self::{
@@ -34,9 +32,6 @@ use crate::{
     model::{Address, ArtistId, CaipContract, CaipNetwork, ChainId, Invalid, MomentRef, TokenId},
     store::{Artists, CallerState, Keys, ReplayKey, ReplayedRequest, Table, Transactions},
 };
-
-/// Longest wait for one node's answer while a client waits for ours.
-const NODE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Writes to the chains for those who bring an API key.
 pub struct Writers {
@@ -89,7 +84,7 @@ impl Writers {
         let transactions = Transactions::new(table.clone());
         let chains = Chains::from_env()?;
         let engine = |chain: &Chain| {
-            let node = Node::with_timeout(&urls, chain.id, NODE_TIMEOUT)?;
+            let node = Node::for_requests(&urls, chain.id)?;
             Ok::<_, NodeError>(Engine::new(chain.clone(), node, signers.clone(), policy.clone(), transactions.clone()))
         };
         Ok(Self {
