@@ -32,7 +32,7 @@ bench: tools binaries
 	@$(CARGO) build --quiet --profile measure --package benches --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
-	@echo "== function-bench"; $(LOCAL) test $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
+	@echo "== function-bench"; $(LOCAL) bench $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
 
 # What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
 # builds all of them, where `sam build` would make one for each.
