@@ -20,6 +20,7 @@ test: tools tests/page/node_modules/.installed browser binaries
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
 	@$(LOCAL) roles
+	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
 
 # The service against its contract, for FUZZ_SECONDS (half an hour unless given).
