@@ -15,8 +15,8 @@ CHAIN = 8453
 # The order of calls follows from the seed, and so does what is drawn here.
 CHANCE = random.Random(int(os.environ["CONTRACT_SEED"]))
 
-# What a request that keeps to the schema can still be refused for: rules between fields, and between a field and what is
-# there. Each is the end of a message of the service's.
+# What a request that keeps to the schema can still be refused for: rules between fields, between parameters, and between a
+# field and what is there or configured. Each is the end of a message of the service's.
 RULES = (
     "is not a chain that this service serves",
     "is not a chain that this service writes to",
@@ -25,7 +25,6 @@ RULES = (
     "must be an address or a username",
     "must not be a contract of the protocol: it would keep the money",
     "has a wrong EIP-55 checksum: check the address, or write it in lower case",
-    "must not be the zero address",
     "must be one of your own wallets",
     "must have at least 2 recipients",
     "must not name a recipient twice",
@@ -38,6 +37,8 @@ RULES = (
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
     "must be ETH, USDC, or the contract of one of them on this chain",
     "must be a comment on this moment",
+    "must not be after the sale's end",
+    "must not be your own account",
     "is required for a sale in an ERC-20 currency",
     "must not be more than maxSupply",
     "must be a percentage over 0 and up to 100, with at most 4 decimals",
@@ -59,6 +60,8 @@ def before_call(context, case, kwargs):
     path = case.path_parameters or {}
     if {"network", "contract"} <= path.keys():
         path.update(network=f"eip155:{CHAIN}", contract=f"erc1155:{COLLECTION}")
+    if "address" in path:
+        path["address"] = WALLET
     if isinstance(case.query, dict):
         fit(case.query, as_text=True)
     if isinstance(case.body, dict):
@@ -91,7 +94,9 @@ def is_positive(case):
 def fit(values, as_text=False):
     """Puts what is there into `values`, and into the objects inside."""
     for name, value in list(values.items()):
-        if name == "collectionAddress" or (name == "address" and {"name", "uri"} & values.keys()):
+        if name == "address" and as_text:
+            values[name] = WALLET
+        elif name == "collectionAddress" or (name == "address" and {"name", "uri"} & values.keys()):
             values[name] = COLLECTION
         elif name == "tokenId":
             values[name] = "1"

@@ -12,6 +12,8 @@ async fn the_service_keeps_its_contract() {
     let stack = Stack::connect();
     // Whoever plays with keys may revoke them all: what writes is another's.
     let (reader, writer) = (stack.new_artist().await, stack.new_writer().await);
+    // Enough to collect, comment and withdraw.
+    stack.set_balance(writer.artist.wallet.parse().expect("an address"), 1_000_000_000_000_000_000).await;
     let root = Paths::of_checkout().root().to_owned();
     let folder = root.join("tests/fuzz");
     let given = |name: &str, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { answer, askForCode, codesFor, giveWallet, launch, open, pictures, settled, someBalances, someNotifications, unusedEmail } from "./support.mjs";
+import { answer, askForCode, codesFor, giveWallet, launch, open, pictures, settled, signIn, someBalances, someNotifications, unusedEmail } from "./support.mjs";
 
 const WALLET = "0xbcd4042de499d14e55001ccbb24a551f3b954096";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -36,6 +36,9 @@ async function walk(options) {
     assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], state);
   };
   await giveWallet(page, WALLET);
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const parts = (url) => /\/api\/(smartwallet|notifications|artists\/(api-keys|0x\w+))$/.test(url.pathname);
   const shifts = await page.evaluateHandle(() => {
     const seen = [];
     new PerformanceObserver((list) => seen.push(...list.getEntries().filter((entry) => !entry.hadRecentInput).map(({ value }) => value))).observe({ type: "layout-shift", buffered: true });
@@ -48,12 +51,23 @@ async function walk(options) {
   await page.getByLabel("The code we sent").fill("000000");
   await page.locator("#code-note .error").waitFor();
   await look("code-wrong");
-  await answer(page, "smartwallet", someBalances("0x"));
-  await answer(page, "notifications", someNotifications("0x"));
+  // What isn't answered yet is loading, and then empty.
+  await page.route(parts, async (route) => {
+    await held;
+    await route.continue();
+  });
   await page.getByLabel("The code we sent").fill((await codesFor(email)).at(-1));
   await page.getByRole("heading", { name: "Profile" }).waitFor();
+  await look("loading");
+  release();
   await settled(page);
+  await page.unrouteAll({ behavior: "wait" });
+  await look("empty");
   assert.ok((await shifts.evaluate((seen) => seen.reduce((sum, value) => sum + value, 0))) < 0.1, "the page jumped");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await answer(page, "smartwallet", someBalances("0x"));
+  await answer(page, "notifications", someNotifications("0x"));
+  await signIn(page);
   await page.getByLabel("Username").fill("a b");
   await page.getByLabel("Bio").fill("Painter of small hours.\nPrints, loops and other moments since 2019.");
   await page.getByRole("button", { name: "Save profile" }).click();
@@ -62,6 +76,8 @@ async function walk(options) {
   await page.getByLabel("Name of a new key").fill("My site");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.locator("#key-list li").waitFor();
+  await page.getByRole("button", { name: "Connect Test Wallet" }).click();
+  await page.getByText("Your own", { exact: true }).waitFor();
   await look("account");
   await page.getByRole("button", { name: "Save profile" }).click();
   await page.getByText("Saved.").waitFor();
@@ -69,11 +85,18 @@ async function walk(options) {
   await page.getByRole("button", { name: "Revoke My site" }).click();
   await look("dialog");
   await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: `Disconnect ${WALLET}` }).click();
+  await page.getByRole("button", { name: "Disconnect", exact: true }).click();
+  await page.locator("#wallet-list li").nth(1).waitFor({ state: "detached" });
   for (const path of ["smartwallet", "notifications", "artists/api-keys"]) await answer(page, path, { status: "error", message: "Something went wrong on our side" }, 500);
   await page.getByRole("button", { name: "Create key" }).click();
   await page.locator("#name-note .error").waitFor();
   await page.getByRole("button", { name: "Mark all as viewed" }).click();
   await page.locator("#notification-problem", { hasText: "went wrong" }).waitFor();
   await look("failed");
+  await answer(page, "artists/api-keys", { status: "error", message: "The token is not valid or has expired" }, 401);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Your session has ended.").waitFor();
+  await look("ended");
   await page.context().close();
 }

@@ -10,6 +10,7 @@ Scalar.createApiReference("#app", {
   showDeveloperTools: "never",
   documentDownloadType: "json",
   defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+  featuredClients: ["shell/curl", "python/requests", "js/fetch", "rust/reqwest"],
   // The samples are those of the languages that most callers use.
   hiddenClients: {
     c: true, clojure: true, csharp: true, dart: true, fsharp: true, go: true, http: true, java: true, kotlin: true,

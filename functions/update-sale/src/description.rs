@@ -1,7 +1,10 @@
 use shared::{model::MomentRef, writing::SentTransaction};
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{AllOfBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::{AnyOfBuilder, SchemaType}},
+    openapi::{
+        AllOfBuilder, ObjectBuilder, Ref, RefOr, Schema, Type,
+        schema::{AnyOfBuilder, SchemaType},
+    },
 };
 
 use super::{SaleChange, UpdateSaleRequest};

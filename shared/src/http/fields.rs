@@ -3,7 +3,7 @@ use std::{cell::RefCell, ops::RangeInclusive, rc::Rc, str::FromStr};
 use serde_json::{Map, Number, Value};
 
 use super::{ApiError, FieldError};
-use crate::model::{Invalid, Page, PageLimit, PageNumber, Whole};
+use crate::model::{Invalid, Page, PageLimit, PageNumber};
 
 /// From here on not every whole number is a `f64`, and one that came as such may have been another.
 const FIRST_INEXACT: f64 = 9_007_199_254_740_992.0;
@@ -85,21 +85,21 @@ impl Fields {
         if self.value(name).is_none() { Some(default) } else { self.optional_number(name) }
     }
 
-    /// A number of 64 bits that must be there.
-    pub fn required_whole(&mut self, name: &str) -> Option<Whole> {
+    /// A number that must be there, and may come exact.
+    pub fn required_exact<T: FromStr<Err = Invalid>>(&mut self, name: &str) -> Option<T> {
         self.refuse_if_absent(name);
-        self.optional_whole(name)
+        self.optional_exact(name)
     }
 
-    /// A number of 64 bits that may be missing: a JSON number, or its digits as text, since not every language's JSON numbers
-    /// have as many bits.
-    pub fn optional_whole(&mut self, name: &str) -> Option<Whole> {
+    /// A number that may be missing: a JSON number, or its digits as text, since the JSON numbers of many languages have
+    /// neither 64 bits nor exact decimals.
+    pub fn optional_exact<T: FromStr<Err = Invalid>>(&mut self, name: &str) -> Option<T> {
         self.number(name, true, Invalid("must be a number, or its digits as text"))
     }
 
-    /// A number of 64 bits that may be missing and then means `default`.
-    pub fn optional_whole_or(&mut self, name: &str, default: u64) -> Option<Whole> {
-        if self.value(name).is_none() { Some(Whole(default)) } else { self.optional_whole(name) }
+    /// The same for one that means `default` when it is missing.
+    pub fn optional_exact_or<T: FromStr<Err = Invalid>>(&mut self, name: &str, default: T) -> Option<T> {
+        if self.value(name).is_none() { Some(default) } else { self.optional_exact(name) }
     }
 
     /// Which page is asked for: `limit`, 20 rows unless given, and `page`, the first unless given.
@@ -227,7 +227,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{Address, ChainId, TokenId};
+    use crate::model::{Address, ChainId, TokenId, Whole};
 
     fn fields(value: Value) -> Fields {
         let Value::Object(values) = value else { panic!("not an object") };
@@ -274,12 +274,12 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_64_bits_may_be_text() {
+    fn exact_numbers_may_be_text() {
         let mut fields = fields(json!({"a": u64::MAX, "b": u64::MAX.to_string(), "c": "1.0", "d": true, "e": null}));
-        assert_eq!(fields.required_whole("a"), Some(Whole(u64::MAX)));
-        assert_eq!(fields.required_whole("b"), Some(Whole(u64::MAX)));
-        assert_eq!((fields.required_whole("c"), fields.required_whole("d")), (None, None));
-        assert_eq!(fields.optional_whole_or("e", 7), Some(Whole(7)));
+        assert_eq!(fields.required_exact("a"), Some(Whole(u64::MAX)));
+        assert_eq!(fields.required_exact("b"), Some(Whole(u64::MAX)));
+        assert_eq!((fields.required_exact::<Whole>("c"), fields.required_exact::<Whole>("d")), (None, None));
+        assert_eq!(fields.optional_exact_or("e", Whole(7)), Some(Whole(7)));
         assert_eq!(fields.errors.take().len(), 2);
     }
 }
