@@ -9,8 +9,9 @@ use shared::{
     model::OPEN_EDITION,
     store::{Scope, TimelineFilter, Timelines},
 };
+use tests::{Error, Ground, history::History};
 
-use crate::support::{Error, Ground, history::History};
+use crate::support::Indexer;
 
 const MOMENTS_A_TRANSACTION: u64 = 75;
 const TRANSACTIONS: u64 = 8;
@@ -19,7 +20,7 @@ const TRANSACTIONS: u64 = 8;
 async fn a_new_admin_is_listed_with_every_moment() -> Result<(), Error> {
     let ground = Ground::start("admins", 4).await?;
     let mut history = History::on(&ground, 6).await?;
-    let mut indexer = ground.indexer(&[&ground.rpc_url]).await?;
+    let mut indexer = Indexer::of(&ground, &[&ground.rpc_url]).await?;
     let (artist, friend) = (history.people[0], history.people[1]);
     let (collection, ..) = history.conversation(artist).await?;
     let new = Creator1155::setupNewTokenCall { newURI: "ar://1".to_owned(), maxSupply: U256::from(OPEN_EDITION) };

@@ -6,8 +6,9 @@ use shared::{
     model::{ArtistId, MomentRef},
     store::{Artist, Artists, Comments, Inbox, ProfileChange, Scope, TimelineFilter, Timelines},
 };
+use tests::{Error, Ground, history::History};
 
-use crate::support::{Error, Ground, Indexer, history::History};
+use crate::support::Indexer;
 
 /// Carries what the inbox holds, as the function does.
 async fn carry(follower: &mut Follower, inbox: &Inbox) -> Result<(), Error> {
@@ -23,7 +24,7 @@ async fn carry(follower: &mut Follower, inbox: &Inbox) -> Result<(), Error> {
 async fn a_new_name_is_shown_with_comments_and_previews_and_counts_for_what_was_made_before() -> Result<(), Error> {
     let ground = Ground::start("names", 4).await?;
     let mut history = History::on(&ground, 5).await?;
-    let Indexer { mut follower, table, artists: artist_table, .. } = ground.indexer(&[&ground.rpc_url]).await?;
+    let Indexer { mut follower, table, artists: artist_table, .. } = Indexer::of(&ground, &[&ground.rpc_url]).await?;
     let (artists, inbox) = (Artists::new(artist_table.clone()), Inbox::new(artist_table));
     let ada = history.people[0];
     let artist = Artist { artist_id: ArtistId::random(), embedded_wallet: ada.into(), lane: ada.into() };
