@@ -1,5 +1,5 @@
 //! Sends the running service what its contract allows and what it doesn't, and holds every answer to the contract. For how
-//! many seconds, `FUZZ_SECONDS` says.
+//! many seconds, `FUZZ_SECONDS` says, and `FUZZ_SEED` from which seed, which is printed: the same one sends the same again.
 
 use std::env;
 
@@ -14,14 +14,16 @@ async fn the_service_keeps_its_contract() {
     let (reader, writer) = (stack.new_artist().await, stack.new_writer().await);
     let root = Paths::of_checkout().root().to_owned();
     let folder = root.join("tests/fuzz");
-    let seconds = env::var("FUZZ_SECONDS").unwrap_or_else(|_| "150".to_owned());
+    let given = |name: &str, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());
+    let (seconds, seed) = (given("FUZZ_SECONDS", "150"), given("FUZZ_SEED", "1155"));
     let mut command = Command::new(folder.join(".venv/bin/schemathesis"));
-    command.current_dir(&folder).args(["run", "../../openapi.json", "--url", &stack.map.api, "--max-time", &seconds]);
-    command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key);
+    command.current_dir(&folder).args(["run", "../../openapi.json", "--url", &stack.map.api]);
+    command.args(["--max-time", &seconds, "--seed", &seed]);
+    command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key).env("CONTRACT_SEED", &seed);
     command
         .env("CONTRACT_COLLECTION", format!("{:#x}", writer.collection))
         .env("CONTRACT_WALLET", &writer.artist.wallet);
     command.env("PYTHONPATH", &folder).env("PYTHONDONTWRITEBYTECODE", "1").kill_on_drop(true);
     let status = command.status().await.expect("schemathesis runs: `make tools` installs it");
-    assert!(status.success(), "the service doesn't keep to openapi.json: see above");
+    assert!(status.success(), "the service doesn't keep to openapi.json: see above, and again with FUZZ_SEED={seed}");
 }

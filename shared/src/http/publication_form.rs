@@ -3,10 +3,10 @@
 
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{AllOfBuilder, ObjectBuilder, RefOr, Schema, schema::AnyOfBuilder},
+    openapi::{AllOfBuilder, ObjectBuilder, RefOr, Schema, schema::{AnyOfBuilder, OneOfBuilder}},
 };
 
-use crate::model::{Address, Amount, ChainId, CheckedAddress, CollectionName, MetadataUri, SaleType, Whole};
+use crate::model::{Address, Amount, ChainId, CheckedAddress, CollectionName, MetadataUri, OPEN_EDITION, SaleType, Whole};
 
 /// A collection that is to be.
 #[derive(ToSchema)]
@@ -82,13 +82,24 @@ pub struct MomentToken {
     /// Who gets the protocol's reward for bringing it about; nobody unless given.
     pub create_referral: Option<CheckedAddress>,
     /// Most tokens that can be collected, 1 at least; an open edition unless given.
-    #[schema(value_type = Option<u64>, minimum = 1, default = json!(u64::MAX))]
+    #[schema(schema_with = max_supply)]
     pub max_supply: Option<Whole>,
     /// How many tokens the creator gets at once, not more than `maxSupply`.
     #[schema(value_type = Option<Whole>, default = 0)]
     pub mint_to_creator_count: Whole,
     /// Who gets the proceeds and royalties, where there are no `splits`.
     pub payout_recipient: Option<CheckedAddress>,
+}
+
+fn max_supply() -> RefOr<Schema> {
+    let description = "Most tokens that can be collected, 1 at least; an open edition unless given.";
+    let nothing = ObjectBuilder::new().schema_type(utoipa::openapi::Type::Null);
+    OneOfBuilder::new()
+        .item(nothing)
+        .item(Whole::positive())
+        .description(Some(description))
+        .default(Some(OPEN_EDITION.into()))
+        .into()
 }
 
 /// How a moment is sold.
