@@ -10,12 +10,12 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test fuzz bench contract tools build check-tools browser bootstraps deploy sam-tools sam-local sam-test sbom
+.PHONY: run test fuzz bench contract tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
 
-run: tools build
+run: tools binaries
 	@exec $(LOCAL) run
 
-test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed browser build
+test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed browser binaries
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
@@ -24,12 +24,12 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed brows
 	@local/sam/run || test $$? -eq 77
 
 # The service against its contract, for FUZZ_SECONDS (half an hour unless given) and from FUZZ_SEED (any unless given).
-fuzz: tools tests/fuzz/.venv/.installed build
+fuzz: tools tests/fuzz/.venv/.installed binaries
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench index-bench scale-bench
-bench: tools build
+bench: tools binaries
 	@$(CARGO) build --quiet --profile measure --package benches --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
@@ -39,25 +39,25 @@ bench: tools build
 # builds all of them, where `sam build` would make one for each.
 LAMBDA_DIR := $(or $(CARGO_TARGET_DIR),target)/lambda-arm64
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.tools/sam/bin:$$PATH" .tools/sam/bin/sam
-bootstraps: sam-tools
+build: sam-tools
 	@PATH="$(CURDIR)/.tools/sam/bin:$$PATH" cargo-lambda lambda build --release --arm64 --locked --lambda-dir $(LAMBDA_DIR) \
 	$$(sed -n 's/.*BuildProperties: { Binary: \([a-z-]*\) }.*/--bin \1/p' template.yaml)
 	@local/sam/weigh $(LAMBDA_DIR)
 
 # `make deploy STAGE=production`; the stages are in samconfig.toml.
 STAGE ?= staging
-deploy: bootstraps
+deploy: build
 	@$(CARGO) build --quiet --package local
 	@mkdir -p .aws-sam/moments && local/sam/lay_out.py arm64 $(LAMBDA_DIR) .aws-sam/moments
 	@$(SAM) deploy --config-env $(STAGE) --template .aws-sam/moments/template.yaml
 	@.tools/sam/bin/python local/sam/keys $(STAGE)
 
 # The whole service in containers, at port 3000, against a local stack of its own.
-sam-local: tools sam-tools build
+sam-local: tools sam-tools binaries
 	@local/sam/run --serve 3000
 
 # The same, once through every function. Says that it is skipped where no container engine runs.
-sam-test: tools sam-tools build
+sam-test: tools sam-tools binaries
 	@local/sam/run
 
 sam-tools: .tools/sam/.installed
@@ -79,7 +79,7 @@ sbom: .tools/bin/cargo-cyclonedx
 
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 
-build:
+binaries:
 	@$(CARGO) build --workspace --bins
 
 check-tools:

@@ -1,9 +1,11 @@
 //! What stands between browsers and the functions, and what every answer has.
 
-use local::api_gateway::ApiGateway;
+use std::fs;
+
+use local::{api_gateway::ApiGateway, paths::Paths};
 use reqwest::{Method, RequestBuilder, header::HeaderMap};
 use serde_json::json;
-use template::Cors;
+use template::{Cors, Template};
 use tests::{Answer, Stack};
 
 const PAGE: &str = "https://app.example.com";
@@ -55,7 +57,7 @@ async fn where_origins_are_configured_no_other_page_may_call() {
         expose_headers: texts(&["x-request-id"]),
         max_age: 600,
     };
-    let gateway = ApiGateway::start(0, &stack.map.lambda, cors).await.expect("a gateway");
+    let gateway = ApiGateway::start(0, &stack.map.lambda, Some(cors)).await.expect("a gateway");
     let url = format!("{}/api/.well-known/jwks.json", gateway.url);
     for (origin, allowed) in [(PAGE, PAGE), ("https://app.example.com.evil.example", ""), ("null", "")] {
         let asked = Answer::of(preflight(stack.http.request(Method::OPTIONS, &url), origin)).await;
@@ -69,6 +71,20 @@ async fn where_origins_are_configured_no_other_page_may_call() {
         let answer = Answer::of(stack.http.post(format!("{}{internal}", gateway.url))).await;
         assert_eq!(answer.status, 404, "{internal}");
     }
+}
+
+#[tokio::test]
+async fn unless_origins_are_configured_no_page_may_call() {
+    let stack = Stack::connect();
+    let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("a template");
+    let template: Template = template.parse().expect("YAML");
+    let defaults = template.names([]).expect("names");
+    let gateway = ApiGateway::start(0, &stack.map.lambda, template.cors(&defaults).expect("CORS")).await;
+    let url = format!("{}/api/.well-known/jwks.json", gateway.as_ref().expect("a gateway").url);
+    let asked = Answer::of(preflight(stack.http.request(Method::OPTIONS, &url), PAGE)).await.expect_error(405);
+    assert_eq!(asked.header("access-control-allow-origin"), "");
+    let answer = Answer::of(stack.http.get(&url).header("origin", PAGE)).await.expect_success();
+    assert_eq!(answer.header("access-control-allow-origin"), "");
 }
 
 #[tokio::test]

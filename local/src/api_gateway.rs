@@ -29,16 +29,17 @@ pub struct ApiGateway {
 #[derive(Clone)]
 struct Upstream {
     authority: Arc<str>,
-    cors: Arc<Cors>,
+    cors: Arc<Option<Cors>>,
     client: Client<HttpConnector, Body>,
 }
 
 impl ApiGateway {
-    /// Starts one on a port (any free one for 0), in front of the functions at `upstream`.
+    /// Starts one on a port (any free one for 0), in front of the functions at `upstream`. Without `cors` no other site's page
+    /// may call, and preflights are requests like any other.
     ///
     /// # Errors
     /// When the port is taken.
-    pub async fn start(port: u16, upstream: &str, cors: Cors) -> Result<Self, Error> {
+    pub async fn start(port: u16, upstream: &str, cors: Option<Cors>) -> Result<Self, Error> {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))).await?;
         let url = format!("http://{}", listener.local_addr()?);
         let upstream = Upstream {
@@ -62,6 +63,7 @@ impl Drop for ApiGateway {
 }
 
 async fn answer(State(upstream): State<Upstream>, request: Request) -> Response {
+    let Some(cors) = &*upstream.cors else { return forward(&upstream, request).await };
     let headers = request.headers();
     let origin = headers.get(header::ORIGIN).cloned();
     let is_preflight = request.method() == Method::OPTIONS
@@ -69,17 +71,17 @@ async fn answer(State(upstream): State<Upstream>, request: Request) -> Response 
         && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = if is_preflight {
         let mut response = StatusCode::NO_CONTENT.into_response();
-        if allowed_origin(&upstream.cors, origin.as_ref()).is_some() {
-            preflight_headers(&upstream.cors, response.headers_mut());
+        if allowed_origin(cors, origin.as_ref()).is_some() {
+            preflight_headers(cors, response.headers_mut());
         }
         response
     } else {
         forward(&upstream, request).await
     };
-    if let Some(allowed) = allowed_origin(&upstream.cors, origin.as_ref()) {
+    if let Some(allowed) = allowed_origin(cors, origin.as_ref()) {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
-        set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &upstream.cors.expose_headers.join(","));
+        set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &cors.expose_headers.join(","));
     }
     response
 }

@@ -111,7 +111,8 @@ impl Stack {
         let logs = options.folder.join("logs");
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
         let mut functions = Emulator::start(paths, &logs, "cargo-lambda", free_port()?, &template).await?;
-        let api_gateway = ApiGateway::start(port, functions.url(), template.cors()?).await?;
+        let any_page = template.names([("CorsOrigins".to_owned(), "*".to_owned())])?;
+        let api_gateway = ApiGateway::start(port, functions.url(), template.cors(&any_page)?).await?;
         let api = format!("{}/api", api_gateway.url);
         steps.done(&format!("Lambda runtime API at {}, its gateway at {}", functions.url(), api_gateway.url));
 

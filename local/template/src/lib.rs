@@ -137,29 +137,24 @@ impl Template {
         Ok(names)
     }
 
-    /// The HTTP API's answer to other sites, with parameters at their defaults.
+    /// The HTTP API's answer to other sites; `None` when it lets none in. `names` are those of [`Template::names`].
     ///
     /// # Errors
     /// When a part of it is missing.
-    pub fn cors(&self) -> Result<Cors, TemplateError> {
+    pub fn cors(&self, names: &BTreeMap<String, String>) -> Result<Option<Cors>, TemplateError> {
         let api = self.resources("AWS::Serverless::HttpApi").next();
         let cors = api.and_then(|api| api.properties.get("CorsConfiguration"));
-        let part = |name: &str| cors.and_then(|cors| cors.get(name)).ok_or_else(|| missing("HttpApi", name));
-        let list = |name: &str| match part(name)? {
-            Value::Sequence(values) => Ok(values.iter().filter_map(scalar).collect()),
-            value => {
-                let list = resolve(value, &self.parameter_defaults())?;
-                Ok::<_, TemplateError>(list.split(',').map(|item| item.trim().to_owned()).collect())
-            }
-        };
+        let Some(cors) = cors.map_or(Ok(None), |cors| resolve::chosen(cors, names))? else { return Ok(None) };
+        let part = |name: &str| cors.get(name).ok_or_else(|| missing("HttpApi", name));
+        let list = |name: &str| resolve_all(part(name)?, names);
         let max_age = scalar(part("MaxAge")?).and_then(|seconds| seconds.parse().ok());
-        Ok(Cors {
+        Ok(Some(Cors {
             allow_origins: list("AllowOrigins")?,
             allow_methods: list("AllowMethods")?,
             allow_headers: list("AllowHeaders")?,
             expose_headers: list("ExposeHeaders")?,
             max_age: max_age.ok_or_else(|| missing("HttpApi", "MaxAge"))?,
-        })
+        }))
     }
 
     /// All functions.
@@ -259,7 +254,8 @@ mod tests {
     const YAML: &str = r#"
 Parameters:
   Limit: { Type: Number, Default: 30 }
-  Pages: { Type: CommaDelimitedList, Default: "https://a.example, https://b.example" }
+  Pages: { Type: String, Default: "https://a.example,https://b.example" }
+Conditions: { HasPages: !Not [!Equals [!Ref Pages, ""]] }
 Globals:
   Function: { Environment: { Variables: { LEVEL: !Ref Level } } }
 Resources:
@@ -267,8 +263,10 @@ Resources:
     Type: AWS::Serverless::HttpApi
     Properties:
       StageName: api
-      CorsConfiguration:
-        { AllowOrigins: !Ref Pages, AllowMethods: [GET], AllowHeaders: [a, b], ExposeHeaders: [c], MaxAge: 600 }
+      CorsConfiguration: !If
+        - HasPages
+        - { AllowOrigins: !Split [",", !Ref Pages], AllowMethods: [GET], AllowHeaders: [a, b], ExposeHeaders: [c], MaxAge: 600 }
+        - !Ref AWS::NoValue
   ReadFunction:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: read } }
@@ -312,7 +310,10 @@ Resources:
             expose_headers: texts(&["c"]),
             max_age: 600,
         };
-        assert_eq!(YAML.parse::<Template>().unwrap().cors().unwrap(), cors);
+        let template = YAML.parse::<Template>().unwrap();
+        assert_eq!(template.cors(&template.names([]).unwrap()).unwrap(), Some(cors));
+        let none = template.names([("Pages".to_owned(), String::new())]).unwrap();
+        assert_eq!(template.cors(&none).unwrap(), None);
     }
 
     #[test]

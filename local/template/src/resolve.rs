@@ -38,13 +38,19 @@ pub fn resolve(value: &Value, names: &BTreeMap<String, String>) -> Result<String
     }
 }
 
-/// A list of values as text, or a single one; those that aren't there are left out.
+/// A list of values as text, `!Split` ones included, or a single one; those that aren't there are left out.
 ///
 /// # Errors
 /// Those of [`resolve`].
 pub fn resolve_all(value: &Value, names: &BTreeMap<String, String>) -> Result<Vec<String>, TemplateError> {
     match chosen(value, names)? {
         None => Ok(Vec::new()),
+        Some(value @ Value::Tagged(tagged)) if tagged.tag == "!Split" => {
+            let unresolved = || TemplateError::Unresolved(format!("{value:?}"));
+            let [separator, list] = arguments(value)? else { return Err(unresolved()) };
+            let (separator, list) = (separator.as_str().ok_or_else(unresolved)?, resolve(list, names)?);
+            Ok(list.split(separator).map(str::to_owned).collect())
+        }
         Some(Value::Sequence(values)) => {
             let lists = values.iter().map(|value| resolve_all(value, names));
             Ok(lists.collect::<Result<Vec<_>, _>>()?.concat())
@@ -87,7 +93,10 @@ pub(crate) fn evaluate(condition: &Value, names: &BTreeMap<String, String>) -> R
 }
 
 /// The branch that `!If` takes; `None` for no value.
-fn chosen<'a>(value: &'a Value, names: &BTreeMap<String, String>) -> Result<Option<&'a Value>, TemplateError> {
+pub(crate) fn chosen<'a>(
+    value: &'a Value,
+    names: &BTreeMap<String, String>,
+) -> Result<Option<&'a Value>, TemplateError> {
     match value {
         Value::Tagged(tagged) if tagged.tag == "!Ref" && tagged.value.as_str() == Some(NO_VALUE) => Ok(None),
         Value::Tagged(tagged) if tagged.tag == "!If" => {
