@@ -4,7 +4,7 @@
 use std::env;
 
 use local::paths::Paths;
-use tests::Stack;
+use tests::{Stack, unused_email};
 use tokio::process::Command;
 
 #[tokio::test]
@@ -14,6 +14,8 @@ async fn the_service_keeps_its_contract() {
     let (reader, writer) = (stack.new_artist().await, stack.new_writer().await);
     // Enough to collect, comment and withdraw.
     stack.set_balance(writer.artist.wallet.parse().expect("an address"), 1_000_000_000_000_000_000).await;
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
     let root = Paths::of_checkout().root().to_owned();
     let folder = root.join("tests/fuzz");
     let given = |name: &str, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());
@@ -22,6 +24,7 @@ async fn the_service_keeps_its_contract() {
     command.current_dir(&folder).args(["run", "../../openapi.json", "--url", &stack.map.api]);
     command.args(["--max-time", &seconds, "--seed", &seed]);
     command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key).env("CONTRACT_SEED", &seed);
+    command.env("CONTRACT_EMAIL", &email).env("CONTRACT_CODE", &code);
     command
         .env("CONTRACT_COLLECTION", format!("{:#x}", writer.collection))
         .env("CONTRACT_WALLET", &writer.artist.wallet);
