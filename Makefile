@@ -19,8 +19,8 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed brows
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
-	@$(LOCAL) test $(CARGO) test --package tests --test fuzz
 	@$(LOCAL) roles
+	@$(LOCAL) test $(CARGO) test --package tests --test fuzz
 	@local/sam/run || test $$? -eq 77
 
 # The service against its contract, for FUZZ_SECONDS (half an hour unless given) and from FUZZ_SEED (any unless given).

@@ -7,7 +7,8 @@ import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { answer, askForCode, codesFor, giveWallet, launch, open, pictures, settled, signIn, someBalances, someNotifications, unusedEmail } from "./support.mjs";
 
-const WALLET = "0xbcd4042de499d14e55001ccbb24a551f3b954096";
+/** An account of the node that no other test connects. */
+const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser;
@@ -27,6 +28,7 @@ async function walk(options) {
   const page = await open(browser, { ...options, reducedMotion: "reduce" });
   const look = async (state) => {
     await page.evaluate(() => document.fonts.ready);
+    await page.evaluate(() => window.scrollTo(0, 0));
     const wider = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     assert.ok(!wider, `${state} is wider than the window`);
     await page.screenshot({ path: `${pictures}/${state}-${options.viewport.width}-${options.colorScheme}.png`, fullPage: !state.startsWith("dialog") });
@@ -98,5 +100,12 @@ async function walk(options) {
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("Your session has ended.").waitFor();
   await look("ended");
+  await answer(page, "artists/api-keys", { status: "error", message: "Something went wrong on our side" }, 500);
+  await page.route("**/api/artists/0x*", (route) => route.abort());
+  await signIn(page);
+  await page.locator("#profile[data-state=failed]").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Mark all as viewed" }).isVisible(), false, "of who was signed in before");
+  assert.equal(await page.locator("#name-note .error").count(), 0, "of who was signed in before");
+  await look("broken");
   await page.context().close();
 }
