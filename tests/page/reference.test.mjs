@@ -28,11 +28,13 @@ test("the reference asks no other site and has samples in Python, JavaScript, Ru
   await page.screenshot({ path: `${pictures}/reference.png` });
   await page.goto("about:blank");
   await page.goto(`${stack.api}/docs#tag/moments/POST/moment/collect`);
-  await page.getByRole("heading", { name: "Collect a moment" }).first().waitFor();
+  const heading = page.getByRole("heading", { name: "Collect a moment" }).first();
+  await heading.waitFor();
   for (const [name, sample] of Object.entries(SAMPLES)) {
     await page.getByRole("button", { name: "Change code sample language" }).first().click();
     await page.getByRole("option", { name, exact: true }).click();
     await page.waitForFunction((sample) => document.body.textContent.includes(sample), sample);
+    await heading.evaluate((element) => element.scrollIntoView());
     await page.screenshot({ path: `${pictures}/reference-${name.toLowerCase()}.png` });
   }
   const others = page.requests.map((request) => request.url()).filter((url) => !url.startsWith(stack.api) && !/^(data|blob|about):/.test(url));
