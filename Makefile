@@ -15,17 +15,18 @@ INSTALL_LOG := .local/install.log
 run: tools binaries
 	@exec $(LOCAL) run
 
-test: tools tests/page/node_modules/.installed browser binaries
+test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed browser binaries
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
 	@$(LOCAL) roles
+	@$(LOCAL) test $(CARGO) test --package tests --test fuzz
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
 
-# The service against its contract, for FUZZ_SECONDS (half an hour unless given).
+# The service against its contract, for FUZZ_SECONDS (half an hour unless given) and from FUZZ_SEED (any unless given).
 fuzz: tools tests/fuzz/.venv/.installed binaries
-	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench index-bench scale-bench

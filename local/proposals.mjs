@@ -178,7 +178,7 @@ async function call(to, data) {
 function randomRequest(random) {
   const isNew = random.chance(0.6);
   const request = {
-    chainId: random.number(BigInt(CHAIN)),
+    chainId: CHAIN,
     account: random.address(),
     contract: isNew ? { name: random.name(), uri: random.uri() } : { address: collection },
     tokens: Array.from({ length: random.between(1, 4) }, () => randomToken(random)),
@@ -214,7 +214,7 @@ function randomSale(random) {
   const end = random.chance(0.4) ? U64_MAX : start + 1n + random.below(2n ** 62n);
   const sale = {
     type,
-    pricePerToken: random.number(price),
+    pricePerToken: String(price),
     saleStart: random.number(start),
     saleEnd: random.number(end),
   };

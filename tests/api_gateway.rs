@@ -109,6 +109,56 @@ async fn every_answer_can_be_traced_and_names_no_server() {
     }
 }
 
+/// The name of the limit that an answer tells, what is left of it, and in how many seconds there is more.
+fn limit_of(answer: &Answer) -> (String, u64, u64) {
+    let part = |header: &str, key: &str| {
+        let value = answer.header(header).split(';').find_map(|part| part.strip_prefix(key).map(ToOwned::to_owned));
+        value.unwrap_or_else(|| panic!("no {key} in {header}: {answer:?}"))
+    };
+    let number = |header: &str, key: &str| part(header, key).parse::<u64>().expect("a number");
+    let (name, policy) = (part("ratelimit", "\""), part("ratelimit-policy", "\""));
+    assert_eq!(name, policy);
+    let (left, reset) = (number("ratelimit", "r="), number("ratelimit", "t="));
+    assert!(left <= number("ratelimit-policy", "q="), "{answer:?}");
+    assert!((1..=number("ratelimit-policy", "w=") * 61 / 60).contains(&reset), "{answer:?}");
+    (name.trim_end_matches('"').to_owned(), left, reset)
+}
+
+#[tokio::test]
+async fn whoever_is_limited_hears_how_much_is_left_whatever_the_answer() {
+    let stack = Stack::connect();
+    let (writer, other) = (stack.new_writer().await, stack.new_writer().await);
+    let change =
+        |collection| json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "pricePerToken": "5"});
+    let sell = async |collection, headers: &[(&str, &str)]| {
+        stack.write("/sale", &writer.key, &change(collection), headers).await
+    };
+    // Gas is counted when a transaction is made, and for no refusal.
+    let keyed = [("idempotency-key", "limits")];
+    let first = limit_of(&sell(writer.collection, &keyed).await.expect_success());
+    let replayed = limit_of(&sell(writer.collection, &keyed).await.expect_success());
+    let refused = limit_of(&sell(other.collection, &[]).await.expect_error(403));
+    let second = limit_of(&sell(writer.collection, &[]).await.expect_success());
+    assert_eq!(first.0, "gas");
+    assert_eq!((replayed.1, refused.1), (first.1, first.1));
+    assert!(second.1 < first.1, "{first:?}, then {second:?}");
+
+    let challenge = async || {
+        let body = json!({"address": writer.artist.wallet});
+        let request = stack.post("/artists/wallets/challenge").bearer_auth(&writer.artist.token).json(&body);
+        limit_of(&Answer::of(request).await.expect_success())
+    };
+    let (first, second) = (challenge().await, challenge().await);
+    assert!(first.0 == "default" && second.1 < first.1, "{first:?}, then {second:?}");
+
+    let rename = async |name: String| {
+        let request = stack.http.patch(format!("{}/artists/me", stack.map.api)).bearer_auth(&writer.artist.token);
+        limit_of(&Answer::of(request.json(&json!({"username": name}))).await.expect_success())
+    };
+    let name = format!("n{}", &writer.artist.wallet[2..20]);
+    assert_eq!((rename(name.clone()).await.1, rename(format!("{name}x")).await.1), (3, 2));
+}
+
 #[tokio::test]
 async fn what_is_secret_or_personal_may_not_be_kept() {
     let stack = Stack::connect();

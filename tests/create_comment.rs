@@ -33,7 +33,7 @@ async fn the_reply_of_one_artist_appears_under_the_comment_of_another() {
     assert_eq!(comment["sender"], artist.artist.wallet);
 
     // Everybody else has collected it, and pays a spark.
-    let reply = json!({"tokenId": 1, "text": "Where?", "replyTo": comment["commentId"]});
+    let reply = json!({"tokenId": "1", "text": "Where?", "replyTo": comment["commentId"]});
     let answer = say(&stack, collection, &collector.key, reply.clone()).await.expect_error(403);
     assert_eq!(answer.body["message"], "Collect this moment before commenting");
     stack.set_balance(collector.account, FEE + 1_000).await;

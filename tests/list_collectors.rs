@@ -1,6 +1,6 @@
 //! `GET /collectors`
 
-use alloy::primitives::U256;
+use alloy::{primitives::U256, providers::ext::AnvilApi};
 use serde_json::{Value, json};
 use shared::{
     model::{Address, Amount, ArtistId, Period, RankedBy, SortOrder, Spending},
@@ -40,6 +40,31 @@ async fn nobody_collected_from_a_stranger() {
     assert_eq!(answer.body, json!({"collectors": [], "page": 7}));
     assert_eq!((answer.header("link"), answer.header("cache-control")), ("", "public, max-age=5"));
     assert!(answer.header("etag").starts_with("W/"));
+}
+
+#[tokio::test]
+async fn who_pays_for_a_collect_is_ranked_once_its_block_is_final() {
+    let stack = Stack::connect();
+    let (artist, buyer) = (stack.new_collector().await, stack.new_collector().await);
+    let collection = stack.release(&artist.key, "Ranked", &["ar://1".to_owned()]).await;
+    stack.set_balance(buyer.account, 1_000_000_000_000_000_000).await;
+    let order = json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "amount": 2, "comment": ""});
+    stack.write("/moment/collect", &buyer.key, &order, &[]).await.expect_success();
+    stack.chain().anvil_mine(Some(3), None).await.expect("blocks");
+
+    let path = format!("/collectors?artist={}&period=day&sort_by=eth_spent", artist.artist.wallet);
+    let is_ranked = |body: &Value| body["collectors"].as_array().is_some_and(|rows| !rows.is_empty());
+    let ranked = stack.wait_until(&path, is_ranked).await;
+    let mut collector = ranked["collectors"][0].clone();
+    assert!(collector["artist_id"].take().is_string());
+    assert_eq!(
+        collector,
+        json!({
+            "artist_id": null, "username": "", "wallets": [{"address": buyer.artist.wallet, "type": "embedded"}],
+            "collected_count": 1, "eth_spent": "0.000000000000002", "usdc_spent": "0",
+        })
+    );
+    assert_eq!(ranked["collectors"].as_array().map(Vec::len), Some(1));
 }
 
 /// Any page costs the same however many collectors there are, whichever they are sorted by.

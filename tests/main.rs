@@ -2,6 +2,7 @@
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
 mod airdrop_moment;
+mod answers;
 mod api_gateway;
 mod build_proposal;
 mod challenge_wallet;

@@ -1,10 +1,10 @@
 //! The README's walk-through: what a reader pastes, line by line.
 
-use std::{env, path::PathBuf, time::Duration};
+use std::{env, path::PathBuf, process::Stdio, time::Duration};
 
 use local::paths::Paths;
 use tests::{Answer, Stack, unused_email};
-use tokio::process::Command;
+use tokio::{io::AsyncWriteExt, process::Command};
 
 #[tokio::test]
 async fn the_walk_can_be_walked() {
@@ -19,8 +19,15 @@ async fn the_walk_can_be_walked() {
         .replace(".local/stack.json", &map.to_string_lossy())
         .replace("you@example.com", &unused_email());
     let script = format!("{walk}\necho; echo $COLLECTION $TOKEN_ID");
-    let output = Command::new("bash").args(["-euo", "pipefail", "-c", &script]).current_dir(root).output().await;
-    let output = output.expect("bash runs");
+    // As whoever pastes it has it: line by line, with what a shell does to lines that are typed.
+    let mut bash = Command::new("bash");
+    bash.args(["-euo", "pipefail", "-o", "history", "-o", "histexpand"]).current_dir(root).kill_on_drop(true);
+    bash.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut bash = bash.spawn().expect("bash runs");
+    let mut lines = bash.stdin.take().expect("its input");
+    lines.write_all(script.as_bytes()).await.expect("bash reads");
+    drop(lines);
+    let output = bash.wait_with_output().await.expect("bash ends");
     let (answer, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{answer}\n{errors}");
     let moment = answer.lines().last().and_then(|line| line.split_once(' '));
@@ -28,7 +35,7 @@ async fn the_walk_can_be_walked() {
     for _ in 0..100 {
         let url = format!("/comments?collectionAddress={collection}&tokenId={token}");
         let comments = Answer::of(stack.get(&url)).await.expect_success();
-        if comments.body["comments"][0]["comment"] == "High water!" {
+        if comments.body["comments"][0]["comment"] == "High water" {
             return;
         }
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -20,7 +20,7 @@ const WRITE_ERRORS: [u16; 7] = [402, 403, 409, 422, 429, 502, 503];
 pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors: &[u16]) {
     let is_set = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
     let (has_body, has_credential) = (operation["requestBody"].is_object(), is_set(&operation["security"]));
-    let is_limited = effect == Effect::Nothing && own_errors.contains(&429);
+    let is_limited = effect == Effect::Write || own_errors.contains(&429);
     let mut errors = vec![500];
     errors.extend(own_errors);
     if has_body || is_set(&operation["parameters"]) {

@@ -84,14 +84,18 @@ fn idempotency_key() -> Value {
     })
 }
 
+const LIMIT_POLICY: &str = "The limit on such requests, where there is one: `\"name\";q=most;w=seconds`. What is counted is \
+    requests, unless `qu` says otherwise: `gas`, which the service pays for an artist on a chain, by the day (UTC); \
+    `names`, usernames that were given up and are kept.";
+
 fn headers() -> Value {
     let header = |is_required: bool, description: &str, schema: Value| json!({"description": description, "required": is_required, "schema": schema});
     let text = || json!({"type": "string"});
     json!({
         "RequestId": header(true, "The id under which the logs have this request.", text()),
         "RetryAfter": header(true, "Seconds until it is worth asking again.", json!({"type": "integer", "minimum": 0})),
-        "RateLimitPolicy": header(false, "The limits: `\"name\";q=requests;w=seconds`.", text()),
-        "RateLimit": header(false, "What is left of them: `\"name\";r=requests;t=seconds`.", text()),
+        "RateLimitPolicy": header(false, LIMIT_POLICY, text()),
+        "RateLimit": header(false, "What is left of it: `\"name\";r=left;t=seconds`, the seconds being those until there is more.", text()),
         "IdempotentReplayed": header(
             false,
             "`true` when an earlier request with the same `Idempotency-Key` was answered this.",
@@ -132,13 +136,13 @@ fn responses() -> Map<String, Value> {
         let mut add = |name: &str, component: &str| headers[name] = header_ref(component);
         match status {
             401 => add("www-authenticate", "WwwAuthenticate"),
-            429 => {
-                add("ratelimit", "RateLimit");
-                add("ratelimit-policy", "RateLimitPolicy");
-                add("retry-after", "RetryAfter");
-            }
-            502 | 503 => add("retry-after", "RetryAfter"),
+            429 | 502 | 503 => add("retry-after", "RetryAfter"),
             _ => {}
+        }
+        // What such an answer is given for can come after the request was counted.
+        if matches!(status, 402 | 403 | 404 | 409 | 422 | 429 | 500 | 502 | 503) {
+            add("ratelimit", "RateLimit");
+            add("ratelimit-policy", "RateLimitPolicy");
         }
         let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}});
         (name.to_owned(), json!({"description": description, "headers": headers, "content": content}))

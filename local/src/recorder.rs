@@ -9,7 +9,7 @@ use std::{
 use axum::{
     Router,
     body::Bytes,
-    extract::State,
+    extract::{DefaultBodyLimit, State},
     http::{HeaderMap, HeaderName, StatusCode},
 };
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,9 @@ use crate::{
     Error,
     cloud::{ACCOUNT, REGION},
 };
+
+/// Most bytes of a request to DynamoDB.
+const MAX_REQUEST: usize = 16 << 20;
 
 /// Something that a role must allow.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -75,7 +78,8 @@ impl Recorder {
         let upstream = Upstream { url: url.to_owned(), client: reqwest::Client::new(), records: Arc::clone(&records) };
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}", listener.local_addr()?);
-        tokio::spawn(axum::serve(listener, Router::new().fallback(forward).with_state(upstream)).into_future());
+        let router = Router::new().fallback(forward).layer(DefaultBodyLimit::max(MAX_REQUEST)).with_state(upstream);
+        tokio::spawn(axum::serve(listener, router).into_future());
         Ok(Self { url, records })
     }
 

@@ -6,26 +6,29 @@ it are sent as they are.
 
 import os
 import random
-import uuid
 
 import schemathesis
 
 COLLECTION = os.environ["CONTRACT_COLLECTION"]
 WALLET = os.environ["CONTRACT_WALLET"]
 CHAIN = 8453
-CHANCE = random.Random(1155)
+GOVERNANCE_CHAIN = 1
+# What signs in, once.
+SIGN_IN = {"email": os.environ["CONTRACT_EMAIL"], "code": os.environ["CONTRACT_CODE"]}
+# The order of calls follows from the seed, and so does what is drawn here.
+CHANCE = random.Random(int(os.environ["CONTRACT_SEED"]))
 
-# What a request that keeps to the schema can still be refused for: rules between fields, and between a field and what is
-# there. Each is the end of a message of the service's.
+# What a request that keeps to the schema can still be refused for: rules between fields, between parameters, and between a
+# field and what is there or configured. Each is the end of a message of the service's.
 RULES = (
     "is not a chain that this service serves",
     "is not a chain that this service writes to",
     "is not a chain that this service is configured for",
+    "is not a chain that this service builds proposals for",
     "needs an artist, and no collection",
     "must be an address or a username",
     "must not be a contract of the protocol: it would keep the money",
     "has a wrong EIP-55 checksum: check the address, or write it in lower case",
-    "must not be the zero address",
     "must be one of your own wallets",
     "must have at least 2 recipients",
     "must not name a recipient twice",
@@ -34,8 +37,12 @@ RULES = (
     "must not mix letters of different alphabets",
     "must not look like a name in Latin letters: write it in them",
     'must be 3 to 32 letters, digits, "_", "." and "-"',
-    f"over this message; a contract wallet must be deployed on chain {CHAIN}",
+    *(f"over this message; a contract wallet must be deployed on chain {chain}" for chain in (1, CHAIN)),
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
+    "must be ETH, USDC, or the contract of one of them on this chain",
+    "must be a comment on this moment",
+    "must not be after the sale's end",
+    "must not be your own account",
     "is required for a sale in an ERC-20 currency",
     "must not be more than maxSupply",
     "must be a percentage over 0 and up to 100, with at most 4 decimals",
@@ -50,21 +57,24 @@ def before_call(context, case, kwargs):
     """Points a case that keeps to the contract at what is there, two times of three."""
     if not is_positive(case):
         return
-    case.body = whole(case.body)
+    if case.path == "/oauth/login" and isinstance(case.body, dict):
+        case.body.update(SIGN_IN)
+        SIGN_IN.clear()
     if CHANCE.random() < 0.33:
         return
     if "Idempotency-Key" in (case.headers or {}):
-        case.headers["Idempotency-Key"] = uuid.uuid4().hex
+        case.headers["Idempotency-Key"] = f"{CHANCE.getrandbits(128):032x}"
     path = case.path_parameters or {}
     if {"network", "contract"} <= path.keys():
         path.update(network=f"eip155:{CHAIN}", contract=f"erc1155:{COLLECTION}")
+    if "address" in path:
+        path["address"] = WALLET
     if isinstance(case.query, dict):
         fit(case.query, as_text=True)
     if isinstance(case.body, dict):
-        governance_chain = case.body.get("chainId") if case.path == "/governance" else None
         fit(case.body)
-        if governance_chain is not None:
-            case.body["chainId"] = governance_chain
+        if case.path == "/governance":
+            case.body["chainId"] = GOVERNANCE_CHAIN
 
 
 @schemathesis.hook
@@ -87,19 +97,12 @@ def is_positive(case):
     return case.meta is not None and case.meta.generation.mode.is_positive
 
 
-def whole(value):
-    """The value with 1 for 1.0, which JSON Schema calls an integer and the service doesn't."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**64:
-        return int(value)
-    if isinstance(value, dict):
-        return {name: whole(part) for name, part in value.items()}
-    return [whole(part) for part in value] if isinstance(value, list) else value
-
-
 def fit(values, as_text=False):
     """Puts what is there into `values`, and into the objects inside."""
     for name, value in list(values.items()):
-        if name == "collectionAddress" or (name == "address" and {"name", "uri"} & values.keys()):
+        if name == "address" and as_text:
+            values[name] = WALLET
+        elif name == "collectionAddress" or (name == "address" and {"name", "uri"} & values.keys()):
             values[name] = COLLECTION
         elif name == "tokenId":
             values[name] = "1"

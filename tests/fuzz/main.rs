@@ -1,10 +1,10 @@
 //! Sends the running service what its contract allows and what it doesn't, and holds every answer to the contract. For how
-//! many seconds, `FUZZ_SECONDS` says.
+//! many seconds, `FUZZ_SECONDS` says, and `FUZZ_SEED` from which seed, which is printed: the same one sends the same again.
 
 use std::env;
 
 use local::paths::Paths;
-use tests::Stack;
+use tests::{Stack, unused_email};
 use tokio::process::Command;
 
 #[tokio::test]
@@ -12,16 +12,23 @@ async fn the_service_keeps_its_contract() {
     let stack = Stack::connect();
     // Whoever plays with keys may revoke them all: what writes is another's.
     let (reader, writer) = (stack.new_artist().await, stack.new_writer().await);
+    // Enough to collect, comment and withdraw.
+    stack.set_balance(writer.artist.wallet.parse().expect("an address"), 1_000_000_000_000_000_000).await;
+    let email = unused_email();
+    let code = stack.code_for(&email).await;
     let root = Paths::of_checkout().root().to_owned();
     let folder = root.join("tests/fuzz");
-    let seconds = env::var("FUZZ_SECONDS").unwrap_or_else(|_| "150".to_owned());
+    let given = |name: &str, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());
+    let (seconds, seed) = (given("FUZZ_SECONDS", "150"), given("FUZZ_SEED", "1155"));
     let mut command = Command::new(folder.join(".venv/bin/schemathesis"));
-    command.current_dir(&folder).args(["run", "../../openapi.json", "--url", &stack.map.api, "--max-time", &seconds]);
-    command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key);
+    command.current_dir(&folder).args(["run", "../../openapi.json", "--url", &stack.map.api]);
+    command.args(["--max-time", &seconds, "--seed", &seed]);
+    command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key).env("CONTRACT_SEED", &seed);
+    command.env("CONTRACT_EMAIL", &email).env("CONTRACT_CODE", &code);
     command
         .env("CONTRACT_COLLECTION", format!("{:#x}", writer.collection))
         .env("CONTRACT_WALLET", &writer.artist.wallet);
     command.env("PYTHONPATH", &folder).env("PYTHONDONTWRITEBYTECODE", "1").kill_on_drop(true);
     let status = command.status().await.expect("schemathesis runs: `make tools` installs it");
-    assert!(status.success(), "the service doesn't keep to openapi.json: see above");
+    assert!(status.success(), "the service doesn't keep to openapi.json: see above, and again with FUZZ_SEED={seed}");
 }

@@ -5,9 +5,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { answer, askForCode, codesFor, giveWallet, launch, open, pictures, settled, someBalances, someNotifications, unusedEmail } from "./support.mjs";
+import { answer, askForCode, codesFor, giveWallet, launch, open, pictures, settled, signIn, someBalances, someNotifications, unusedEmail } from "./support.mjs";
 
-const WALLET = "0xbcd4042de499d14e55001ccbb24a551f3b954096";
+/** An account of the node that no other test connects. */
+const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 let browser;
@@ -27,6 +28,7 @@ async function walk(options) {
   const page = await open(browser, { ...options, reducedMotion: "reduce" });
   const look = async (state) => {
     await page.evaluate(() => document.fonts.ready);
+    await page.evaluate(() => window.scrollTo(0, 0));
     const wider = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     assert.ok(!wider, `${state} is wider than the window`);
     await page.screenshot({ path: `${pictures}/${state}-${options.viewport.width}-${options.colorScheme}.png`, fullPage: !state.startsWith("dialog") });
@@ -36,6 +38,9 @@ async function walk(options) {
     assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], state);
   };
   await giveWallet(page, WALLET);
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const parts = (url) => /\/api\/(smartwallet|notifications|artists\/(api-keys|0x\w+))$/.test(url.pathname);
   const shifts = await page.evaluateHandle(() => {
     const seen = [];
     new PerformanceObserver((list) => seen.push(...list.getEntries().filter((entry) => !entry.hadRecentInput).map(({ value }) => value))).observe({ type: "layout-shift", buffered: true });
@@ -48,12 +53,23 @@ async function walk(options) {
   await page.getByLabel("The code we sent").fill("000000");
   await page.locator("#code-note .error").waitFor();
   await look("code-wrong");
-  await answer(page, "smartwallet", someBalances("0x"));
-  await answer(page, "notifications", someNotifications("0x"));
+  // What isn't answered yet is loading, and then empty.
+  await page.route(parts, async (route) => {
+    await held;
+    await route.continue();
+  });
   await page.getByLabel("The code we sent").fill((await codesFor(email)).at(-1));
   await page.getByRole("heading", { name: "Profile" }).waitFor();
+  await look("loading");
+  release();
   await settled(page);
+  await page.unrouteAll({ behavior: "wait" });
+  await look("empty");
   assert.ok((await shifts.evaluate((seen) => seen.reduce((sum, value) => sum + value, 0))) < 0.1, "the page jumped");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await answer(page, "smartwallet", someBalances("0x"));
+  await answer(page, "notifications", someNotifications("0x"));
+  await signIn(page);
   await page.getByLabel("Username").fill("a b");
   await page.getByLabel("Bio").fill("Painter of small hours.\nPrints, loops and other moments since 2019.");
   await page.getByRole("button", { name: "Save profile" }).click();
@@ -62,6 +78,8 @@ async function walk(options) {
   await page.getByLabel("Name of a new key").fill("My site");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.locator("#key-list li").waitFor();
+  await page.getByRole("button", { name: "Connect Test Wallet" }).click();
+  await page.getByText("Your own", { exact: true }).waitFor();
   await look("account");
   await page.getByRole("button", { name: "Save profile" }).click();
   await page.getByText("Saved.").waitFor();
@@ -69,11 +87,25 @@ async function walk(options) {
   await page.getByRole("button", { name: "Revoke My site" }).click();
   await look("dialog");
   await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: `Disconnect ${WALLET}` }).click();
+  await page.getByRole("button", { name: "Disconnect", exact: true }).click();
+  await page.locator("#wallet-list li").nth(1).waitFor({ state: "detached" });
   for (const path of ["smartwallet", "notifications", "artists/api-keys"]) await answer(page, path, { status: "error", message: "Something went wrong on our side" }, 500);
   await page.getByRole("button", { name: "Create key" }).click();
   await page.locator("#name-note .error").waitFor();
   await page.getByRole("button", { name: "Mark all as viewed" }).click();
   await page.locator("#notification-problem", { hasText: "went wrong" }).waitFor();
   await look("failed");
+  await answer(page, "artists/api-keys", { status: "error", message: "The token is not valid or has expired" }, 401);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByText("Your session has ended.").waitFor();
+  await look("ended");
+  await answer(page, "artists/api-keys", { status: "error", message: "Something went wrong on our side" }, 500);
+  await page.route("**/api/artists/0x*", (route) => route.abort());
+  await signIn(page);
+  await page.locator("#profile[data-state=failed]").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Mark all as viewed" }).isVisible(), false, "of who was signed in before");
+  assert.equal(await page.locator("#name-note .error").count(), 0, "of who was signed in before");
+  await look("broken");
   await page.context().close();
 }

@@ -2,6 +2,8 @@
 
 mod answer;
 mod artist;
+mod ground;
+pub mod history;
 mod published;
 mod reading;
 mod relay;
@@ -13,6 +15,7 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
+pub use ground::Ground;
 pub use local::recorder::{Call, Recorder};
 pub use published::Published;
 pub use reading::{document, fields};
@@ -22,3 +25,6 @@ pub use stack::Stack;
 pub use veil::Veil;
 pub use wallet::{personal_sign, safe_of, sign_as_safe};
 pub use write::{Collector, Writer};
+
+/// Whatever keeps a test from going on.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;

@@ -24,7 +24,7 @@ pub struct Sandbox {
 impl Sandbox {
     /// `binary` with the stack's tables, and these variables in place of its own.
     pub async fn with_variables(stack: &Stack, binary: &str, variables: &[(&str, &str)]) -> Self {
-        Self::start(stack, binary, variables, stack.endpoints()).await
+        Self::with(stack, binary, variables, &stack.map.dynamodb).await
     }
 
     /// `binary` with empty tables of its own.
@@ -35,10 +35,12 @@ impl Sandbox {
 
     /// `binary` with the tables that are at another endpoint.
     pub async fn with_database(stack: &Stack, binary: &str, dynamodb: &str) -> Self {
-        Self::start(stack, binary, &[], Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() }).await
+        Self::with(stack, binary, &[], dynamodb).await
     }
 
-    async fn start(stack: &Stack, binary: &str, variables: &[(&str, &str)], endpoints: Endpoints) -> Self {
+    /// `binary` with these variables in place of its own, and with the tables that are at an endpoint.
+    pub async fn with(stack: &Stack, binary: &str, variables: &[(&str, &str)], dynamodb: &str) -> Self {
+        let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() };
         let (paths, template) = (Paths::of_checkout(), template());
         let name = format!("sandbox-{}", Uuid::new_v4().simple());
         let logs = paths.local("test-sandboxes");

@@ -75,7 +75,7 @@ impl BuildProposal {
 impl Endpoint for BuildProposal {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let asked = BuildProposalRequest::parse(request, &self.governances)?;
-        let limits = rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?;
+        request.note_limits(&rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?);
         let Governance { chain, governor, node } = asked.governance;
         let (executor, split, destination) = tokio::join!(
             asked.governance.executor(),
@@ -93,11 +93,6 @@ impl Endpoint for BuildProposal {
         let creation = split.and_then(|split| split.creation);
         let proposal = Proposal::new(&publisher, creation.as_ref(), destination, &asked.moments, asked.description);
         asked.governance.admit(executor, account, &proposal).await?;
-        Ok(Response::json(&BuildProposalResponse {
-            governor: (*governor).into(),
-            args: proposal.arguments(),
-            value: "0",
-        })?
-        .limited(&limits))
+        Response::json(&BuildProposalResponse { governor: (*governor).into(), args: proposal.arguments(), value: "0" })
     }
 }

@@ -95,11 +95,11 @@ impl Endpoint for ChallengeWallet {
         let now = clock::now()?;
         let artist = self.callers.authenticate(request, now).await?;
         let ChallengeWalletRequest { address, chain } = ChallengeWalletRequest::parse(request, &self.chains)?;
-        let limits = rate_limit::admit(&self.windows, &self.limits(artist, request), now).await?;
+        request.note_limits(&rate_limit::admit(&self.windows, &self.limits(artist, request), now).await?);
         let account = self.artists.profile(artist).await?.ok_or_else(no_artist)?.artist.embedded_wallet;
         let message = self.challenger.message(address, chain, account, now)?;
         self.challenges.put(&StoredChallenge::new(message.as_str(), artist, address, chain, now.as_secs())).await?;
-        Ok(Response::json(&ChallengeWalletResponse { message: message.as_str() })?.limited(&limits))
+        Response::json(&ChallengeWalletResponse { message: message.as_str() })
     }
 }
 

@@ -81,7 +81,7 @@ impl CreateCommentRequest {
     fn parse(request: &Request, writers: &Writers) -> Result<Self, ApiError> {
         let mut fields = request.json()?;
         let collection = writers.collection(&mut request.path_parameters().beside(&fields));
-        let token = fields.required_number("tokenId");
+        let token = fields.required("tokenId");
         let text = fields.required("text");
         let reply_to = fields.optional("replyTo");
         fields.finish(|| {

@@ -90,14 +90,13 @@ impl Index {
 }
 
 impl Index {
-    /// Applies what others found out meanwhile, as much of it as one run may. Whether there was anything.
+    /// Applies some of what is left to do besides events: what others found out, and what concerns many moments.
     ///
     /// # Errors
     /// When storage fails; the unit must then be thrown away.
-    pub async fn apply_found(&mut self, unit: &mut Unit) -> Result<bool, StoreError> {
-        let told = timeline::tell_arrived(unit, &self.documents, self.chain.id).await?;
-        let relisted = timeline::relist_renamed(unit, &self.timelines, &self.artists, self.chain.id).await?;
-        Ok(told + relisted > 0)
+    pub async fn apply_left(&mut self, unit: &mut Unit) -> Result<(), StoreError> {
+        timeline::tell_arrived(unit, &self.documents, self.chain.id).await?;
+        timeline::relist_due(unit, &self.timelines, &self.artists, self.chain.id).await
     }
 }
 

@@ -1,11 +1,12 @@
-//! Carries changes of artists through a chain's rows: their names into what shows them. A page of places at a time, each
-//! written as a batch of its own, so that a run that ends in between goes on where it was.
+//! Carries changes of artists through a chain's rows: their names into what shows them, and what they made into the
+//! timelines of those who go by a name. A page of places at a time, each written as a batch of its own, so that a run that
+//! ends in between goes on where it was.
 
 use std::collections::BTreeSet;
 
 use shared::{
     model::{Address, ChainId},
-    store::{ArtistChange, ArtistChanged, Artists, CarriedChange, NamedPlace, StoreError, Unit},
+    store::{ArtistChange, ArtistChanged, Artists, CarriedChange, Concerned, NamedPlace, StoreError, Unit},
 };
 
 /// Places that are rewritten together.
@@ -32,6 +33,11 @@ pub fn keep(unit: &mut Unit, chain: ChainId, changes: &[ArtistChanged]) -> Resul
 pub async fn carry_on(unit: &mut Unit, chain: ChainId, artists: &Artists) -> Result<bool, StoreError> {
     let Some(CarriedChange { change, reached }) = unit.oldest_change(chain).await? else { return Ok(false) };
     let wallets = wallets(artists, &change).await?;
+    if reached.is_none() {
+        for wallet in &wallets {
+            unit.relist(chain, Concerned::By(*wallet)).await?;
+        }
+    }
     let names = artists.usernames(&Vec::from_iter(wallets.iter().copied())).await?;
     let mut places: Vec<NamedPlace> = Vec::new();
     for &wallet in wallets.iter().filter(|wallet| reached.as_ref().is_none_or(|at| at.wallet <= **wallet)) {

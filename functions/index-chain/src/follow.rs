@@ -54,6 +54,9 @@ const MAX_EVENTS: usize = 4_000;
 /// shorter.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long one run works on what no block waits for; new blocks are read by the next.
+const BESIDE_BLOCKS: Duration = Duration::from_secs(20);
+
 /// How often in one run the chain may change as it is read.
 const MAX_CHANGES: u32 = 10;
 
@@ -108,8 +111,8 @@ impl Follower {
     }
 
     /// Reads whatever is confirmed and not read yet, at most to block `to` and until `deadline`, after undoing what the
-    /// chain dropped. Then carries changes of artists through the rows: those that are left from before, and `changes`,
-    /// which are kept for later runs as soon as this returns without an error.
+    /// chain dropped. Then, for a while, does what is left besides: what others found out, what concerns many rows, and changes
+    /// of artists, those from before and `changes`, which are kept for later runs as soon as this returns without an error.
     ///
     /// # Errors
     /// When nodes or storage fail; what was read before stays read.
@@ -122,7 +125,7 @@ impl Follower {
         // Boxed: a future of this depth is too much for the compiler to lay out.
         let done = Box::pin(async {
             let followed = self.follow_from_where_it_was(to, deadline).await?;
-            self.carry(changes, deadline).await?;
+            self.work_beside_blocks(changes, deadline).await?;
             Ok(followed)
         })
         .await;
@@ -159,25 +162,34 @@ impl Follower {
         }
     }
 
-    async fn carry(&mut self, changes: &[ArtistChanged], deadline: Option<Instant>) -> Result<(), IndexError> {
+    async fn work_beside_blocks(
+        &mut self,
+        changes: &[ArtistChanged],
+        deadline: Option<Instant>,
+    ) -> Result<(), IndexError> {
         carry::keep(&mut self.unit, self.chain.id, changes)?;
         self.commit_beside_blocks().await?;
-        while deadline.is_none_or(|deadline| Instant::now() < deadline)
-            && carry::carry_on(&mut self.unit, self.chain.id, &self.artists).await?
-        {
-            self.commit_beside_blocks().await?;
+        let end = deadline.map(|deadline| deadline.min(Instant::now() + BESIDE_BLOCKS));
+        while end.is_none_or(|end| Instant::now() < end) {
+            self.index.apply_left(&mut self.unit).await?;
+            let has_applied = self.commit_beside_blocks().await?;
+            carry::carry_on(&mut self.unit, self.chain.id, &self.artists).await?;
+            if !self.commit_beside_blocks().await? && !has_applied {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// Writes what was changed though no block did it. Before the first block is read there is nothing to change.
-    async fn commit_beside_blocks(&mut self) -> Result<(), IndexError> {
+    /// Writes what was changed though no block did it, as if it belonged to the last block that was read. Before the first
+    /// block is read there is nothing to change. Whether anything was written.
+    async fn commit_beside_blocks(&mut self) -> Result<bool, IndexError> {
         let newest = self.journal.progress().milestones().next();
         match newest.filter(|newest| self.unit.is_changed() && newest.number + 1 == self.next_block()) {
-            Some(newest) => self.commit(newest, None).await,
+            Some(newest) => self.commit(newest, None).await.map(|()| true),
             None => {
                 self.unit.clear();
-                Ok(())
+                Ok(false)
             }
         }
     }
@@ -200,16 +212,6 @@ impl Follower {
             let range = self.reader.read(first, last, before, final_block, known).await?;
             followed.events += range.events.len();
             self.apply(range, final_block).await?;
-        }
-        self.apply_found(final_block).await
-    }
-
-    /// Applies what others found out, as if it belonged to the last block that was read.
-    async fn apply_found(&mut self, final_block: Option<u64>) -> Result<(), IndexError> {
-        let Some(last) = self.journal.progress().milestones().next() else { return Ok(()) };
-        let is_newest = last.number + 1 == self.next_block();
-        if is_newest && self.index.apply_found(&mut self.unit).await? {
-            self.commit(last, final_block).await?;
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ struct ListCommentsQuery {
     #[param(default = json!(ChainId::DEFAULT), required = false)]
     chain_id: ChainId,
     /// How many comments to pass over.
-    #[param(default = 0, required = false)]
+    #[param(default = 0, required = false, value_type = u64)]
     offset: Whole,
     /// The comment whose direct replies are asked for; top-level comments unless given.
     reply_to_id: Option<CommentId>,

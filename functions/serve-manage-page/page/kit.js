@@ -36,9 +36,10 @@ export async function call(method, path, body) {
   } catch {
     throw new Refusal(0, navigator.onLine ? "The service can't be reached: try again in a moment." : "You are offline: try again once you aren't.");
   }
+  if (response.status === 401 && asked.token && asked === session) onExpiry();
+  // Whoever isn't signed in any more is told nothing of what they were answered.
   if (asked !== session) throw new Refusal(0, "");
   if (response.ok && answer) return answer;
-  if (response.status === 401 && asked.token) onExpiry();
   const id = response.headers.get("x-request-id");
   const message = response.status < 500 && answer?.message
     ? `${answer.message}.`

@@ -23,7 +23,7 @@ function holdResend(seconds) {
     const left = Math.ceil((until - Date.now()) / 1000);
     const wait = left >= 120 ? `${Math.ceil(left / 60)} min` : `${left} s`;
     button.ariaDisabled = String(left > 0);
-    button.textContent = left > 0 ? `Send another code in ${wait}` : "Send another code";
+    button.textContent = left > 0 ? `Another code in ${wait}` : "Send another code";
     if (left <= 0) clearInterval(resendTimer);
   };
   resendTimer = setInterval(tick, 1000);
@@ -116,7 +116,7 @@ function signOut(reason) {
   for (const text of document.querySelectorAll(".problem, .outcome, .reason")) text.textContent = "";
   for (const input of document.querySelectorAll("[aria-invalid]")) markField(input);
   for (const form of document.forms) form.reset();
-  for (const part of ["account", "session"]) $(part).hidden = true;
+  for (const part of ["account", "session", "view-all"]) $(part).hidden = true;
   $("farewell").hidden = !reason;
   $("farewell").textContent = reason ?? "";
   $("entry").hidden = false;

@@ -8,9 +8,9 @@ use std::time::Duration;
 use shared::{
     auth::caller::CallerAuthenticator,
     clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
     profile::{ArtistResponse, no_artist},
-    store::{Artists, HELD_NAMES, ProfileChange, ProfileRefusal, Table},
+    store::{Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal, Table},
     telemetry,
 };
 
@@ -42,6 +42,9 @@ impl Endpoint for UpdateArtist {
         let change = parse(request)?;
         let profile = self.artists.update_profile(artist, &change, now.as_secs()).await?;
         let profile = profile.map_err(|refusal| refused(refusal, now))?;
+        if change.username.is_some() {
+            request.note_limits(&[names_limit(profile.held_until(now.as_secs()), now)]);
+        }
         Response::json(&ArtistResponse::of(&profile)?)
     }
 }
@@ -70,10 +73,21 @@ fn refused(refusal: ProfileRefusal, now: Duration) -> ApiError {
     match refusal {
         ProfileRefusal::Gone => no_artist(),
         ProfileRefusal::NameTaken => ApiError::conflict("The username is taken, or kept for whoever had it lately"),
-        ProfileRefusal::TooManyNames { until } => ApiError::too_many_requests(
+        ProfileRefusal::TooManyNames { until } => ApiError::limited(
             "Usernames that you gave up are kept for you for 30 days: take one of them back, or wait until one is free",
-            u32::try_from(HELD_NAMES).unwrap_or(u32::MAX),
-            Duration::from_secs(until).saturating_sub(now),
+            &names_limit(std::iter::repeat_n(until, HELD_NAMES), now),
         ),
     }
+}
+
+/// How far the limit on names that are kept is used up, by names that are kept until these Unix times in seconds.
+fn names_limit(until: impl Iterator<Item = u64>, now: Duration) -> RateLimit {
+    let (mut left, mut first) = (HELD_NAMES, NAME_HELD_FOR);
+    for until in until {
+        left = left.saturating_sub(1);
+        first = first.min(Duration::from_secs(until).saturating_sub(now));
+    }
+    let count = |names: usize| u64::try_from(names).unwrap_or(u64::MAX);
+    let (max, left) = (count(HELD_NAMES), count(left));
+    RateLimit { unit: LimitUnit::HeldNames, max, window: NAME_HELD_FOR, left, reset: first }
 }

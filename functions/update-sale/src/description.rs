@@ -1,7 +1,10 @@
 use shared::{model::MomentRef, writing::SentTransaction};
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{AllOfBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::AnyOfBuilder},
+    openapi::{
+        AllOfBuilder, ObjectBuilder, Ref, RefOr, Schema, Type,
+        schema::{AnyOfBuilder, SchemaType},
+    },
 };
 
 use super::{SaleChange, UpdateSaleRequest};
@@ -38,15 +41,16 @@ impl PartialSchema for UpdateSaleRequest {
     fn schema() -> RefOr<Schema> {
         let moment =
             ObjectBuilder::new().property("moment", Ref::from_schema_name(MomentRef::name())).required("moment");
-        let given = |name: &str, r#type: Type| {
-            ObjectBuilder::new().property(name, ObjectBuilder::new().schema_type(r#type)).required(name)
+        let given = |name: &str, r#type: &SchemaType| {
+            ObjectBuilder::new().property(name, ObjectBuilder::new().schema_type(r#type.clone())).required(name)
         };
+        let (text, whole) = (&Type::String.into(), &SchemaType::from_iter([Type::Integer, Type::String]));
         let one_at_least = AnyOfBuilder::new()
-            .item(given("pricePerToken", Type::String))
-            .item(given("saleStart", Type::Integer))
-            .item(given("saleEnd", Type::Integer))
-            .item(given("maxTokensPerAddress", Type::Integer))
-            .item(given("fundsRecipient", Type::String));
+            .item(given("pricePerToken", text))
+            .item(given("saleStart", whole))
+            .item(given("saleEnd", whole))
+            .item(given("maxTokensPerAddress", whole))
+            .item(given("fundsRecipient", text));
         AllOfBuilder::new().item(moment).item(SaleChange::schema()).item(one_at_least).into()
     }
 }

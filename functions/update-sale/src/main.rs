@@ -81,9 +81,9 @@ impl UpdateSaleRequest {
         let moment = writers.moment(&mut fields);
         let change = SaleChange {
             price: fields.optional("pricePerToken"),
-            start: fields.optional_number("saleStart"),
-            end: fields.optional_number("saleEnd"),
-            max_per_address: fields.optional_number("maxTokensPerAddress"),
+            start: fields.optional_exact("saleStart"),
+            end: fields.optional_exact("saleEnd"),
+            max_per_address: fields.optional_exact("maxTokensPerAddress"),
             funds_recipient: fields.optional("fundsRecipient").map(|CheckedAddress(address)| address),
         };
         let names = ["pricePerToken", "saleStart", "saleEnd", "maxTokensPerAddress", "fundsRecipient"];

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::{
-    http::{ApiError, RateLimit},
+    http::{ApiError, LimitUnit, RateLimit},
     store::{RateWindow, RateWindows, StoreError, backoff},
 };
 
@@ -44,8 +44,7 @@ pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Re
             }
         }
         if let Some((limit, wait)) = refused {
-            let used_up = RateLimit { max: limit.max, window: Some(limit.window), left: 0, reset: wait };
-            return Err(ApiError::limited(limit.message, &used_up));
+            return Err(ApiError::limited(limit.message, &limit.state(0, wait)));
         }
         if windows.save(subjects.iter().copied().zip(loaded).collect()).await? {
             return Ok(states);
@@ -81,7 +80,12 @@ impl Limit {
         let oldest = window.slices.keys().next().copied().unwrap_or(current);
         let reset = u64::try_from((leaves_at(oldest) - now).div_ceil(1000)).unwrap_or(u64::MAX);
         let left = self.max.saturating_sub(window.slices.values().sum());
-        Ok(RateLimit { max: self.max, window: Some(self.window), left, reset: Duration::from_secs(reset) })
+        Ok(self.state(left, Duration::from_secs(reset)))
+    }
+
+    fn state(&self, left: u32, reset: Duration) -> RateLimit {
+        let (unit, window) = (LimitUnit::Requests, self.window);
+        RateLimit { unit, max: self.max.into(), window, left: left.into(), reset }
     }
 }
 

@@ -78,6 +78,13 @@ pub struct Outcome {
     transaction: Transaction,
 }
 
+impl Outcome {
+    /// The gas that it may use, which is what counts against the day's.
+    pub fn gas_limit(&self) -> u64 {
+        self.transaction.intent.gas_limit
+    }
+}
+
 /// Where a write ended.
 #[derive(Debug)]
 pub enum End {

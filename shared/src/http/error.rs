@@ -1,4 +1,4 @@
-use std::{error::Error, fmt, time::Duration};
+use std::{error::Error, fmt};
 
 use lambda_http::http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
@@ -142,11 +142,6 @@ impl ApiError {
     /// 415: the body isn't JSON.
     pub fn unsupported_media_type() -> Self {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Send the body as JSON, with Content-Type: application/json")
-    }
-
-    /// 429: a limit of `max` requests is used up, and the next one is let through in `retry_after`.
-    pub fn too_many_requests(message: impl Into<String>, max: u32, retry_after: Duration) -> Self {
-        Self::limited(message, &RateLimit { max, window: None, left: 0, reset: retry_after })
     }
 
     /// 429: this limit is used up.

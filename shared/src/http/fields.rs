@@ -1,9 +1,12 @@
 use std::{cell::RefCell, ops::RangeInclusive, rc::Rc, str::FromStr};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::{ApiError, FieldError};
 use crate::model::{Invalid, Page, PageLimit, PageNumber};
+
+/// From here on not every whole number is a `f64`, and one that came as such may have been another.
+const FIRST_INEXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The fields of a query string or of a JSON object, read one by one into types. What is wrong with each is gathered,
 /// so that a client hears of all of it at once:
@@ -21,6 +24,8 @@ use crate::model::{Invalid, Page, PageLimit, PageNumber};
 /// the field's dotted path.
 pub struct Fields {
     values: Map<String, Value>,
+    /// Whether they come from where everything is text, numbers too.
+    is_text: bool,
     /// Where the object is in the request: empty, or a path with a dot at its end.
     path: String,
     /// Shared with the objects inside this one.
@@ -30,12 +35,12 @@ pub struct Fields {
 impl Fields {
     /// The fields of a JSON object.
     pub fn from_object(values: Map<String, Value>) -> Self {
-        Self { values, path: String::new(), errors: Rc::default() }
+        Self { values, is_text: false, path: String::new(), errors: Rc::default() }
     }
 
     /// The parameters of a query string. One that is given twice is an error: which one was meant?
     pub fn from_query(query: &str) -> Self {
-        let mut fields = Self::from_object(Map::new());
+        let mut fields = Self { is_text: true, ..Self::from_object(Map::new()) };
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
             if fields.values.insert(name.to_string(), Value::String(value.into_owned())).is_some() {
                 fields.refuse(&name, Invalid("must be given only once"));
@@ -64,25 +69,37 @@ impl Fields {
         if self.value(name).is_none() { Some(default) } else { self.optional(name) }
     }
 
-    /// A number that must be there, as a JSON number or as its digits in a text.
+    /// A number that must be there.
     pub fn required_number<T: FromStr<Err = Invalid>>(&mut self, name: &str) -> Option<T> {
         self.refuse_if_absent(name);
         self.optional_number(name)
     }
 
-    /// A number that may be missing, as a JSON number or as its digits in a text.
+    /// A number that may be missing: a JSON number, or in a query its digits.
     pub fn optional_number<T: FromStr<Err = Invalid>>(&mut self, name: &str) -> Option<T> {
-        let parsed = match self.value(name)? {
-            Value::Number(number) => number.to_string().parse(),
-            Value::String(digits) => digits.parse(),
-            _ => Err(Invalid("must be a number")),
-        };
-        self.note(name, parsed)
+        self.number(name, self.is_text, Invalid("must be a number"))
     }
 
     /// A number that may be missing and then means `default`.
     pub fn optional_number_or<T: FromStr<Err = Invalid>>(&mut self, name: &str, default: T) -> Option<T> {
         if self.value(name).is_none() { Some(default) } else { self.optional_number(name) }
+    }
+
+    /// A number that must be there, and may come exact.
+    pub fn required_exact<T: FromStr<Err = Invalid>>(&mut self, name: &str) -> Option<T> {
+        self.refuse_if_absent(name);
+        self.optional_exact(name)
+    }
+
+    /// A number that may be missing: a JSON number, or its digits as text, since the JSON numbers of many languages have
+    /// neither 64 bits nor exact decimals.
+    pub fn optional_exact<T: FromStr<Err = Invalid>>(&mut self, name: &str) -> Option<T> {
+        self.number(name, true, Invalid("must be a number, or its digits as text"))
+    }
+
+    /// The same for one that means `default` when it is missing.
+    pub fn optional_exact_or<T: FromStr<Err = Invalid>>(&mut self, name: &str, default: T) -> Option<T> {
+        if self.value(name).is_none() { Some(default) } else { self.optional_exact(name) }
     }
 
     /// Which page is asked for: `limit`, 20 rows unless given, and `page`, the first unless given.
@@ -174,7 +191,17 @@ impl Fields {
 
     fn inside(&self, name: &str, value: Value) -> Result<Self, Invalid> {
         let Value::Object(values) = value else { return Err(Invalid("must be an object")) };
-        Ok(Self { values, path: format!("{}{name}.", self.path), errors: Rc::clone(&self.errors) })
+        let path = format!("{}{name}.", self.path);
+        Ok(Self { values, is_text: self.is_text, path, errors: Rc::clone(&self.errors) })
+    }
+
+    fn number<T: FromStr<Err = Invalid>>(&self, name: &str, may_be_text: bool, refusal: Invalid) -> Option<T> {
+        let parsed = match self.value(name)? {
+            Value::Number(number) => digits(number).parse(),
+            Value::String(digits) if may_be_text => digits.parse(),
+            _ => Err(refusal),
+        };
+        self.note(name, parsed)
     }
 
     fn note<T>(&self, name: &str, parsed: Result<T, Invalid>) -> Option<T> {
@@ -188,12 +215,19 @@ impl Fields {
     }
 }
 
+/// A number as it is written, but a whole one without decimals: to JSON, 1.0 is 1.
+fn digits(number: &Number) -> String {
+    let whole = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0 && value.abs() < FIRST_INEXACT);
+    // Adding nothing makes -0 into 0.
+    whole.map_or_else(|| number.to_string(), |value| format!("{:.0}", value + 0.0))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{Address, ChainId, TokenId};
+    use crate::model::{Address, ChainId, TokenId, Whole};
 
     fn fields(value: Value) -> Fields {
         let Value::Object(values) = value else { panic!("not an object") };
@@ -223,16 +257,29 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_from_numbers_and_from_their_digits() {
-        let mut fields =
-            fields(json!({"a": 8453, "b": "8453", "c": 8453.0, "d": -1, "e": u64::MAX, "f": true, "g": null}));
-        assert_eq!(fields.required_number("a"), Some(ChainId(8453)));
-        assert_eq!(fields.required_number("b"), Some(ChainId(8453)));
-        assert_eq!(fields.required_number("e"), Some(ChainId(u64::MAX)));
-        assert_eq!(fields.optional_number_or("g", ChainId::DEFAULT), Some(ChainId::DEFAULT));
-        for wrong in ["c", "d", "f"] {
-            assert_eq!(fields.required_number::<ChainId>(wrong), None, "{wrong}");
+    fn numbers_are_numbers_and_in_a_query_their_digits() {
+        let body = json!({"a": 8453, "b": 8453.0, "c": u64::MAX, "d": null, "e": -0.0,
+            "text": "8453", "part": 8453.5, "negative": -1, "flag": true, "inexact": 9007199254740993.0});
+        let mut fields = fields(body);
+        for (name, number) in [("a", 8453), ("b", 8453), ("c", u64::MAX), ("e", 0)] {
+            assert_eq!(fields.required_number(name), Some(ChainId(number)), "{name}");
         }
-        assert_eq!(fields.errors.take().len(), 3);
+        assert_eq!(fields.optional_number_or("d", ChainId::DEFAULT), Some(ChainId::DEFAULT));
+        let wrong = ["text", "part", "negative", "flag", "inexact"];
+        for name in wrong {
+            assert_eq!(fields.required_number::<ChainId>(name), None, "{name}");
+        }
+        assert_eq!(fields.errors.take().len(), wrong.len());
+        assert_eq!(Fields::from_query("a=8453").required_number("a"), Some(ChainId::DEFAULT));
+    }
+
+    #[test]
+    fn exact_numbers_may_be_text() {
+        let mut fields = fields(json!({"a": u64::MAX, "b": u64::MAX.to_string(), "c": "1.0", "d": true, "e": null}));
+        assert_eq!(fields.required_exact("a"), Some(Whole(u64::MAX)));
+        assert_eq!(fields.required_exact("b"), Some(Whole(u64::MAX)));
+        assert_eq!((fields.required_exact::<Whole>("c"), fields.required_exact::<Whole>("d")), (None, None));
+        assert_eq!(fields.optional_exact_or("e", Whole(7)), Some(Whole(7)));
+        assert_eq!(fields.errors.take().len(), 2);
     }
 }

@@ -16,7 +16,7 @@ pub use fields::Fields;
 pub use idempotency::IdempotencyKey;
 pub use lambda_http::http::StatusCode;
 pub use publication::MAX_MOMENTS_BYTES;
-pub use rate_limit::RateLimit;
+pub use rate_limit::{LimitUnit, RateLimit};
 pub use request::Request;
 pub use response::Response;
 pub use serve::{Endpoint, StartError, serve};

@@ -52,8 +52,8 @@ impl Fields {
         let uri = self.required::<MetadataUri>("tokenMetadataURI");
         let create_referral = self.optional_or("createReferral", Referral(RawAddress::ZERO.into()));
         let sale = self.object("salesConfig").and_then(|mut sale| sale.sale());
-        let mint_to_creator = self.optional_number_or("mintToCreatorCount", Whole(0));
-        let max_supply = self.optional_number_or("maxSupply", Whole(OPEN_EDITION));
+        let mint_to_creator = self.optional_exact_or("mintToCreatorCount", Whole(0));
+        let max_supply = self.optional_exact_or("maxSupply", Whole(OPEN_EDITION));
         let payout_recipient = self.optional::<CheckedAddress>("payoutRecipient");
         if max_supply == Some(Whole(0)) {
             self.refuse("maxSupply", Invalid("must be at least 1: leave it out for an open edition"));
@@ -81,7 +81,7 @@ impl Fields {
         }
         let entry = |mut entry: Fields| {
             let address = entry.required::<CheckedAddress>("address");
-            let share = entry.required_number::<Share>("percentAllocation");
+            let share = entry.required_exact::<Share>("percentAllocation");
             Some((address?.0, share?))
         };
         let parsed: Vec<_> = entries.into_iter().map(entry).collect();
@@ -92,10 +92,10 @@ impl Fields {
     /// The fields of `salesConfig`. A price over 0 means a fixed price, unless the type is ERC-20.
     fn sale(&mut self) -> Option<Sale> {
         let r#type = self.required::<SaleType>("type");
-        let price = self.required_number::<Amount>("pricePerToken");
-        let start = self.required_number::<Whole>("saleStart");
-        let end = self.required_number::<Whole>("saleEnd");
-        let max_per_address = self.optional_number_or("maxTokensPerAddress", Whole(0));
+        let price = self.required::<Amount>("pricePerToken");
+        let start = self.required_exact::<Whole>("saleStart");
+        let end = self.required_exact::<Whole>("saleEnd");
+        let max_per_address = self.optional_exact_or("maxTokensPerAddress", Whole(0));
         let currency = self.optional::<CheckedAddress>("currency");
         let (r#type, price) = (r#type?, price?);
         if r#type == SaleType::Timed && price == Amount::default() {

@@ -3,10 +3,15 @@
 
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{AllOfBuilder, ObjectBuilder, RefOr, Schema, schema::AnyOfBuilder},
+    openapi::{
+        AllOfBuilder, ObjectBuilder, RefOr, Schema,
+        schema::{AnyOfBuilder, OneOfBuilder, SchemaType},
+    },
 };
 
-use crate::model::{Address, Amount, ChainId, CheckedAddress, CollectionName, MetadataUri, SaleType, Whole};
+use crate::model::{
+    Address, Amount, ChainId, CheckedAddress, CollectionName, MetadataUri, OPEN_EDITION, SaleType, Share, Whole,
+};
 
 /// A collection that is to be.
 #[derive(ToSchema)]
@@ -79,16 +84,28 @@ pub struct MomentToken {
     pub token_metadata_uri: MetadataUri,
     /// How it is sold.
     pub sales_config: SalesConfig,
-    /// Who gets the protocol's reward for bringing it about; nobody unless given.
-    pub create_referral: Option<CheckedAddress>,
+    /// Who gets the protocol's reward for bringing it about; the zero address, which is nobody's, unless given. In mixed
+    /// case it must carry the checksum of EIP-55.
+    pub create_referral: Option<Address>,
     /// Most tokens that can be collected, 1 at least; an open edition unless given.
-    #[schema(value_type = Option<u64>, minimum = 1, default = json!(u64::MAX))]
+    #[schema(schema_with = max_supply)]
     pub max_supply: Option<Whole>,
     /// How many tokens the creator gets at once, not more than `maxSupply`.
     #[schema(value_type = Option<Whole>, default = 0)]
     pub mint_to_creator_count: Whole,
     /// Who gets the proceeds and royalties, where there are no `splits`.
     pub payout_recipient: Option<CheckedAddress>,
+}
+
+fn max_supply() -> RefOr<Schema> {
+    let description = "Most tokens that can be collected, 1 at least; an open edition unless given.";
+    let nothing = ObjectBuilder::new().schema_type(utoipa::openapi::Type::Null);
+    OneOfBuilder::new()
+        .item(nothing)
+        .item(Whole::positive())
+        .description(Some(description))
+        .default(Some(OPEN_EDITION.into()))
+        .into()
 }
 
 /// How a moment is sold.
@@ -118,9 +135,22 @@ pub struct SalesConfig {
 pub struct SplitRecipient {
     /// Who.
     pub address: CheckedAddress,
-    /// Percent, with at most 4 decimals.
-    #[schema(exclusive_minimum = 0, maximum = 100, examples(50))]
-    pub percent_allocation: f64,
+    /// Percent.
+    #[schema(schema_with = percent_allocation)]
+    pub percent_allocation: Share,
+}
+
+fn percent_allocation() -> ObjectBuilder {
+    let types = SchemaType::from_iter([utoipa::openapi::Type::Number, utoipa::openapi::Type::String]);
+    ObjectBuilder::new()
+        .schema_type(types)
+        .description(Some(
+            "Percent, more than 0 and with at most 4 decimals: as a number, or as text in decimal digits.",
+        ))
+        .exclusive_minimum(Some(0))
+        .maximum(Some(100))
+        .pattern(Some(r"^(0?[0-9]{1,2}(\.[0-9]{1,4}0*)?|100(\.0+)?)$"))
+        .examples([50])
 }
 
 /// Where moments go: an `address`, or a `name` and a `uri`.

@@ -1,4 +1,7 @@
-use std::net::{IpAddr, Ipv6Addr};
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    sync::{Mutex, PoisonError},
+};
 
 use lambda_http::{
     RequestExt,
@@ -9,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{ApiError, Fields, IdempotencyKey};
+use super::{ApiError, Fields, IdempotencyKey, RateLimit};
 use crate::model::Invalid;
 
 /// Longest body that is read.
@@ -19,17 +22,29 @@ const MAX_BODY_BYTES: usize = 16 * 1024;
 pub struct Request {
     event: lambda_http::Request,
     id: String,
+    limit: Mutex<Option<RateLimit>>,
 }
 
 impl Request {
     pub(super) fn new(event: lambda_http::Request) -> Self {
         let id = event.lambda_context_ref().map(|context| context.request_id.clone()).unwrap_or_default();
-        Self { event, id }
+        Self { event, id, limit: Mutex::default() }
     }
 
     /// The id under which the logs of this request are found.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Notes how far the limits on such requests are used up: of these, the one with the least left. Whatever the answer
+    /// will be, it tells that.
+    pub fn note_limits(&self, limits: &[RateLimit]) {
+        let tightest = limits.iter().min_by_key(|limit| limit.left);
+        *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = tightest.copied();
+    }
+
+    pub(super) fn limit(&self) -> Option<RateLimit> {
+        *self.limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Method of the request.

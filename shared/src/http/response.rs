@@ -71,13 +71,6 @@ impl Response {
         }
     }
 
-    /// Says how far the limits on such requests are used up: of these, the one with the least left.
-    pub fn limited(self, limits: &[RateLimit]) -> Self {
-        let tightest = limits.iter().min_by_key(|limit| limit.left);
-        let headers = tightest.into_iter().flat_map(RateLimit::headers);
-        headers.fold(self, |response, (name, value)| response.with_header(name, value))
-    }
-
     /// Points to what follows (RFC 8288): the same request with `value` for its parameter `name`.
     ///
     /// # Errors
@@ -117,6 +110,15 @@ impl Response {
             response.0.headers_mut().remove(header::CONTENT_TYPE);
         }
         response
+    }
+
+    /// Says how far the limit on such requests is used up, unless the answer says that of the one that refused it.
+    pub(super) fn limited(self, limit: Option<RateLimit>) -> Self {
+        if self.0.headers().contains_key("ratelimit") {
+            return self;
+        }
+        let headers = limit.iter().flat_map(RateLimit::headers);
+        headers.fold(self, |response, (name, value)| response.with_header(name, value))
     }
 
     pub(super) fn from_error(error: &ApiError) -> Self {

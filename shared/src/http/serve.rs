@@ -32,7 +32,7 @@ async fn answer(endpoint: &impl Endpoint, event: lambda_http::Request) -> lambda
         }
         Response::from_error(&error)
     });
-    let response = response.revalidated(&request);
+    let response = response.limited(request.limit()).revalidated(&request);
     tracing::info!(
         request.id = request.id(),
         route = request.route(),

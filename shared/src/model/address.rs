@@ -58,7 +58,9 @@ text_schema!(
     "An address that money or authority goes to: in mixed case it must carry the checksum of EIP-55, and it must not be \
      the zero address.",
     "0x540c18b7f99b3b599c6feb99964498931c211858",
-    pattern = "^0x[0-9a-fA-F]{40}$",
+    min_length = 42_usize,
+    max_length = 42_usize,
+    pattern = "^0x[0-9a-fA-F]*[1-9a-fA-F][0-9a-fA-F]*$",
 );
 
 impl FromStr for CheckedAddress {

@@ -1,11 +1,15 @@
 use std::{fmt, str::FromStr};
 
 use alloy::primitives::U256;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{ObjectBuilder, RefOr, Schema, Type, schema::SchemaType},
+};
 
 use super::{
     Invalid,
     moment::parse_digits,
-    schema::{DIGITS_256, number_schema, text_schema},
+    schema::{DIGITS_256, text_schema},
     serde_as_text,
 };
 
@@ -52,7 +56,31 @@ text_schema!(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Whole(pub u64);
 
-number_schema!(Whole, "A whole number of 64 bits. Its digits may be sent as text too.", 0);
+impl ToSchema for Whole {}
+
+impl PartialSchema for Whole {
+    fn schema() -> RefOr<Schema> {
+        Self::described()
+            .description(Some("A whole number of 64 bits: as a number, or as text in decimal digits."))
+            .minimum(Some(0))
+            .pattern(Some("^([0-9]{1,19}|1[0-7][0-9]{18}|18446744073709551615)$"))
+            .examples([0])
+            .into()
+    }
+}
+
+impl Whole {
+    /// How the contract shows one that isn't 0.
+    pub(crate) fn positive() -> ObjectBuilder {
+        let pattern = "^0*([1-9][0-9]{0,18}|1[0-7][0-9]{18}|18446744073709551615)$";
+        Self::described().minimum(Some(1)).pattern(Some(pattern)).examples([100])
+    }
+
+    fn described() -> ObjectBuilder {
+        let types = SchemaType::from_iter([Type::Integer, Type::String]);
+        ObjectBuilder::new().schema_type(types).maximum(Some(usize::MAX))
+    }
+}
 
 impl FromStr for Whole {
     type Err = Invalid;

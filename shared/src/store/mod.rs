@@ -54,7 +54,7 @@ pub use self::{
     search::{ListedArtist, Search},
     timeline::{Concerned, Listing, Relisting, Scope, TimelineFilter, TimelinePage, Timelines, listing_keys},
     transactions::{
-        AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, GasLimits, Intent, LaneState, MAX_OPEN,
+        AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, DAY, GasLimits, Intent, LaneState, MAX_OPEN,
         MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
     },
     unit::{BlockId, CommitError, Journal, Progress, Unit, Usage},

@@ -9,7 +9,7 @@
 //! - `pk = MOMENTS_OF#<chain>#<collection>`, `pk = MOMENTS_BY#<chain>#<creator>`, `pk = MOMENTS_WITH#<chain>#<hash of a
 //!   URI>`: numbered lists of the moments that a change of the collection's admins, of the creator's name, or of what is
 //!   known of the URI's document concerns. A moment stays in the lists of the URIs that it had;
-//! - `pk = RELIST#<chain>`, `sk = <account>`: an account that may have another name, for what it made to be listed anew.
+//! - `pk = RELIST#<chain>`, `sk = <one of these lists>`: its moments are to be listed anew, and how many of them are.
 //!
 //! A moment is in twice as many sets for each filter that it satisfies and that doesn't follow from the scope: 2 or 4 of
 //! its chain, 1 of its collection, 2 of its creator (made) and as many again (made or admin), before its content type
@@ -48,12 +48,12 @@ pub enum Scope {
     Of(Address),
 }
 
-/// An account whose moments are to be listed anew.
+/// Moments that are to be listed anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Relisting {
-    /// The account.
-    pub account: Address,
-    /// How many of its moments are done.
+    /// What they have in common.
+    pub by: Concerned,
+    /// How many of them are done.
     pub done: u64,
 }
 
@@ -99,7 +99,7 @@ pub struct Listing {
 }
 
 /// Moments that something concerns.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Concerned {
     /// Those of a collection.
     Of(Address),
@@ -144,7 +144,7 @@ impl Timelines {
 }
 
 impl Timelines {
-    /// Accounts whose moments are to be listed anew. One Query.
+    /// What is to be listed anew. One Query.
     ///
     /// # Errors
     /// When storage fails.
@@ -257,20 +257,21 @@ impl Unit {
         Ok((moments, is_all))
     }
 
-    /// Has what an account made listed anew, since its name may be another.
+    /// Has the moments that something concerns listed anew later, however many there are.
     ///
     /// # Errors
-    /// When it can't be written as a row.
-    pub fn relist(&mut self, chain: ChainId, account: Address) -> Result<(), StoreError> {
-        self.set_relisted(chain, &Relisting { account, done: 0 }, false)
+    /// When storage fails.
+    pub async fn relist(&mut self, chain: ChainId, by: Concerned) -> Result<(), StoreError> {
+        let (_, is_none) = self.concerned(chain, &by, 0, 0).await?;
+        if is_none { Ok(()) } else { self.set_relisted(chain, &Relisting { by, done: 0 }, false) }
     }
 
-    /// Notes how much of what an account made is listed anew, or that all of it is.
+    /// Notes how much is listed anew, or that all of it is.
     ///
     /// # Errors
     /// When it can't be written as a row.
     pub fn set_relisted(&mut self, chain: ChainId, relisting: &Relisting, is_all: bool) -> Result<(), StoreError> {
-        let key = Key::new(relist_partition(chain), relisting.account.to_string());
+        let key = Key::new(relist_partition(chain), relisting.by.partition(chain));
         if is_all {
             self.delete(&key);
             return Ok(());

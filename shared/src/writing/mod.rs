@@ -5,6 +5,8 @@ mod refusal;
 mod series;
 mod wording;
 
+use std::time::Duration;
+
 use alloy::primitives;
 
 use self::{
@@ -21,16 +23,16 @@ use crate::{
         Chain, Chains,
         account::Call,
         currency::Currency,
-        engine::{Engine, Outcome, Write},
+        engine::{Engine, Outcome, Write, WriteError},
         node::{Node, NodeError, NodeUrls},
         permission::{Permission, Standing},
         policy::Policy,
         signer::LaneSigners,
     },
     clock, config,
-    http::{ApiError, FieldError, Fields, Request, Response, StartError},
+    http::{ApiError, FieldError, Fields, LimitUnit, RateLimit, Request, Response, StartError},
     model::{Address, ArtistId, CaipContract, CaipNetwork, ChainId, Invalid, MomentRef, TokenId},
-    store::{Artists, CallerState, Keys, ReplayKey, ReplayedRequest, Table, Transactions},
+    store::{Artists, CallerState, DAY, Keys, ReplayKey, ReplayedRequest, Table, Transactions},
 };
 
 /// Writes to the chains for those who bring an API key.
@@ -46,6 +48,8 @@ pub struct Writers {
 pub struct Writing<'a> {
     engine: &'a Engine,
     artists: &'a Artists,
+    /// What the answer's headers are told; nothing where nothing is counted.
+    request: Option<&'a Request>,
     caller: CallerState,
     replay: Option<(ReplayKey, String)>,
     /// Whether the key of `replay` is this request's already.
@@ -138,13 +142,13 @@ impl Writers {
     ///
     /// # Errors
     /// 400 for an unusable idempotency key, 409 while the earlier request is answered, 422 when that was another one.
-    pub async fn begin(
-        &self,
+    pub async fn begin<'a>(
+        &'a self,
         artist: ArtistId,
         chain: ChainId,
-        request: &Request,
+        request: &'a Request,
         wording: Wording,
-    ) -> Result<Begun<'_>, ApiError> {
+    ) -> Result<Begun<'a>, ApiError> {
         let now = clock::now()?.as_secs();
         let engine = self.engine(chain)?;
         let replay =
@@ -152,6 +156,7 @@ impl Writers {
         let (key, guess) = (replay.as_ref().map(|(key, _)| key), engine.signers().likely(artist).map(Address::from));
         let caller = self.transactions.caller(artist, chain, guess, key, now).await?;
         let mut caller = caller.ok_or_else(no_artist)?;
+        request.note_limits(&[gas_limit(caller.gas_spent, engine.policy(), now)]);
         let holds_key = match (caller.replayed.take(), &replay) {
             (Some(earlier), Some((key, fingerprint))) => {
                 if earlier.fingerprint != *fingerprint {
@@ -165,7 +170,8 @@ impl Writers {
             _ => false,
         };
         let artists = &self.artists;
-        Ok(Begun::Fresh(Box::new(Writing { engine, artists, caller, replay, holds_key, wording, now })))
+        let request = Some(request);
+        Ok(Begun::Fresh(Box::new(Writing { engine, artists, request, caller, replay, holds_key, wording, now })))
     }
 
     /// A write that is only tried: idempotency keys have no part in it. One AWS call.
@@ -177,7 +183,7 @@ impl Writers {
         let guess = engine.signers().likely(artist).map(Address::from);
         let caller = self.transactions.caller(artist, chain, guess, None, now).await?.ok_or_else(no_artist)?;
         let (artists, wording) = (&self.artists, Wording::Hash);
-        Ok(Writing { engine, artists, caller, replay: None, holds_key: false, wording, now })
+        Ok(Writing { engine, artists, request: None, caller, replay: None, holds_key: false, wording, now })
     }
 
     /// What the earlier request was answered, or what it would be answered now if it ended without; `None` where it is to
@@ -281,7 +287,7 @@ impl Writing<'_> {
         if short.iter().all(|(cost, _)| cost.currency.contract.is_none()) {
             // What no money helps with is said first.
             let wealthy = self.engine.simulate_wealthy(&self.caller.artist, calls).await;
-            wealthy.map_err(|error| answer_error(error, self.engine.policy(), self.now))?;
+            wealthy.map_err(|error| self.worded(error))?;
         }
         let short = short.into_iter().map(|(Cost { currency, amount }, balance)| {
             format!("{} is needed and {} is there", currency.format(*amount), currency.format(balance))
@@ -312,9 +318,8 @@ impl Writing<'_> {
     /// # Errors
     /// Those of [`Writing::send`], as far as they can be known.
     pub async fn estimate(self, calls: Vec<Call>) -> Result<u64, ApiError> {
-        let write = Write { caller: self.caller, calls, replay: None };
-        let prepared =
-            self.engine.prepare(&write).await.map_err(|error| answer_error(error, self.engine.policy(), self.now))?;
+        let write = Write { caller: self.caller.clone(), calls, replay: None };
+        let prepared = self.engine.prepare(&write).await.map_err(|error| self.worded(error))?;
         Ok(prepared.gas_limit())
     }
 
@@ -323,13 +328,42 @@ impl Writing<'_> {
     /// # Errors
     /// 402, 403, 409, 422, 429, 502 or 503, each saying why.
     pub async fn send(self, calls: Vec<Call>) -> Result<Response, ApiError> {
-        let Self { engine, caller, replay, wording, now, .. } = self;
-        let write = Write { caller, calls, replay };
-        let answer = |outcome: &Outcome| wording.tell(engine.chain(), outcome);
-        let answer = engine.write(write, now, wording.patience(), answer).await.map_err(|error| {
-            let error = answer_error(error, engine.policy(), now);
-            ended(if error.status().is_client_error() { "refused" } else { "failed" }, error)
-        })?;
+        let write = Write { caller: self.caller.clone(), calls, replay: self.replay.clone() };
+        let (engine, patience) = (self.engine, self.wording.patience());
+        let answer = |outcome: &Outcome| {
+            self.count(outcome);
+            self.wording.tell(engine.chain(), outcome)
+        };
+        let answer = engine.write(write, self.now, patience, answer).await.map_err(|error| self.failure(error))?;
         Response::stored(answer.status, answer.body)
+    }
+
+    /// Lets the answer tell what the artist has left of the day's gas after a transaction.
+    fn count(&self, outcome: &Outcome) {
+        if let Some(request) = self.request {
+            let spent = self.caller.gas_spent.saturating_add(outcome.gas_limit());
+            request.note_limits(&[gas_limit(spent, self.engine.policy(), self.now)]);
+        }
+    }
+
+    fn worded(&self, error: WriteError) -> ApiError {
+        answer_error(error, &gas_limit(self.caller.gas_spent, self.engine.policy(), self.now))
+    }
+
+    /// What a write that isn't made is answered. It counts as one that was tried.
+    fn failure(&self, error: WriteError) -> ApiError {
+        let error = self.worded(error);
+        ended(if error.status().is_client_error() { "refused" } else { "failed" }, error)
+    }
+}
+
+/// How far a day's gas for one artist on one chain is used up when `spent` of it is.
+fn gas_limit(spent: u64, policy: &Policy, now: u64) -> RateLimit {
+    RateLimit {
+        unit: LimitUnit::Gas,
+        max: policy.artist_gas_daily,
+        window: Duration::from_secs(DAY),
+        left: policy.artist_gas_daily.saturating_sub(spent),
+        reset: Duration::from_secs(DAY - now % DAY),
     }
 }

@@ -1,20 +1,11 @@
 //! What a write that isn't made means for the client.
 
-use std::time::Duration;
-
 use crate::{
-    chain::{
-        engine::WriteError,
-        node::NodeError,
-        node_error::NodeFault,
-        policy::{Policy, PolicyError},
-    },
-    http::ApiError,
+    chain::{engine::WriteError, node::NodeError, node_error::NodeFault, policy::PolicyError},
+    http::{ApiError, RateLimit},
     model::{Address, MomentRef},
     store::ClaimRefusal,
 };
-
-const DAY: u64 = 24 * 60 * 60;
 
 pub(super) fn no_artist() -> ApiError {
     ApiError::unauthorized_key("The API key's artist is gone")
@@ -24,8 +15,8 @@ pub(super) fn in_progress() -> ApiError {
     ApiError::in_progress("A request with this Idempotency-Key is being answered: ask again in a moment", 2)
 }
 
-/// The one place that says what a failed write means for the client.
-pub(super) fn answer_error(error: WriteError, policy: &Policy, now: u64) -> ApiError {
+/// The one place that says what a failed write means for the client. `gas` is what the artist has left today.
+pub(super) fn answer_error(error: WriteError, gas: &RateLimit) -> ApiError {
     const LATER: &str = "The service can't send transactions now: try again later";
     match error {
         WriteError::Reverts(reason) => ApiError::unprocessable(reason),
@@ -41,12 +32,10 @@ pub(super) fn answer_error(error: WriteError, policy: &Policy, now: u64) -> ApiE
             ApiError::unavailable("The chain's fees are too high now: try again later", 60, error)
         }
         WriteError::Claim(ClaimRefusal::KeyInUse) => in_progress(),
-        WriteError::Claim(ClaimRefusal::ArtistGasSpent) => ApiError::too_many_requests(
-            "Your transactions have used up today's gas: wait until midnight, UTC",
-            u32::try_from(policy.artist_gas_daily).unwrap_or(u32::MAX),
-            Duration::from_secs(DAY - now % DAY),
-        ),
-        WriteError::Claim(ClaimRefusal::LaneGasSpent) => ApiError::unavailable(LATER, DAY - now % DAY, error),
+        WriteError::Claim(ClaimRefusal::ArtistGasSpent) => {
+            ApiError::limited("Your transactions have used up today's gas: wait until midnight, UTC", gas)
+        }
+        WriteError::Claim(ClaimRefusal::LaneGasSpent) => ApiError::unavailable(LATER, gas.reset.as_secs(), error),
         WriteError::Claim(ClaimRefusal::LaneFull) => ApiError::unavailable(LATER, 5, error),
         WriteError::Claim(ClaimRefusal::AccountUnderWay) => {
             ApiError::unavailable("Your account is being set up by another request: try again in a moment", 2, error)

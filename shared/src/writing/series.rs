@@ -8,7 +8,6 @@ use tokio::time::Instant;
 
 use super::{
     Writing,
-    refusal::answer_error,
     wording::{SentTransaction, all_sent, ended},
 };
 use crate::{
@@ -49,13 +48,12 @@ impl Writing<'_> {
 
     /// The first of all brings the request's idempotency key with it.
     async fn send_one(&mut self, calls: Vec<Call>, sent: &mut Vec<SentTransaction>) -> Result<(), ApiError> {
-        let (engine, now) = (self.engine, self.now);
+        let (engine, now, patience) = (self.engine, self.now, self.wording.patience());
         let replay = self.replay.clone().filter(|_| !self.holds_key);
         let write = Write { caller: self.caller.clone(), calls, replay };
-        let outcome = engine.attempt(write, now, self.wording.patience()).await.map_err(|error| {
-            let error = answer_error(error, engine.policy(), now);
-            ended(if error.status().is_client_error() { "refused" } else { "failed" }, error)
-        })?;
+        let outcome = engine.attempt(write, now, patience).await.map_err(|error| self.failure(error))?;
+        self.count(&outcome);
+        self.caller.gas_spent = self.caller.gas_spent.saturating_add(outcome.gas_limit());
         self.holds_key = true;
         // The lane's nonce has moved on.
         self.caller.lane = None;

@@ -62,7 +62,11 @@ pub struct WriteResponse<F> {
 #[schema(as = Transaction)]
 pub struct SentTransaction {
     /// Its hash.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
+    #[schema(
+        value_type = String,
+        pattern = "^0x[0-9a-f]{64}$",
+        examples("0x7c1d2f0e5b9a4c3d8e6f7a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f")
+    )]
     hash: B256,
     /// Its chain.
     chain_id: ChainId,

@@ -3,7 +3,7 @@
 use alloy::primitives::{Address, U256};
 use shared::{
     model::{self, MAX_ADMINS},
-    store::StoreError,
+    store::{Concerned, StoreError},
 };
 
 use super::Applier;
@@ -32,7 +32,7 @@ impl Applier<'_> {
             if list_admin(&mut collection.admins, account, is_admin) {
                 collection.updated_at = at.time;
                 self.unit.put_collection(&collection)?;
-                self.relist_all(&collection).await?;
+                self.unit.relist(self.chain.id, Concerned::Of(collection.address)).await?;
             }
             return Ok(());
         }

@@ -1,20 +1,21 @@
-//! Timelines: which moments are in which, and what changes that besides the chain: documents that come.
+//! Timelines: which moments are in which. What concerns many moments at once, such as a collection's new admin, a
+//! creator's new name or a document that comes, is kept and done later, so many moments at a time.
+
+use std::collections::HashMap;
 
 use shared::{
-    model::{ChainId, Collection, ContentType, Moment, MomentRef},
+    model::{Address, ChainId, Collection, ContentType, Moment, MomentRef},
     store::{ArrivedDocument, Artists, Concerned, Documents, Listing, StoreError, Timelines, Unit},
 };
 
 use super::Applier;
 
-/// Most moments whose timelines are changed in one run for what others found out: the rest is for the next.
-const MAX_TOLD: u64 = 2_000;
+/// Most moments whose timelines are changed in one batch for one thing and for all: the rest is for the next.
+const MAX_FOR_ONE: u64 = 500;
+const MAX_FOR_ALL: u64 = 2_000;
 
-/// Most documents, and most accounts, looked at in one run.
-const MAX_ARRIVED: u16 = 500;
-
-/// How many moments of a collection are looked at together.
-const TOGETHER: u64 = 100;
+/// Most documents that came, and most other things, looked at in one batch.
+const MAX_CAUSES: u16 = 500;
 
 impl Applier<'_> {
     /// Puts a new moment into its timelines.
@@ -38,44 +39,26 @@ impl Applier<'_> {
         self.unit.list(place, &listing).await
     }
 
-    /// The same for every moment of a collection whose admins changed.
-    pub(super) async fn relist_all(&mut self, collection: &Collection) -> Result<(), StoreError> {
-        let (mut first, mut is_all) = (0, false);
-        while !is_all {
-            let moments;
-            let concerned = Concerned::Of(collection.address);
-            (moments, is_all) = self.unit.concerned(self.chain.id, &concerned, first, TOGETHER).await?;
-            for moment in &moments {
-                self.relist(moment).await?;
-            }
-            first += TOGETHER;
-        }
-        Ok(())
-    }
-
     fn content_type(&self, uri: &str) -> Option<ContentType> {
         self.content_types.get(uri).copied()
     }
 }
 
-/// Tells moments what documents that have come say of their content. Gives how many moments were told.
-pub(super) async fn tell_arrived(unit: &mut Unit, documents: &Documents, chain: ChainId) -> Result<u64, StoreError> {
-    let mut told = 0;
-    for mut arrived in documents.arrived(chain, MAX_ARRIVED).await? {
-        if told >= MAX_TOLD {
-            break;
-        }
+/// Tells moments what documents that have come say of their content.
+pub(super) async fn tell_arrived(unit: &mut Unit, documents: &Documents, chain: ChainId) -> Result<(), StoreError> {
+    let mut looked_at = 0;
+    for mut arrived in documents.arrived(chain, MAX_CAUSES).await? {
         let concerned = Concerned::With(arrived.uri_hash.clone());
-        let (moments, is_all) = unit.concerned(chain, &concerned, arrived.told, MAX_TOLD - told).await?;
+        let room = MAX_FOR_ONE.min(MAX_FOR_ALL.saturating_sub(looked_at));
+        let (moments, is_all) = unit.concerned(chain, &concerned, arrived.told, room).await?;
         for moment in &moments {
             tell(unit, moment, &arrived).await?;
         }
-        // Looking is work too, even where nobody has the URI any more.
-        told += 1 + moments.len() as u64;
+        looked_at += moments.len() as u64;
         arrived.told += moments.len() as u64;
         unit.set_told(chain, &arrived, is_all)?;
     }
-    Ok(told)
+    Ok(())
 }
 
 async fn tell(unit: &mut Unit, moment: &MomentRef, arrived: &ArrivedDocument) -> Result<(), StoreError> {
@@ -87,32 +70,38 @@ async fn tell(unit: &mut Unit, moment: &MomentRef, arrived: &ArrivedDocument) ->
     Ok(())
 }
 
-/// Lists anew what accounts made that may have another name. Gives how many moments were looked at.
-pub(super) async fn relist_renamed(
+/// Lists anew what is due.
+pub(super) async fn relist_due(
     unit: &mut Unit,
     timelines: &Timelines,
     artists: &Artists,
     chain: ChainId,
-) -> Result<u64, StoreError> {
-    let relistings = timelines.relistings(chain, MAX_ARRIVED).await?;
-    let accounts: Vec<_> = relistings.iter().map(|relisting| relisting.account).collect();
-    let names = artists.usernames(&accounts).await?;
-    let mut looked_at = 0;
-    for mut relisting in relistings {
-        if looked_at >= MAX_TOLD {
-            break;
-        }
-        let curated = names.get(&relisting.account).is_some_and(|name| !name.is_empty());
-        let concerned = Concerned::By(relisting.account);
-        let (moments, is_all) = unit.concerned(chain, &concerned, relisting.done, MAX_TOLD - looked_at).await?;
+) -> Result<(), StoreError> {
+    let (due, mut looked_at) = (timelines.relistings(chain, MAX_CAUSES).await?, 0);
+    let creators = due.iter().filter_map(|relisting| match relisting.by {
+        Concerned::By(creator) => Some(creator),
+        _ => None,
+    });
+    let names = artists.usernames(&Vec::from_iter(creators)).await?;
+    for mut relisting in due {
+        let room = MAX_FOR_ONE.min(MAX_FOR_ALL.saturating_sub(looked_at));
+        let (moments, is_all) = unit.concerned(chain, &relisting.by, relisting.done, room).await?;
         for moment in &moments {
-            if let Some(listing) = unit.listing(moment).await? {
-                unit.list(moment, &Listing { curated, ..listing }).await?;
-            }
+            relist(unit, moment, &names).await?;
         }
-        looked_at += 1 + moments.len() as u64;
+        looked_at += moments.len() as u64;
         relisting.done += moments.len() as u64;
         unit.set_relisted(chain, &relisting, is_all)?;
     }
-    Ok(looked_at)
+    Ok(())
+}
+
+/// Lists a moment anew, with the admins that it has now and the names that are known.
+async fn relist(unit: &mut Unit, place: &MomentRef, names: &HashMap<Address, String>) -> Result<(), StoreError> {
+    let Some(mut listing) = unit.listing(place).await? else { return Ok(()) };
+    let Some(moment) = unit.moment(place).await? else { return Ok(()) };
+    let Some(collection) = unit.collection(place.chain, place.collection).await? else { return Ok(()) };
+    listing.set_admins(&moment, &collection);
+    listing.curated = names.get(&listing.creator).map_or(listing.curated, |name| !name.is_empty());
+    unit.list(place, &listing).await
 }

@@ -12,9 +12,10 @@ use axum::{
     http::{HeaderMap, StatusCode},
     response::IntoResponse,
 };
+use tests::{Error, Ground, history::History};
 use tokio::net::TcpListener;
 
-use crate::support::{Error, Ground, history::History};
+use crate::support::Indexer;
 
 /// Stands in front of DynamoDB and fails every write once so many were let through.
 #[derive(Clone)]
@@ -51,7 +52,7 @@ async fn a_batch_that_was_half_written_is_undone_first() -> Result<(), Error> {
     let left = Arc::new(AtomicI64::new(i64::MAX));
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    let mut indexer = ground.indexer_through(&[&ground.rpc_url], Some(&url)).await?;
+    let mut indexer = Indexer::through(&ground, &[&ground.rpc_url], Some(&url)).await?;
     let failing = Failing { upstream: indexer.dynamodb.clone(), client: reqwest::Client::new(), left: left.clone() };
     let server = axum::serve(listener, Router::new().fallback(forward).with_state(failing));
     tokio::spawn(async move { server.await });
@@ -66,7 +67,7 @@ async fn a_batch_that_was_half_written_is_undone_first() -> Result<(), Error> {
         }
         left.store(i64::MAX, Ordering::Relaxed);
         indexer.follow().await?;
-        assert_eq!(indexer.rows().await?, ground.fresh_rows().await?);
+        assert_eq!(indexer.rows().await?, Indexer::fresh_rows(&ground).await?);
     }
     assert!(failures >= 10, "only {failures} runs failed");
     Ok(())

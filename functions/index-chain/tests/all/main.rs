@@ -1,5 +1,6 @@
 //! Indexing of a chain of one's own, with real transactions.
 
+mod admins;
 mod commit;
 mod naive;
 mod names;

@@ -21,8 +21,9 @@ use shared::{
     model::{self, MomentRef, Payment, SaleType},
     store::Moments,
 };
+use tests::{Error, Ground, history::History};
 
-use crate::support::{Error, Ground, Indexer, Rows, history::History};
+use crate::support::{Indexer, Rows};
 
 sol! {
     #[sol(rpc)]
@@ -51,7 +52,7 @@ sol! {
 async fn the_index_says_what_the_chain_says() -> Result<(), Error> {
     let ground = Ground::start("naive", 64).await?;
     let mut history = History::on(&ground, 7).await?;
-    let mut indexer = ground.indexer(&[&ground.rpc_url]).await?;
+    let mut indexer = Indexer::of(&ground, &[&ground.rpc_url]).await?;
     for round in 0..3 {
         history.go_on(120).await?;
         indexer.follow().await?;

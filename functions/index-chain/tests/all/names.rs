@@ -1,13 +1,14 @@
-//! Artists who get another name: it stands where they commented.
+//! Artists who get another name: it stands where they commented, and what they made is of somebody with a name.
 
 use index_chain::Follower;
 use serde_json::json;
 use shared::{
     model::{ArtistId, MomentRef},
-    store::{Artist, Artists, Comments, Inbox, ProfileChange},
+    store::{Artist, Artists, Comments, Inbox, ProfileChange, Scope, TimelineFilter, Timelines},
 };
+use tests::{Error, Ground, history::History};
 
-use crate::support::{Error, Ground, Indexer, history::History};
+use crate::support::Indexer;
 
 /// Carries what the inbox holds, as the function does.
 async fn carry(follower: &mut Follower, inbox: &Inbox) -> Result<(), Error> {
@@ -20,10 +21,10 @@ async fn carry(follower: &mut Follower, inbox: &Inbox) -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_new_name_is_shown_with_comments_and_in_previews() -> Result<(), Error> {
+async fn a_new_name_is_shown_with_comments_and_previews_and_counts_for_what_was_made_before() -> Result<(), Error> {
     let ground = Ground::start("names", 4).await?;
     let mut history = History::on(&ground, 5).await?;
-    let Indexer { mut follower, table, artists: artist_table, .. } = ground.indexer(&[&ground.rpc_url]).await?;
+    let Indexer { mut follower, table, artists: artist_table, .. } = Indexer::of(&ground, &[&ground.rpc_url]).await?;
     let (artists, inbox) = (Artists::new(artist_table.clone()), Inbox::new(artist_table));
     let ada = history.people[0];
     let artist = Artist { artist_id: ArtistId::random(), embedded_wallet: ada.into(), lane: ada.into() };
@@ -33,7 +34,7 @@ async fn a_new_name_is_shown_with_comments_and_in_previews() -> Result<(), Error
     follower.follow(None, None, &[]).await?;
     let moment =
         MomentRef { chain: ground.chain.id, collection: collection.into(), token: alloy::primitives::U256::ONE.into() };
-    let comments = Comments::new(table);
+    let (comments, timelines) = (Comments::new(table.clone()), Timelines::new(table));
     let shown = async || {
         let listed = comments.top_level(&moment, 0).await?.comments;
         let replies = comments.replies(&moment, top.into(), 0).await?.comments;
@@ -43,7 +44,12 @@ async fn a_new_name_is_shown_with_comments_and_in_previews() -> Result<(), Error
         let replies = replies.iter().map(|reply| reply.comment.username.clone());
         Ok::<_, Error>(names.chain(replies).collect::<Vec<_>>())
     };
+    let curated = async || {
+        let filter = TimelineFilter { curated: true, ..TimelineFilter::default() };
+        Ok::<_, Error>(timelines.newest(ground.chain.id, Scope::Everyone, filter, 0, 0, 10).await?.moments)
+    };
     assert!(shown().await?.iter().all(String::is_empty));
+    assert_eq!(curated().await?, []);
 
     for (name, block) in [("ada", 0_u64), ("ada.lovelace", 1)] {
         let change = ProfileChange { username: Some(name.parse()?), ..ProfileChange::default() };
@@ -54,6 +60,7 @@ async fn a_new_name_is_shown_with_comments_and_in_previews() -> Result<(), Error
         carry(&mut follower, &inbox).await?;
         let shown = shown().await?;
         assert!(shown.len() >= 5 && shown.iter().all(|shown| shown == name), "{}", json!(shown));
+        assert_eq!(curated().await?, [moment]);
         assert!(inbox.oldest(1).await?.is_empty());
     }
     Ok(())

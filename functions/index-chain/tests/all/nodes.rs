@@ -10,12 +10,13 @@ use std::{
 
 use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-
-use crate::support::{
+use tests::{
     Error, Ground,
     history::{Dice, History},
 };
+use tokio::net::TcpListener;
+
+use crate::support::Indexer;
 
 /// How a node misbehaves.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +112,7 @@ async fn indexed_through(vice: Vice, seed: u64) -> Result<(), Error> {
     let url = format!("http://{}", listener.local_addr()?);
     let server = axum::serve(listener, Router::new().fallback(misbehave).with_state(bad));
     tokio::spawn(async move { server.await });
-    let mut indexer = ground.indexer(&[&url]).await?;
+    let mut indexer = Indexer::of(&ground, &[&url]).await?;
     for _ in 0..4 {
         history.go_on(20).await?;
         let head = alloy::providers::Provider::get_block_number(&ground.node).await?;
@@ -123,7 +124,7 @@ async fn indexed_through(vice: Vice, seed: u64) -> Result<(), Error> {
                 break;
             }
         }
-        assert_eq!(indexer.rows().await?, ground.fresh_rows().await?, "{vice:?}");
+        assert_eq!(indexer.rows().await?, Indexer::fresh_rows(&ground).await?, "{vice:?}");
     }
     Ok(())
 }

@@ -5,8 +5,9 @@ use shared::{
     model::{Address, MomentRef, Payment, Protocol, SaleType, TransferKind},
     store::Moments,
 };
+use tests::{Error, Ground, history::History};
 
-use crate::support::{Error, Ground, Indexer, history::History};
+use crate::support::Indexer;
 
 fn place(ground: &Ground, collection: alloy::primitives::Address, token: u64) -> MomentRef {
     MomentRef { chain: ground.chain.id, collection: collection.into(), token: U256::from(token).into() }
@@ -23,7 +24,7 @@ async fn a_release_is_a_collection_with_moments_sales_and_payments() -> Result<(
     let mut history = History::on(&ground, 3).await?;
     let (artist, buyer) = (history.people[0], history.people[1]);
     let release = history.release(artist, buyer).await?;
-    let mut indexer = ground.indexer(&[&ground.rpc_url]).await?;
+    let mut indexer = Indexer::of(&ground, &[&ground.rpc_url]).await?;
     indexer.follow().await?;
 
     let moments = Moments::new(indexer.table.clone());
@@ -61,7 +62,7 @@ async fn each_token_of_an_edition_is_a_moment() -> Result<(), Error> {
     let mut history = History::on(&ground, 4).await?;
     let (artist, collector) = (history.people[0], history.people[1]);
     let edition = history.edition(artist, collector).await?;
-    let mut indexer = ground.indexer(&[&ground.rpc_url]).await?;
+    let mut indexer = Indexer::of(&ground, &[&ground.rpc_url]).await?;
     indexer.follow().await?;
 
     let moments = Moments::new(indexer.table.clone());

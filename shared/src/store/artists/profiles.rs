@@ -105,6 +105,11 @@ impl Profile {
         let embedded = self.artist.embedded_wallet;
         self.wallets.iter().map(|wallet| wallet.address).filter(move |&address| address != embedded)
     }
+
+    /// Until when each name that the artist gave up is kept, as Unix times in seconds.
+    pub fn held_until(&self, now: u64) -> impl Iterator<Item = u64> {
+        self.held_names.iter().map(|name| name.until).filter(move |&until| until > now)
+    }
 }
 
 impl Artists {

@@ -23,7 +23,7 @@ pub const HELD_NAMES: usize = 3;
 pub(super) struct HeldName {
     folded: String,
     /// Unix time in seconds.
-    until: u64,
+    pub(super) until: u64,
 }
 
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem, Update};
 
 use super::{
-    Transactions,
+    DAY, Transactions,
     rows::{
         AccountState, Intent, LaneState, MAX_OPEN, ReplayKey, ReplayedRequest, Slot, Status, Transaction, account_key,
         gas_key, lane_key, replay_key, transaction_key,
@@ -14,7 +14,6 @@ use crate::{
     store::{StoreError, number, row},
 };
 
-const DAY: u64 = 24 * 60 * 60;
 /// How long the answer to an idempotency key is kept, in seconds.
 const REPLAY_LIFETIME: u64 = DAY;
 

@@ -19,10 +19,13 @@ pub use rows::{
     Transaction,
 };
 
-use self::rows::{account_key, lane_key, replay_key, transaction_key};
+use self::rows::{account_key, gas_key, lane_key, replay_key, transaction_key};
 use super::{Artist, StoreError, Table, artists::profile_key};
 use crate::model::{Address, ArtistId, ChainId};
 use serde::Deserialize;
+
+/// How long a day's gas lasts, in seconds.
+pub const DAY: u64 = 24 * 60 * 60;
 
 /// The transactions of all lanes.
 #[derive(Clone)]
@@ -39,6 +42,8 @@ pub struct CallerState {
     pub account: AccountState,
     /// Their lane, if it was the one that was guessed.
     pub lane: Option<LaneState>,
+    /// The gas given out to them on the chain today.
+    pub gas_spent: u64,
     /// The request that brought the same idempotency key before.
     pub replayed: Option<ReplayedRequest>,
 }
@@ -49,6 +54,9 @@ enum CallerRow {
     Artist(Artist),
     Replay(ReplayedRequest),
     Account(AccountState),
+    Gas {
+        spent: u64,
+    },
     Lane(LaneState),
     /// An answer that outlived the request it was for.
     Other(serde::de::IgnoredAny),
@@ -73,15 +81,17 @@ impl Transactions {
         replay: Option<&ReplayKey>,
         now: u64,
     ) -> Result<Option<CallerState>, StoreError> {
-        let mut keys = vec![profile_key(artist), account_key(artist, chain)];
+        let mut keys = vec![profile_key(artist), account_key(artist, chain), gas_key(artist, chain, now / DAY)];
         keys.extend(guess.map(|lane| lane_key(chain, lane)));
         keys.extend(replay.map(replay_key));
         let rows = self.table.get_many(keys).await?;
-        let (mut known, mut account, mut guessed, mut replayed) = (None, AccountState::default(), None, None);
+        let (mut known, mut account, mut gas_spent) = (None, AccountState::default(), 0);
+        let (mut guessed, mut replayed) = (None, None);
         for row in rows {
             match row {
                 CallerRow::Artist(artist) => known = Some(artist),
                 CallerRow::Account(state) => account = state,
+                CallerRow::Gas { spent } => gas_spent = spent,
                 CallerRow::Lane(state) => guessed = Some(state),
                 CallerRow::Replay(request) => replayed = Some(request).filter(|request| request.expires_at > now),
                 CallerRow::Other(_) => {}
@@ -89,7 +99,7 @@ impl Transactions {
         }
         Ok(known.map(|artist: Artist| {
             let lane = guessed.filter(|_| Some(artist.lane) == guess);
-            CallerState { artist, account, lane, replayed }
+            CallerState { artist, account, lane, gas_spent, replayed }
         }))
     }
 

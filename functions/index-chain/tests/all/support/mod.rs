@@ -1,97 +1,20 @@
-//! A chain with its contracts, tables to index it into, and people who do things on it by chance.
-
-pub mod history;
-pub mod protocols;
+//! Tables to index a chain into.
 
 use std::{collections::BTreeMap, fs};
 
-use alloy::providers::{Provider, RootProvider};
 use aws_sdk_dynamodb::types::AttributeValue;
 use index_chain::{Followed, Follower, IndexError};
-use local::{
-    chains::LocalChain,
-    cloud::{Endpoints, local_chains},
-    contracts::{self, Artifacts},
-    database,
-    paths::Paths,
-};
+use local::{cloud::Endpoints, database, paths::Paths};
 use serde_json::json;
 use shared::{
-    chain::{Chain, node::Node},
-    model::ChainId,
+    chain::node::Node,
     store::{Artists, Table},
 };
 use template::Template;
-
-pub type Error = Box<dyn std::error::Error + Send + Sync>;
+use tests::{Error, Ground};
 
 /// Every row of a table but for how far the chain is read and how to undo it.
 pub type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
-
-const CHAIN: ChainId = ChainId(8453);
-
-/// A chain of one's own.
-pub struct Ground {
-    pub chain: Chain,
-    pub node: RootProvider,
-    pub rpc_url: String,
-    _process: LocalChain,
-}
-
-impl Ground {
-    /// A chain on which nothing happened but the contracts' deployment. `name` is the folder of its logs.
-    pub async fn start(name: &str, reorg_depth: u64) -> Result<Self, Error> {
-        let paths = Paths::of_checkout();
-        let (_, chains) = local_chains(&[CHAIN.0])?;
-        let chain = Chain { reorg_depth, ..chains.get(CHAIN)?.clone() };
-        let logs = paths.local("workshops").join(name);
-        let process = LocalChain::start(&paths, &logs, CHAIN).await?;
-        let artifacts = Artifacts::compile(&paths).await?;
-        contracts::deploy(&process.rpc_url, &chain, &artifacts).await?;
-        let (rpc_url, node) = (process.rpc_url.clone(), RootProvider::connect(&process.rpc_url).await?);
-        Ok(Self { chain, node, rpc_url, _process: process })
-    }
-
-    /// Drops the newest blocks and puts empty ones in their place.
-    pub async fn reorganise(&self, depth: u64) -> Result<(), Error> {
-        let nothing: [(); 0] = [];
-        Ok(self.node.raw_request("anvil_reorg".into(), (depth, nothing)).await?)
-    }
-
-    /// Drops the newest blocks.
-    pub async fn roll_back(&self, depth: u64) -> Result<(), Error> {
-        Ok(self.node.raw_request("anvil_rollback".into(), (depth,)).await?)
-    }
-
-    /// Empty tables, and an indexer of the chain that writes to them and asks the nodes at these URLs.
-    pub async fn indexer(&self, urls: &[&str]) -> Result<Indexer, Error> {
-        self.indexer_through(urls, None).await
-    }
-
-    /// The same, but the indexer reaches its tables through something in front of them.
-    pub async fn indexer_through(&self, urls: &[&str], front: Option<&str>) -> Result<Indexer, Error> {
-        let dynamodb = database::start().await?;
-        let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
-        let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
-        for table in template.resources("AWS::DynamoDB::Table") {
-            endpoints.create_table(table).await?;
-        }
-        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
-        let aws = endpoints.sdk_config(front.unwrap_or(&dynamodb)).await;
-        let nodes = json!({ self.chain.id.to_string(): urls }).to_string().parse()?;
-        let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
-        let (chain, nodes) = (self.chain.clone(), Node::new(&nodes, self.chain.id)?);
-        let follower = Follower::new(chain, &nodes, table.clone(), Artists::new(artists.clone()));
-        Ok(Indexer { follower, table, artists, dynamodb, client })
-    }
-
-    /// The rows of an index made anew.
-    pub async fn fresh_rows(&self) -> Result<Rows, Error> {
-        let mut fresh = self.indexer(&[&self.rpc_url]).await?;
-        fresh.follow().await?;
-        fresh.rows().await
-    }
-}
 
 /// An indexer with tables of its own.
 pub struct Indexer {
@@ -103,6 +26,35 @@ pub struct Indexer {
 }
 
 impl Indexer {
+    /// Empty tables, and an indexer of the chain that writes to them and asks the nodes at these URLs.
+    pub async fn of(ground: &Ground, urls: &[&str]) -> Result<Self, Error> {
+        Self::through(ground, urls, None).await
+    }
+
+    /// The same, but the indexer reaches its tables through something in front of them.
+    pub async fn through(ground: &Ground, urls: &[&str], front: Option<&str>) -> Result<Self, Error> {
+        let dynamodb = database::start().await?;
+        let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
+        let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+        for table in template.resources("AWS::DynamoDB::Table") {
+            endpoints.create_table(table).await?;
+        }
+        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
+        let aws = endpoints.sdk_config(front.unwrap_or(&dynamodb)).await;
+        let nodes = json!({ ground.chain.id.to_string(): urls }).to_string().parse()?;
+        let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
+        let (chain, nodes) = (ground.chain.clone(), Node::new(&nodes, ground.chain.id)?);
+        let follower = Follower::new(chain, &nodes, table.clone(), Artists::new(artists.clone()));
+        Ok(Self { follower, table, artists, dynamodb, client })
+    }
+
+    /// The rows of an index made anew.
+    pub async fn fresh_rows(ground: &Ground) -> Result<Rows, Error> {
+        let mut fresh = Self::of(ground, &[&ground.rpc_url]).await?;
+        fresh.follow().await?;
+        fresh.rows().await
+    }
+
     /// Reads everything that is new.
     pub async fn follow(&mut self) -> Result<Followed, IndexError> {
         self.follower.follow(None, None, &[]).await

@@ -10,7 +10,8 @@ use shared::chain::other_protocols::{
     RegistryFactory::CRContractCreated,
 };
 
-use super::{Error, history::History};
+use super::History;
+use crate::Error;
 
 sol! {
     interface Registry {

@@ -1,6 +1,8 @@
 //! A random history: real transactions of everything that the contracts let people do. The same seed gives the same
 //! wishes; what isn't allowed at that moment reverts, as it would on any chain.
 
+mod other_protocols;
+
 use alloy::{
     network::TransactionBuilder,
     primitives::{Address, B256, Bytes, U256, aliases::U96, keccak256},
@@ -20,7 +22,7 @@ use shared::{
     model::OPEN_EDITION,
 };
 
-use super::{Error, Ground};
+use crate::{Error, Ground};
 
 sol! {
     interface Other {
