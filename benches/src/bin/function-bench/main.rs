@@ -43,7 +43,7 @@ async fn main() -> Result<(), Error> {
         if wanted.is_empty() || wanted.contains(&function.binary) {
             // Each has an artist of its own, whose limits and lane it shares with no other.
             let mut bench =
-                Bench { paths: &paths, stack: &stack, caller: Caller::new(&stack).await, function: &function };
+                Bench { paths: &paths, stack: &stack, caller: Caller::new(&stack).await?, function: &function };
             match bench.run().await {
                 Ok(row) => println!("{row}"),
                 Err(error) => {

@@ -23,25 +23,25 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    pub async fn new(stack: &'a Stack) -> Self {
+    pub async fn new(stack: &'a Stack) -> Result<Self, Error> {
         let (Collector { artist, key, account }, buyer) = (stack.new_collector().await, stack.new_collector().await);
         for account in [account, buyer.account] {
             stack.set_balance(account, ETHER).await;
         }
         stack.give_usdc(account, 1_000_000_000).await;
         let uri = "ipfs://bafybeidemofirstlight/1.json".to_owned();
-        let collection = stack.release(&key, "Measured", &[uri]).await.parse().expect("an address");
+        let collection = stack.release(&key, "Measured", &[uri]).await.parse()?;
         let order =
             json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "amount": 1, "comment": "Mine!"});
         stack.write("/moment/collect", &buyer.key, &order, &[]).await.expect_success();
         let path = format!("/notifications?artist={}", artist.wallet);
         stack.wait_until(&path, |body| body["notifications"].as_array().is_some_and(|all| all.len() == 1)).await;
-        Self { stack, artist, key, collection, number: 0 }
+        Ok(Self { stack, artist, key, collection, number: 0 })
     }
 
     /// Whether a request takes an artist of its own, or much else before it.
     pub fn takes_long(binary: &str) -> bool {
-        ["log-in", "create-api-key", "connect-wallet", "disconnect-wallet"].contains(&binary)
+        ["log-in", "create-api-key", "challenge-wallet", "connect-wallet", "disconnect-wallet"].contains(&binary)
     }
 
     /// The next request to a function. Whatever it needs to succeed is done before.
@@ -67,8 +67,8 @@ impl<'a> Caller<'a> {
                 let code = self.stack.code_for(&email).await;
                 set_body(&mut event, &json!({"email": email, "code": code}));
             }
-            // One artist has ten keys at most.
-            "create-api-key" => caller.0 = self.stack.new_artist().await.token,
+            // One artist has ten keys at most, and few messages to sign at a time.
+            "create-api-key" | "challenge-wallet" => caller.0 = self.stack.new_artist().await.token,
             "revoke-api-key" => {
                 self.stack.create_key(&self.artist, &json!({})).await.expect_success();
                 let newest = self.stack.list_keys(&self.artist).await.swap_remove(0);
