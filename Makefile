@@ -21,6 +21,7 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed brows
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test $(CARGO) test --package tests --test fuzz
+	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
 
 # The service against its contract, for FUZZ_SECONDS (half an hour unless given) and from FUZZ_SEED (any unless given).
@@ -33,7 +34,7 @@ bench: tools binaries
 	@$(CARGO) build --quiet --profile measure --package benches --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
-	@echo "== function-bench"; $(LOCAL) test $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
+	@echo "== function-bench"; $(LOCAL) bench $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
 
 # What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
 # builds all of them, where `sam build` would make one for each.

@@ -14,6 +14,7 @@ mod create_collection;
 mod create_comment;
 mod create_moment;
 mod create_moments;
+mod deployment;
 mod disconnect_wallet;
 mod events;
 mod fetch_metadata;

@@ -1,8 +1,9 @@
 //! `local run` starts the stack and keeps it until Ctrl-C. `local test <command…>` starts another one on free ports, runs
-//! the command against it and stops it; what its functions asked of AWS is written down. `local roles` holds the template's
-//! roles against that: after the whole suite, every role must allow what was asked for, and nothing else. `local containers
-//! <address> <command…>` starts a stack that containers reach at an address of this machine, for `sam local`. `local
-//! address <public key…>` gives the accounts of KMS's public keys (base64 SubjectPublicKeyInfo).
+//! the command against it and stops it; what its functions asked of AWS is written down. `local bench <command…>` does the
+//! same without writing it down. `local roles` holds the template's roles against what was: after the whole suite, every
+//! role must allow what was asked for, and nothing else. `local containers <address> <command…>` starts a stack that
+//! containers reach at an address of this machine, for `sam local`. `local address <public key…>` gives the accounts of
+//! KMS's public keys (base64 SubjectPublicKeyInfo).
 
 use std::{
     env, fs,
@@ -54,14 +55,16 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             println!("ready: {}", stack.map.api);
             pending().await
         }
-        [command, program, arguments @ ..] if command == "test" => {
-            let folder = paths.local("test");
-            let options = Options { folder: folder.clone(), port: None, is_recorded: true };
+        [command, program, arguments @ ..] if command == "test" || command == "bench" => {
+            let (folder, is_recorded) = (paths.local(command), command == "test");
+            let options = Options { folder: folder.clone(), port: None, is_recorded };
             let stack = Stack::start(&paths, &options).await?;
-            let mut tests = Command::new(program);
-            tests.args(arguments).env("MOMENTS_STACK", folder.join("stack.json")).kill_on_drop(true);
-            let status = tests.status().await.map_err(|error| format!("{program} can't be started: {error}"))?;
-            fs::write(folder.join(NEEDS), serde_json::to_string_pretty(&stack.needs())?)?;
+            let mut asking = Command::new(program);
+            asking.args(arguments).env("MOMENTS_STACK", folder.join("stack.json")).kill_on_drop(true);
+            let status = asking.status().await.map_err(|error| format!("{program} can't be started: {error}"))?;
+            if is_recorded {
+                fs::write(folder.join(NEEDS), serde_json::to_string_pretty(&stack.needs())?)?;
+            }
             exit_code(status)
         }
         [command, host, program, arguments @ ..] if command == "containers" => {
@@ -91,7 +94,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         _ => Err(
-            "usage: local run | local test <command> [argument…] | local roles | local containers <address> <command> \
+            "usage: local run | local test|bench <command> [argument…] | local roles | local containers <address> <command> \
                   [argument…] | local address <public key>…"
                 .into(),
         ),

@@ -172,8 +172,8 @@ impl Template {
             let variables = [globals, own].into_iter().flatten().filter_map(Value::as_mapping).flatten();
             let environment =
                 variables.filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone()))).collect();
-            let is_default_route = events(resource, "HttpApi").any(|event| event.get("Path").is_none());
-            let is_scheduled = events(resource, "ScheduleV2").next().is_some();
+            let is_default_route = resource.events("HttpApi").any(|event| event.get("Path").is_none());
+            let is_scheduled = resource.events("ScheduleV2").next().is_some();
             let policies = policy::policies(resource.properties.get("Policies"))
                 .ok_or_else(|| missing(&logical_id, "a readable policy"))?;
             Ok(Function { logical_id, binary, environment, is_default_route, is_scheduled, policies })
@@ -188,7 +188,7 @@ impl Template {
     pub fn routes(&self) -> Result<Vec<Route>, TemplateError> {
         let mut routes = Vec::new();
         for (resource, function) in self.resources("AWS::Serverless::Function").zip(self.functions()?) {
-            for event in events(resource, "HttpApi").filter(|event| event.get("Path").is_some()) {
+            for event in resource.events("HttpApi").filter(|event| event.get("Path").is_some()) {
                 let part =
                     |name: &str| event.get(name).and_then(scalar).ok_or_else(|| missing(&function.logical_id, name));
                 let api =
@@ -206,18 +206,19 @@ impl Template {
     }
 }
 
-fn events<'a>(function: Resource<'a>, r#type: &'a str) -> impl Iterator<Item = &'a Value> {
-    let events = function.properties.get("Events").and_then(Value::as_mapping).into_iter().flatten();
-    events
-        .filter(move |(_, event)| event.get("Type").and_then(Value::as_str) == Some(r#type))
-        .filter_map(|(_, event)| event.get("Properties"))
-}
-
 fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, name| value.get(name))
 }
 
-impl Resource<'_> {
+impl<'a> Resource<'a> {
+    /// The properties of a function's events of a type, such as `HttpApi`.
+    pub fn events(self, r#type: &'a str) -> impl Iterator<Item = &'a Value> {
+        let events = self.properties.get("Events").and_then(Value::as_mapping).into_iter().flatten();
+        events
+            .filter(move |(_, event)| event.get("Type").and_then(Value::as_str) == Some(r#type))
+            .filter_map(|(_, event)| event.get("Properties"))
+    }
+
     /// Whether it is made, with the conditions that [`Template::names`] has added.
     ///
     /// # Errors

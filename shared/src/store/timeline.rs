@@ -263,7 +263,7 @@ impl Unit {
     /// When storage fails.
     pub async fn relist(&mut self, chain: ChainId, by: Concerned) -> Result<(), StoreError> {
         let (_, is_none) = self.concerned(chain, &by, 0, 0).await?;
-        self.set_relisted(chain, &Relisting { by, done: 0 }, is_none)
+        if is_none { Ok(()) } else { self.set_relisted(chain, &Relisting { by, done: 0 }, false) }
     }
 
     /// Notes how much is listed anew, or that all of it is.
