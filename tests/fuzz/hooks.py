@@ -13,8 +13,13 @@ COLLECTION = os.environ["CONTRACT_COLLECTION"]
 WALLET = os.environ["CONTRACT_WALLET"]
 CHAIN = 8453
 GOVERNANCE_CHAIN = 1
-# What signs in, once.
-SIGN_IN = {"email": os.environ["CONTRACT_EMAIL"], "code": os.environ["CONTRACT_CODE"]}
+# What there is that can be used once: a code, a key to revoke, wallets to disconnect. The part of the request that it
+# belongs into, and what is left.
+ONCE = {
+    ("POST", "/oauth/login"): ("body", [{"email": os.environ["CONTRACT_EMAIL"], "code": os.environ["CONTRACT_CODE"]}]),
+    ("DELETE", "/artists/api-keys"): ("query", [{"keyId": os.environ["CONTRACT_KEY_ID"]}]),
+    ("DELETE", "/artists/wallets"): ("query", [{"address": wallet} for wallet in os.environ["CONTRACT_OWN_WALLETS"].split()]),
+}
 # The order of calls follows from the seed, and so does what is drawn here.
 CHANCE = random.Random(int(os.environ["CONTRACT_SEED"]))
 
@@ -57,9 +62,10 @@ def before_call(context, case, kwargs):
     """Points a case that keeps to the contract at what is there, two times of three."""
     if not is_positive(case):
         return
-    if case.path == "/oauth/login" and isinstance(case.body, dict):
-        case.body.update(SIGN_IN)
-        SIGN_IN.clear()
+    place, left = ONCE.get((case.method.upper(), case.path), ("body", []))
+    if left and isinstance(getattr(case, place), dict):
+        getattr(case, place).update(left.pop())
+        return
     if CHANCE.random() < 0.33:
         return
     if "Idempotency-Key" in (case.headers or {}):

@@ -3,7 +3,9 @@
 
 use std::env;
 
+use alloy::signers::local::PrivateKeySigner;
 use local::paths::Paths;
+use serde_json::json;
 use tests::{Stack, unused_email};
 use tokio::process::Command;
 
@@ -14,6 +16,13 @@ async fn the_service_keeps_its_contract() {
     let (reader, writer) = (stack.new_artist().await, stack.new_writer().await);
     // Enough to collect, comment and withdraw.
     stack.set_balance(writer.artist.wallet.parse().expect("an address"), 1_000_000_000_000_000_000).await;
+    stack.create_key(&reader, &json!({})).await.expect_success();
+    let key_id = stack.list_keys(&reader).await[0]["id"].as_str().expect("an id").to_owned();
+    let wallets = [PrivateKeySigner::random(), PrivateKeySigner::random()];
+    for (artist, wallet) in [&reader, &writer.artist].into_iter().zip(&wallets) {
+        stack.connect_wallet(artist, wallet).await.expect_success();
+    }
+    let wallets = wallets.map(|wallet| format!("{:#x}", wallet.address())).join(" ");
     let email = unused_email();
     let code = stack.code_for(&email).await;
     let root = Paths::of_checkout().root().to_owned();
@@ -25,6 +34,7 @@ async fn the_service_keeps_its_contract() {
     command.args(["--max-time", &seconds, "--seed", &seed]);
     command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key).env("CONTRACT_SEED", &seed);
     command.env("CONTRACT_EMAIL", &email).env("CONTRACT_CODE", &code);
+    command.env("CONTRACT_KEY_ID", &key_id).env("CONTRACT_OWN_WALLETS", &wallets);
     command
         .env("CONTRACT_COLLECTION", format!("{:#x}", writer.collection))
         .env("CONTRACT_WALLET", &writer.artist.wallet);
