@@ -82,12 +82,15 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
 }
 
 fn without_null(schema: &mut Value) {
-    let is_value = |choice: &&Value| **choice != json!("null") && choice["type"] != "null";
-    let chosen = |choices: &Value| choices.as_array().and_then(|choices| choices.iter().find(is_value).cloned());
-    if let Some(choice) = chosen(&schema["oneOf"]) {
-        *schema = choice;
-    } else if let Some(kind) = chosen(&schema["type"]) {
-        schema["type"] = kind;
+    let is_value = |choice: &Value| *choice != json!("null") && choice["type"] != "null";
+    for name in ["oneOf", "type"] {
+        let Some(choices) = schema.get_mut(name).and_then(Value::as_array_mut) else { continue };
+        choices.retain(is_value);
+        match (name, choices.as_slice()) {
+            ("oneOf", [only]) => *schema = only.clone(),
+            (_, [only]) => schema[name] = only.clone(),
+            _ => {}
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::ListTimelineResponse;
     path = "/timeline",
     tag = "Activity",
     params(
-        ("artist" = Option<Username>, Query, description = "Whose timeline, by an address or a username; with a collection, who made that."),
+        ("artist" = inline(Option<ArtistWord>), Query, description = "Whose timeline, by an address or a username; with a collection, who made that."),
         ("collection" = Option<Address>, Query, description = "The collection whose moments are meant."),
         ("type" = inline(Option<TimelineWord>), Query, description = "With an artist alone: what they made, or what they are an admin of without having made it; both unless given."),
         ("content_type" = Option<ContentType>, Query, description = "What kind of work."),
@@ -37,4 +37,13 @@ contract::published!(list_timeline);
 enum TimelineWord {
     Default,
     Mutual,
+}
+
+/// An account of the artist, or their username.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "describes what is parsed elsewhere")]
+enum ArtistWord {
+    Account(Address),
+    Username(Username),
 }

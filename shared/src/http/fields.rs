@@ -5,9 +5,6 @@ use serde_json::{Map, Number, Value};
 use super::{ApiError, FieldError};
 use crate::model::{Invalid, Page, PageLimit, PageNumber};
 
-/// From here on not every whole number is a `f64`, and one that came as such may have been another.
-const FIRST_INEXACT: f64 = 9_007_199_254_740_992.0;
-
 /// The fields of a query string or of a JSON object, read one by one into types. What is wrong with each is gathered,
 /// so that a client hears of all of it at once:
 ///
@@ -215,9 +212,10 @@ impl Fields {
     }
 }
 
-/// A number as it is written, but a whole one without decimals: to JSON, 1.0 is 1.
+/// A number as it is written, but a whole one without decimals: to JSON Schema, 1.0 is the integer 1. One that is written
+/// with decimals or an exponent has a `f64`'s precision (RFC 8259, section 6); one that is written as digits alone is exact.
 fn digits(number: &Number) -> String {
-    let whole = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0 && value.abs() < FIRST_INEXACT);
+    let whole = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0);
     // Adding nothing makes -0 into 0.
     whole.map_or_else(|| number.to_string(), |value| format!("{:.0}", value + 0.0))
 }
@@ -259,13 +257,14 @@ mod tests {
     #[test]
     fn numbers_are_numbers_and_in_a_query_their_digits() {
         let body = json!({"a": 8453, "b": 8453.0, "c": u64::MAX, "d": null, "e": -0.0,
-            "text": "8453", "part": 8453.5, "negative": -1, "flag": true, "inexact": 9007199254740993.0});
+            "text": "8453", "part": 8453.5, "negative": -1, "flag": true,
+            "large": 9_007_199_254_740_992.0, "too large": 18_446_744_073_709_551_616.0, "huge": 1e300});
         let mut fields = fields(body);
-        for (name, number) in [("a", 8453), ("b", 8453), ("c", u64::MAX), ("e", 0)] {
+        for (name, number) in [("a", 8453), ("b", 8453), ("c", u64::MAX), ("e", 0), ("large", 1 << 53)] {
             assert_eq!(fields.required_number(name), Some(ChainId(number)), "{name}");
         }
         assert_eq!(fields.optional_number_or("d", ChainId::DEFAULT), Some(ChainId::DEFAULT));
-        let wrong = ["text", "part", "negative", "flag", "inexact"];
+        let wrong = ["text", "part", "negative", "flag", "too large", "huge"];
         for name in wrong {
             assert_eq!(fields.required_number::<ChainId>(name), None, "{name}");
         }
