@@ -37,20 +37,19 @@ bench: tools binaries
 	@echo "== function-bench"; $(LOCAL) bench $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
 
 # What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
-# builds all of them, where `sam build` would make one for each.
-LAMBDA_DIR := $(or $(CARGO_TARGET_DIR),target)/lambda-arm64
-SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.tools/sam/bin:$$PATH" .tools/sam/bin/sam
+# builds all of them on all cores; `sam build` would make one after another, and so finds them built.
+SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.tools/sam/bin:$$PATH"
 build: sam-tools
-	@PATH="$(CURDIR)/.tools/sam/bin:$$PATH" cargo-lambda lambda build --release --arm64 --locked --lambda-dir $(LAMBDA_DIR) \
+	@$(SAM) cargo-lambda lambda build --release --arm64 --locked \
 	$$(sed -n 's/.*BuildProperties: { Binary: \([a-z-]*\) }.*/--bin \1/p' template.yaml)
-	@local/sam/weigh $(LAMBDA_DIR)
+	@$(SAM) sam build >$(INSTALL_LOG) 2>&1 || { tail -20 $(INSTALL_LOG) >&2; exit 1; }
+	@local/sam/weigh .aws-sam/build
 
 # `make deploy STAGE=production`; the stages are in samconfig.toml.
 STAGE ?= staging
 deploy: build
 	@$(CARGO) build --quiet --package local
-	@mkdir -p .aws-sam/moments && local/sam/lay_out.py arm64 $(LAMBDA_DIR) .aws-sam/moments
-	@$(SAM) deploy --config-env $(STAGE) --template .aws-sam/moments/template.yaml
+	@$(SAM) sam deploy --config-env $(STAGE)
 	@.tools/sam/bin/python local/sam/keys $(STAGE)
 
 # The whole service in containers, at port 3000, against a local stack of its own.

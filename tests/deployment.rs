@@ -46,6 +46,28 @@ fn every_name_carries_the_stage() {
 }
 
 #[test]
+fn what_cannot_be_made_again_outlives_its_stack_and_mistakes() {
+    let template = template();
+    let mut kept = 0;
+    for table in template.resources("AWS::DynamoDB::Table").filter(|table| table.logical_id != "ChainTable") {
+        let (id, properties) = (table.logical_id, table.properties);
+        assert_eq!((table.deletion_policy, table.update_replace_policy), (Some("Retain"), Some("Retain")), "{id}");
+        assert_eq!(properties["DeletionProtectionEnabled"], true, "{id}");
+        assert_eq!(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], true, "{id}");
+        kept += 1;
+    }
+    for key in template.resources("AWS::KMS::Key").filter(|key| key.logical_id != "CodeKey") {
+        let (id, properties) = (key.logical_id, key.properties);
+        // One that a failed deployment made has never been used.
+        let policies = (key.deletion_policy, key.update_replace_policy);
+        assert_eq!(policies, (Some("RetainExceptOnCreate"), Some("Retain")), "{id}");
+        assert_eq!(properties["PendingWindowInDays"], 30, "{id}");
+        kept += 1;
+    }
+    assert_eq!(kept, 2 + 9, "tables, and the keys of tokens and lanes");
+}
+
+#[test]
 fn every_route_that_changes_something_has_a_throttle_of_its_own() {
     for function in template().resources("AWS::Serverless::Function") {
         for route in function.events("HttpApi").filter(|route| route.get("Path").is_some()) {

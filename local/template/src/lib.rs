@@ -83,6 +83,10 @@ pub struct Resource<'a> {
     pub logical_id: &'a str,
     /// The condition under which it is made; always unless given.
     pub condition: Option<&'a str>,
+    /// What becomes of it when it leaves the stack.
+    pub deletion_policy: Option<&'a str>,
+    /// What becomes of the one that another takes the place of.
+    pub update_replace_policy: Option<&'a str>,
     /// Its properties.
     pub properties: &'a Value,
 }
@@ -103,9 +107,14 @@ impl Template {
         let resources = self.document.get("Resources").and_then(Value::as_mapping).into_iter().flatten();
         resources.filter_map(move |(id, resource)| {
             let properties = resource.get("Properties").unwrap_or(&Value::Null);
-            let is_wanted = resource.get("Type").and_then(Value::as_str) == Some(r#type);
-            let condition = resource.get("Condition").and_then(Value::as_str);
-            is_wanted.then_some(Resource { logical_id: id.as_str()?, condition, properties })
+            let attribute = |name: &str| resource.get(name).and_then(Value::as_str);
+            (attribute("Type") == Some(r#type)).then_some(Resource {
+                logical_id: id.as_str()?,
+                condition: attribute("Condition"),
+                deletion_policy: attribute("DeletionPolicy"),
+                update_replace_policy: attribute("UpdateReplacePolicy"),
+                properties,
+            })
         })
     }
 

@@ -27,10 +27,7 @@ impl Applier<'_> {
 
     /// Puts a moment into other timelines, if its admins or its URI changed.
     pub(super) async fn relist(&mut self, place: &MomentRef) -> Result<(), StoreError> {
-        let Some(mut listing) = self.unit.listing(place).await? else { return Ok(()) };
-        let Some(moment) = self.unit.moment(place).await? else { return Ok(()) };
-        let Some(collection) = self.unit.collection(place.chain, place.collection).await? else { return Ok(()) };
-        listing.set_admins(&moment, &collection);
+        let Some((mut listing, moment)) = with_admins(self.unit, place).await? else { return Ok(()) };
         if listing.uri != moment.uri {
             self.unit.note(place, &Concerned::With(Documents::uri_hash(&moment.uri))).await?;
             listing.content_type = self.content_type(&moment.uri);
@@ -98,10 +95,16 @@ pub(super) async fn relist_due(
 
 /// Lists a moment anew, with the admins that it has now and the names that are known.
 async fn relist(unit: &mut Unit, place: &MomentRef, names: &HashMap<Address, String>) -> Result<(), StoreError> {
-    let Some(mut listing) = unit.listing(place).await? else { return Ok(()) };
-    let Some(moment) = unit.moment(place).await? else { return Ok(()) };
-    let Some(collection) = unit.collection(place.chain, place.collection).await? else { return Ok(()) };
-    listing.set_admins(&moment, &collection);
+    let Some((mut listing, _)) = with_admins(unit, place).await? else { return Ok(()) };
     listing.curated = names.get(&listing.creator).map_or(listing.curated, |name| !name.is_empty());
     unit.list(place, &listing).await
+}
+
+/// A moment as it is, and its listing with the admins that it has now. `None` for one that isn't listed.
+async fn with_admins(unit: &mut Unit, place: &MomentRef) -> Result<Option<(Listing, Moment)>, StoreError> {
+    let Some(mut listing) = unit.listing(place).await? else { return Ok(None) };
+    let Some(moment) = unit.moment(place).await? else { return Ok(None) };
+    let Some(collection) = unit.collection(place.chain, place.collection).await? else { return Ok(None) };
+    listing.set_admins(&moment, &collection);
+    Ok(Some((listing, moment)))
 }
