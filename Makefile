@@ -30,11 +30,12 @@ fuzz: tools tests/fuzz/.venv/.installed binaries
 
 # Measured apart from the tests: the figures depend on the machine, their ratios hardly.
 BENCHES := write-bench index-bench scale-bench
+MEASURE := $(or $(CARGO_TARGET_DIR),target)/measure
 bench: tools binaries
-	@$(CARGO) build --quiet --profile measure --package benches --bins
-	@for bench in $(BENCHES); do echo "== $$bench"; $(or $(CARGO_TARGET_DIR),target)/measure/$$bench; done
+	@$(CARGO) build --quiet --profile measure --package benches --package local --bins
+	@for bench in $(BENCHES); do echo "== $$bench"; $(MEASURE)/$$bench; done
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
-	@echo "== function-bench"; $(LOCAL) bench $(or $(CARGO_TARGET_DIR),target)/measure/function-bench
+	@echo "== function-bench"; $(MEASURE)/local bench $(MEASURE)/function-bench
 
 # What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
 # builds all of them on all cores; `sam build` would make one after another, and so finds them built.

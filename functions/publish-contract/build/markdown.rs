@@ -124,7 +124,11 @@ impl<'a> Page<'a> {
     }
 
     /// What a schema asks of a value, in a few words.
-    fn form(&self, schema: &Value) -> String {
+    fn form(&self, schema: &'a Value) -> String {
+        if let choices @ [_, _, ..] = self.choices(schema).as_slice() {
+            let forms: Vec<_> = choices.iter().map(|choice| self.form(choice)).collect();
+            return forms.join("; or ");
+        }
         let inside = self.present(schema);
         let mut words = vec![match &inside["type"] {
             Value::String(kind) => kind.clone(),
@@ -154,12 +158,18 @@ impl<'a> Page<'a> {
         words.join(", ")
     }
 
-    /// A schema without its reference, and without the null that stands for a missing value.
+    /// A schema without its reference, and without the null that stands for a missing value; of several, the first.
     fn present(&self, schema: &'a Value) -> &'a Value {
+        self.choices(schema).first().copied().unwrap_or(schema)
+    }
+
+    /// What a value may be, but for the null that stands for a missing one.
+    fn choices(&self, schema: &'a Value) -> Vec<&'a Value> {
         let schema = self.resolve(schema);
-        let choices = ["oneOf", "anyOf"].into_iter().find_map(|key| schema[key].as_array());
-        let present = choices.and_then(|choices| choices.iter().find(|choice| choice["type"] != "null"));
-        present.map_or(schema, |choice| self.resolve(choice))
+        let Some(choices) = ["oneOf", "anyOf"].into_iter().find_map(|key| schema[key].as_array()) else {
+            return vec![schema];
+        };
+        choices.iter().filter(|choice| choice["type"] != "null").map(|choice| self.resolve(choice)).collect()
     }
 
     fn resolve(&self, value: &'a Value) -> &'a Value {
