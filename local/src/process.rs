@@ -1,6 +1,14 @@
 //! Programs that the stack starts. Each ends with the value that stands for it.
 
-use std::{fs, net::TcpListener, path::Path, process::Stdio, time::Duration};
+use std::{
+    fs,
+    net::TcpListener,
+    ops::Range,
+    path::Path,
+    process::Stdio,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
 
 use tokio::{
     net::TcpStream,
@@ -69,12 +77,25 @@ impl Process {
     }
 }
 
-/// A port that nobody listens on.
+/// Below the ports that systems hand out to whoever asks for any, from 32768 on or higher: none of those can be taken by
+/// somebody else before the program that was told of it listens there.
+const PORTS: Range<u16> = 20_000..32_000;
+
+/// A port that nobody listens on, for a program that must be told one. Each call gives another, and so does each process.
 ///
 /// # Errors
 /// When there is none.
 pub fn free_port() -> Result<u16, Error> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    let (first, count) = (std::process::id().wrapping_mul(101), u32::try_from(PORTS.len())?);
+    for _ in PORTS {
+        let next = first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed)) % count;
+        let port = PORTS.start + u16::try_from(next)?;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err(format!("no port from {} to {} is free", PORTS.start, PORTS.end).into())
 }
 
 /// The port that a user asked for.
@@ -88,12 +109,28 @@ pub fn wanted_port(port: u16) -> Result<u16, Error> {
     Ok(port)
 }
 
-/// Whether `url` answers, whatever it answers.
+/// Whether `url` answers, and well.
 pub async fn answers(url: &str) -> bool {
-    reqwest::get(url).await.is_ok()
+    reqwest::get(url).await.is_ok_and(|answer| answer.status().is_success())
 }
 
 /// Whether somebody listens on a port.
 pub async fn listens(port: u16) -> bool {
     TcpStream::connect(("127.0.0.1", port)).await.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_given_once_and_never_one_that_is_taken() -> Result<(), Error> {
+        let first = free_port()?;
+        let next = PORTS.start + (first + 1 - PORTS.start) % (PORTS.end - PORTS.start);
+        let _taken = TcpListener::bind(("127.0.0.1", next));
+        let others = [free_port()?, free_port()?];
+        assert!(PORTS.contains(&first) && others.iter().all(|port| PORTS.contains(port)));
+        assert!(others[0] != first && others[1] != first && others[0] != others[1] && !others.contains(&next));
+        Ok(())
+    }
 }
