@@ -43,7 +43,7 @@ SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.tools/sam/bin:$$PATH"
 build: sam-tools
 	@$(SAM) cargo-lambda lambda build --release --arm64 --locked \
 	$$(sed -n 's/.*BuildProperties: { Binary: \([a-z-]*\) }.*/--bin \1/p' template.yaml)
-	@$(SAM) sam build >$(INSTALL_LOG) 2>&1 || { tail -20 $(INSTALL_LOG) >&2; exit 1; }
+	@mkdir -p .aws-sam && { $(SAM) sam build >.aws-sam/build.log 2>&1 || { tail -20 .aws-sam/build.log >&2; exit 1; }; }
 	@local/sam/weigh .aws-sam/build
 
 # `make deploy STAGE=production`; the stages are in samconfig.toml.

@@ -81,7 +81,8 @@ impl Process {
 /// somebody else before the program that was told of it listens there.
 const PORTS: Range<u16> = 20_000..32_000;
 
-/// A port that nobody listens on, for a program that must be told one. Each call gives another, and so does each process.
+/// A port that nobody listens on, for a program that must be told one. Each call gives another; each process begins at a
+/// place of its own among them, so that two seldom try the same.
 ///
 /// # Errors
 /// When there is none.
