@@ -1,5 +1,5 @@
-# `make run` starts the service on this machine, `make test` runs every test. Both install what they need into the
-# checkout first; the second time that costs nothing.
+# `make run` starts the service on this machine, `make test` runs every test. Both first install their tools into the
+# checkout, unless they are there already.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test fuzz bench contract tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
+.PHONY: run test check fuzz bench openapi contract tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
@@ -20,15 +20,19 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed brows
 	@node --test local/contracts/abi.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
 	@$(LOCAL) roles
-	@$(LOCAL) test $(CARGO) test --package tests --test fuzz
+	@$(LOCAL) test $(CARGO) test --workspace --test fuzz
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
 
-# The service against its contract, for FUZZ_SECONDS (half an hour unless given) and from FUZZ_SEED (any unless given).
-fuzz: tools tests/fuzz/.venv/.installed binaries
-	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --package tests --test fuzz -- --nocapture
+# The inner loop: format, lints, unit tests of what changed.
+check:
+	@.ci/check
 
-# Measured apart from the tests: the figures depend on the machine, their ratios hardly.
+# Fuzzes the service against its contract, for FUZZ_SECONDS (default 1800) from FUZZ_SEED (default random).
+fuzz: tools tests/fuzz/.venv/.installed binaries
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --workspace --test fuzz -- --nocapture
+
+# Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := write-bench index-bench scale-bench
 MEASURE := $(or $(CARGO_TARGET_DIR),target)/measure
 bench: tools binaries
@@ -37,8 +41,8 @@ bench: tools binaries
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
 	@echo "== function-bench"; $(MEASURE)/local bench $(MEASURE)/function-bench
 
-# What is deployed: each function for arm64, linked by zig against the oldest C library that will do. One call of cargo
-# builds all of them on all cores; `sam build` would make one after another, and so finds them built.
+# Builds the deployed functions: for arm64, linked by zig against an old C library. One call of cargo builds all of them in
+# parallel; `sam build`, which builds one after another, then finds them built.
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.tools/sam/bin:$$PATH"
 build: sam-tools
 	@$(SAM) cargo-lambda lambda build --release --arm64 --locked \
@@ -46,18 +50,18 @@ build: sam-tools
 	@mkdir -p .aws-sam && { $(SAM) sam build >.aws-sam/build.log 2>&1 || { tail -20 .aws-sam/build.log >&2; exit 1; }; }
 	@local/sam/weigh .aws-sam/build
 
-# `make deploy STAGE=production`; the stages are in samconfig.toml.
+# `make deploy STAGE=production`; samconfig.toml has the stages.
 STAGE ?= staging
 deploy: build
-	@$(CARGO) build --quiet --package local
+	@$(CARGO) build --quiet --workspace --bin local
 	@$(SAM) sam deploy --config-env $(STAGE)
 	@.tools/sam/bin/python local/sam/keys $(STAGE)
 
-# The whole service in containers, at port 3000, against a local stack of its own.
+# The whole service in containers on port 3000, against a separate local stack.
 sam-local: tools sam-tools binaries
 	@local/sam/run --serve 3000
 
-# The same, once through every function. Says that it is skipped where no container engine runs.
+# Tests every function in containers. Skipped if no container engine runs.
 sam-test: tools sam-tools binaries
 	@local/sam/run
 
@@ -66,13 +70,13 @@ sam-tools: .tools/sam/.installed
 .tools/sam/.installed: local/sam/requirements.txt
 	@mkdir -p .local .tools && { $(PYTHON) -m venv --clear .tools/sam && \
 	.tools/sam/bin/python -m pip install --no-deps -r local/sam/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
-	|| { echo "error: pip can't install local/sam/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
+	|| { echo "error: pip can't install local/sam/requirements.txt: see $(INSTALL_LOG), then run make again" >&2; exit 1; }
 	@touch $@
 
-# What every function is made of, in CycloneDX's format: functions/*/<function>.cdx.json.
+# The functions' software bills of materials, in CycloneDX format: .local/sbom/<function>.cdx.json.
 sbom: .tools/bin/cargo-cyclonedx
 	@.tools/bin/cargo-cyclonedx cyclonedx --format json --spec-version 1.5 --describe binaries --target aarch64-unknown-linux-gnu
-	@mkdir -p .local/sbom && for file in functions/*/*.cdx.json; do mv "$$file" .local/sbom/; done && \
+	@mkdir -p .local/sbom && for file in functions/*/*/*.cdx.json; do mv "$$file" .local/sbom/; done && \
 	find . -name '*.cdx.json' -not -path './.local/*' -not -path './target/*' -delete && ls .local/sbom
 
 .tools/bin/cargo-cyclonedx:
@@ -90,20 +94,19 @@ check-tools:
 	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
 	|| { echo "error: Python's venv is missing: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
 
-# The page's tests drive a browser. Debian's is installed where nobody has to be asked for that; elsewhere, whichever is
-# there, or the one that CHROMIUM names, will do.
+# The page's tests drive Chromium: the program that CHROMIUM names, or an installed one. As root on Debian it is installed.
 browser:
 	@find_browser() { test -n "$${CHROMIUM:-}" || command -v chromium chromium-browser google-chrome >/dev/null; }; \
 	find_browser || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && mkdir -p .local && \
 	{ apt-get update && apt-get install -y --no-install-recommends chromium; } >$(INSTALL_LOG) 2>&1; } || true; \
-	find_browser || { echo "error: no Chromium is here: install it (Debian: apt-get install chromium), or name one in CHROMIUM" >&2; exit 1; }
+	find_browser || { echo "error: Chromium is missing: install it (Debian: apt-get install chromium), or set CHROMIUM" >&2; exit 1; }
 
-# Not `npm ci`: it wants anvil for every platform in the lock file, and npm writes down only those it could reach.
+# Not `npm ci`, which needs anvil for every platform in the lock file; npm records only the reachable ones.
 local/node_modules/.installed: local/package.json local/package-lock.json local/.npmrc
 tests/page/node_modules/.installed: tests/page/package.json tests/page/package-lock.json tests/page/.npmrc
 %/node_modules/.installed:
 	@mkdir -p .local && npm --prefix $* install --no-save >$(INSTALL_LOG) 2>&1 \
-	|| { echo "error: npm can't install $*/package-lock.json (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
+	|| { echo "error: npm can't install $*/package-lock.json: see $(INSTALL_LOG), then run make again" >&2; exit 1; }
 	@touch $@
 
 local/.venv/.installed: local/requirements.txt
@@ -111,10 +114,10 @@ tests/fuzz/.venv/.installed: tests/fuzz/requirements.txt
 %/.venv/.installed:
 	@mkdir -p .local && { $(PYTHON) -m venv --clear $*/.venv && \
 	$*/.venv/bin/python -m pip install --no-deps -r $*/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
-	|| { echo "error: pip can't install $*/requirements.txt (see $(INSTALL_LOG)): run make again once it can" >&2; exit 1; }
+	|| { echo "error: pip can't install $*/requirements.txt: see $(INSTALL_LOG), then run make again" >&2; exit 1; }
 	@touch $@
 
-# Writes openapi.json from the endpoints' own types and descriptions.
-contract:
-	@CONTRACT=write $(CARGO) test --package contract --quiet the_frame_is_as_published >/dev/null
-	@CONTRACT=write $(CARGO) test --workspace --bins --quiet is_as_published >/dev/null
+# Writes openapi.json from the endpoints' types and descriptions.
+openapi contract:
+	@OPENAPI=write $(CARGO) test --workspace --lib --quiet the_frame_is_as_published >/dev/null
+	@OPENAPI=write $(CARGO) test --workspace --bins --quiet is_as_published >/dev/null

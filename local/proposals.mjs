@@ -1,6 +1,6 @@
-// Asks a running service for proposals, for a thousand random requests, and compares each answer with what viem makes of
-// the same request. `STACK` says where the service is, `COLLECTION` names a collection that the governor's executor may
-// add to; `SEED` and `COUNT` change which requests are made, and how many.
+// Sends random proposal requests to a running service and compares each answer with viem's encoding. Environment: `STACK`
+// is the content of `stack.json`, `COLLECTION` a collection that the governor's executor may add moments to; `SEED` and
+// `COUNT` (1,000) choose the requests.
 import assert from "node:assert/strict";
 import { setTimeout } from "node:timers/promises";
 import { encodeFunctionData, getAddress, parseAbi, toFunctionSignature } from "viem";
@@ -35,7 +35,7 @@ const abi = parseAbi([
   "function adminMint(address recipient, uint256 tokenId, uint256 quantity, bytes data)",
   "function setSaleV2(uint256 tokenId, Timed salesConfig)",
 ]);
-// Structs of one name would be taken for one another, even in lists apart.
+// A separate list: viem resolves structs of one name to the first one.
 const fixedAbi = parseAbi([
   "struct FixedSale { uint64 saleStart; uint64 saleEnd; uint64 maxTokensPerAddress; uint96 pricePerToken; address fundsRecipient; }",
   "function setSale(uint256 tokenId, FixedSale salesConfig)",
@@ -50,7 +50,7 @@ const next = BigInt(await call(collection, encode("nextTokenId", [])));
 const requests = Array.from({ length: count }, (_, index) => randomRequest(generator(seed + index)));
 const waiting = requests.entries();
 await Promise.all(Array.from({ length: WORKERS }, work));
-console.log("all are encoded alike");
+console.log("all encodings match");
 
 async function work() {
   for (const [index, request] of waiting) {
@@ -59,7 +59,7 @@ async function work() {
   }
 }
 
-/** Asks again where the service says so: all requests are counted for one client, and some come at once. */
+/** Retries after 503: all requests count for one client, and several run at once. */
 async function ask(request) {
   const [headers, body] = [{ "content-type": "application/json" }, JSON.stringify(request)];
   for (;;) {
@@ -69,7 +69,7 @@ async function ask(request) {
   }
 }
 
-// --- What is expected ---------------------------------------------------------------------------------------------
+// --- Expected answers ---------------------------------------------------------------------------------------------
 
 async function expected(request) {
   const { account, contract, tokens, splits = [], proposal } = request;
@@ -173,7 +173,7 @@ async function call(to, data) {
   return result;
 }
 
-// --- What is asked for --------------------------------------------------------------------------------------------
+// --- Random requests ----------------------------------------------------------------------------------------------
 
 function randomRequest(random) {
   const isNew = random.chance(0.6);
@@ -235,7 +235,7 @@ function randomSplits(random) {
   });
 }
 
-/** Random things that only depend on the seed (mulberry32). */
+/** Random values that depend only on the seed (mulberry32). */
 function generator(state) {
   const bits = () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -256,7 +256,7 @@ function generator(state) {
     between,
     below,
     pick,
-    /** As its digits, or as a number where JSON's numbers are exact. */
+    /** Decimal digits, or sometimes a JSON number if it is exact. */
     number: (value) => (value <= BigInt(Number.MAX_SAFE_INTEGER) && chance(0.3) ? Number(value) : String(value)),
     address: () => {
       const plain = `0x${(big(5) + 1n).toString(16).padStart(40, "0").slice(-40)}`;

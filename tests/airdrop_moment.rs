@@ -18,7 +18,7 @@ fn recipients(count: u64) -> Vec<Address> {
 }
 
 #[tokio::test]
-async fn two_hundred_get_a_token_each_in_one_transaction() {
+async fn airdrop_to_two_hundred_is_one_transaction() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let mut recipients = recipients(200);
@@ -33,23 +33,23 @@ async fn two_hundred_get_a_token_each_in_one_transaction() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_given_is_refused_in_words() {
+async fn impossible_airdrop_is_refused_with_the_reason() {
     let stack = Stack::connect();
     let (writer, stranger) = (stack.new_writer().await, stack.new_writer().await);
-    let give = async |key: &str, collection: Address, recipients: &[Address]| {
+    let airdrop = async |key: &str, collection: Address, recipients: &[Address]| {
         stack.write(PATH, key, &body(collection, recipients), &[]).await
     };
-    let answer = give(&stranger.key, writer.collection, &recipients(1)).await.expect_error(403);
+    let answer = airdrop(&stranger.key, writer.collection, &recipients(1)).await.expect_error(403);
     assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("MINTER")), "{answer:?}");
-    give(&writer.key, Address::repeat_byte(9), &recipients(1)).await.expect_error(404);
+    airdrop(&writer.key, Address::repeat_byte(9), &recipients(1)).await.expect_error(404);
 
     let sale = json!({"type": "fixedPrice", "pricePerToken": "0", "saleStart": 0, "saleEnd": u64::MAX.to_string()});
     let limited = stack.publish(&writer.key, sale, json!({"maxSupply": 2})).await;
-    let answer = give(&writer.key, limited, &recipients(3)).await.expect_error(422);
+    let answer = airdrop(&writer.key, limited, &recipients(3)).await.expect_error(422);
     assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("Only 2")), "{answer:?}");
-    give(&writer.key, limited, &recipients(2)).await.expect_success();
-    // A contract that takes no tokens.
-    let answer = give(&writer.key, writer.collection, &[stack.contract("usdc")]).await.expect_error(422);
+    airdrop(&writer.key, limited, &recipients(2)).await.expect_success();
+    // A contract that can't receive ERC-1155 tokens.
+    let answer = airdrop(&writer.key, writer.collection, &[stack.contract("usdc")]).await.expect_error(422);
     assert!(
         answer.body["message"].as_str().is_some_and(|message| message.contains("takes no such tokens")),
         "{answer:?}"
@@ -57,7 +57,7 @@ async fn what_cannot_be_given_is_refused_in_words() {
 }
 
 #[tokio::test]
-async fn every_wrong_recipient_is_named() {
+async fn every_invalid_recipient_is_named() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let valid = body(writer.collection, &recipients(1));

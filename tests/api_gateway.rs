@@ -1,4 +1,4 @@
-//! What stands between browsers and the functions, and what every answer has.
+//! CORS, and the headers of every response.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn list(headers: &HeaderMap, name: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_page_may_send_credentials_and_read_what_it_needs() {
+async fn cors_allows_credentials_and_exposes_headers() {
     let stack = Stack::connect();
     let asked =
         Answer::of(preflight(stack.http.request(Method::OPTIONS, format!("{}/sale", stack.map.api)), PAGE)).await;
@@ -43,11 +43,11 @@ async fn a_page_may_send_credentials_and_read_what_it_needs() {
         assert!(list(&answer.headers, "access-control-expose-headers").contains(&header.to_owned()), "{header}");
     }
     let own = Answer::of(stack.get("/.well-known/jwks.json")).await.expect_success();
-    assert_eq!(own.header("access-control-allow-origin"), "", "no page asked");
+    assert_eq!(own.header("access-control-allow-origin"), "", "the request has no origin");
 }
 
 #[tokio::test]
-async fn where_origins_are_configured_no_other_page_may_call() {
+async fn unlisted_origin_is_refused() {
     let stack = Stack::connect();
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let cors = Cors {
@@ -74,7 +74,7 @@ async fn where_origins_are_configured_no_other_page_may_call() {
 }
 
 #[tokio::test]
-async fn unless_origins_are_configured_no_page_may_call() {
+async fn cors_is_off_without_configured_origins() {
     let stack = Stack::connect();
     let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("a template");
     let template: Template = template.parse().expect("YAML");
@@ -88,7 +88,7 @@ async fn unless_origins_are_configured_no_page_may_call() {
 }
 
 #[tokio::test]
-async fn every_answer_can_be_traced_and_names_no_server() {
+async fn every_response_has_a_request_id_and_no_server_header() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let answers = [
@@ -109,7 +109,7 @@ async fn every_answer_can_be_traced_and_names_no_server() {
     }
 }
 
-/// The name of the limit that an answer tells, what is left of it, and in how many seconds there is more.
+/// The limit's name, what remains of it, and the seconds until it grows, from an answer's rate limit headers.
 fn limit_of(answer: &Answer) -> (String, u64, u64) {
     let part = |header: &str, key: &str| {
         let value = answer.header(header).split(';').find_map(|part| part.strip_prefix(key).map(ToOwned::to_owned));
@@ -125,7 +125,7 @@ fn limit_of(answer: &Answer) -> (String, u64, u64) {
 }
 
 #[tokio::test]
-async fn whoever_is_limited_hears_how_much_is_left_whatever_the_answer() {
+async fn limited_requests_return_the_remaining_allowance() {
     let stack = Stack::connect();
     let (writer, other) = (stack.new_writer().await, stack.new_writer().await);
     let change =
@@ -133,7 +133,7 @@ async fn whoever_is_limited_hears_how_much_is_left_whatever_the_answer() {
     let sell = async |collection, headers: &[(&str, &str)]| {
         stack.write("/sale", &writer.key, &change(collection), headers).await
     };
-    // Gas is counted when a transaction is made, and for no refusal.
+    // Gas is counted when a transaction is created; replays and refusals cost none.
     let keyed = [("idempotency-key", "limits")];
     let first = limit_of(&sell(writer.collection, &keyed).await.expect_success());
     let replayed = limit_of(&sell(writer.collection, &keyed).await.expect_success());
@@ -160,7 +160,7 @@ async fn whoever_is_limited_hears_how_much_is_left_whatever_the_answer() {
 }
 
 #[tokio::test]
-async fn what_is_secret_or_personal_may_not_be_kept() {
+async fn secret_and_personal_responses_are_not_cacheable() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let code = Answer::of(stack.post("/oauth/code").json(&json!({"email": artist.email}))).await;
@@ -173,7 +173,7 @@ async fn what_is_secret_or_personal_may_not_be_kept() {
 }
 
 #[tokio::test]
-async fn a_head_or_a_method_that_nobody_knows_is_405() {
+async fn unsupported_method_is_405() {
     let stack = Stack::connect();
     for method in [Method::HEAD, Method::OPTIONS, Method::PUT, Method::TRACE] {
         let request = stack.http.request(method.clone(), format!("{}/oauth/code", stack.map.api));

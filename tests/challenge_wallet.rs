@@ -1,11 +1,11 @@
-//! `POST /artists/wallets/challenge`, and what every endpoint refuses that takes a token or a key.
+//! `POST /artists/wallets/challenge`, and the credentials of every endpoint that takes a token or a key.
 
 use alloy::{primitives::Address, signers::local::PrivateKeySigner};
 use serde_json::json;
 use tests::{Answer, Sandbox, Stack};
 
 #[tokio::test]
-async fn the_message_names_the_site_the_wallet_and_the_artist() {
+async fn message_names_the_site_the_wallet_and_the_artist() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let wallet = PrivateKeySigner::random().address();
@@ -25,7 +25,7 @@ async fn the_message_names_the_site_the_wallet_and_the_artist() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let right = "0x540C18B7f99b3b599c6FeB99964498931c211858";
@@ -42,7 +42,7 @@ async fn every_wrong_field_is_named() {
 }
 
 #[tokio::test]
-async fn the_twenty_first_message_in_ten_minutes_is_refused_with_the_time_to_wait() {
+async fn twenty_first_message_in_ten_minutes_is_refused_with_retry_after() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let body = json!({"address": PrivateKeySigner::random().address()});
@@ -56,7 +56,7 @@ async fn the_twenty_first_message_in_ten_minutes_is_refused_with_the_time_to_wai
 }
 
 #[tokio::test]
-async fn one_client_has_a_limit_for_whatever_artists() {
+async fn client_limit_spans_artists() {
     let stack = Stack::connect();
     let strict = Sandbox::with_variables(&stack, "challenge-wallet", &[("CHALLENGES_PER_CLIENT_HOURLY", "2")]).await;
     let network = uuid::Uuid::new_v4().as_u128() as u64;
@@ -72,7 +72,7 @@ async fn one_client_has_a_limit_for_whatever_artists() {
 }
 
 #[tokio::test]
-async fn a_token_and_a_key_are_equally_good_and_nothing_else_is() {
+async fn token_and_key_are_accepted_and_nothing_else() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let key = stack.create_key(&artist, &json!({})).await.body["apiKey"].as_str().expect("a key").to_owned();
@@ -88,7 +88,7 @@ async fn a_token_and_a_key_are_equally_good_and_nothing_else_is() {
     };
     for (with_token, with_key) in requests().into_iter().zip(requests()) {
         let with_token = Answer::of(with_token.bearer_auth(&artist.token)).await;
-        // One that was never used, so that each function notes its first use.
+        // An unused key, so that each function records its first use.
         let fresh = stack.create_key(&artist, &json!({})).await.body["apiKey"].as_str().expect("a key").to_owned();
         let with_key = Answer::of(with_key.header("x-api-key", &fresh)).await;
         assert_ne!(with_token.status, 401, "{with_token:?}");

@@ -6,11 +6,11 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::{Value, json};
-use shared::chain::contracts::Creator1155;
+use shared::chain::contracts::native::Creator1155;
 use tests::{Answer, Collector, Stack};
 
 const PATH: &str = "/moment/collect";
-/// What the protocol takes for a token, in wei.
+/// The protocol's mint fee per token, in wei.
 const FEE: u64 = 111_000_000_000_000;
 const ETHER: u64 = 1_000_000_000_000_000_000;
 const FOREVER: u64 = u64::MAX;
@@ -36,7 +36,7 @@ fn message(answer: &Answer) -> &str {
 }
 
 #[tokio::test]
-async fn a_stranger_pays_the_price_and_the_fee_and_says_something() {
+async fn collector_pays_price_and_fee_and_comments() {
     let stack = Stack::connect();
     let (artist, collector) = (stack.new_collector().await, stack.new_collector().await);
     let collection = stack.publish(&artist.key, fixed(1_000), json!({})).await;
@@ -67,7 +67,7 @@ async fn a_stranger_pays_the_price_and_the_fee_and_says_something() {
 }
 
 #[tokio::test]
-async fn a_free_moment_costs_the_fee_alone() {
+async fn free_moment_costs_only_the_fee() {
     let stack = Stack::connect();
     let (artist, collector) = (stack.new_collector().await, stack.new_collector().await);
     let collection = stack.publish(&artist.key, fixed(0), json!({})).await;
@@ -79,7 +79,7 @@ async fn a_free_moment_costs_the_fee_alone() {
 }
 
 #[tokio::test]
-async fn a_sale_in_dollars_takes_the_price_in_dollars_and_the_fee_in_ether() {
+async fn usdc_sale_takes_the_price_in_usdc_and_the_fee_in_ether() {
     let stack = Stack::connect();
     let (artist, collector) = (stack.new_collector().await, stack.new_collector().await);
     let mut sale = fixed(1_500_000);
@@ -100,7 +100,7 @@ async fn a_sale_in_dollars_takes_the_price_in_dollars_and_the_fee_in_ether() {
     stack.write(PATH, &collector.key, &body, &[]).await.expect_success();
     assert_eq!(stack.tokens_of(collector.account, collection).await, U256::from(2));
     assert_eq!(stack.usdc_of(collector.account).await, U256::from(2_000_000));
-    // 5 % go to the protocol, which gives a seventh of it back to whoever gets the royalties.
+    // The protocol takes 5 % and returns a seventh of it to the royalty recipient.
     assert_eq!(stack.usdc_of(artist.account).await, U256::from(2_850_000 + 21_342));
     assert!(wei_of(&stack, collector.account).await.is_zero());
     let path = format!("/comments?collectionAddress={collection}&tokenId=1");
@@ -108,7 +108,7 @@ async fn a_sale_in_dollars_takes_the_price_in_dollars_and_the_fee_in_ether() {
 }
 
 #[tokio::test]
-async fn a_timed_sale_takes_the_fee() {
+async fn timed_sale_takes_only_the_fee() {
     let stack = Stack::connect();
     let (artist, collector) = (stack.new_collector().await, stack.new_collector().await);
     let mut sale = fixed(0);
@@ -122,7 +122,7 @@ async fn a_timed_sale_takes_the_fee() {
 }
 
 #[tokio::test]
-async fn what_is_not_to_be_had_is_refused_in_words() {
+async fn uncollectable_moment_is_refused_with_the_reason() {
     let stack = Stack::connect();
     let (artist, collector) = (stack.new_collector().await, stack.new_collector().await);
     stack.set_balance(collector.account, ETHER).await;
@@ -167,7 +167,7 @@ async fn what_is_not_to_be_had_is_refused_in_words() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
     let valid = order(Address::repeat_byte(1), 1, "");

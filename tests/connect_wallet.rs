@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tests::{Answer, SignedIn, Stack, personal_sign, safe_of, sign_as_safe};
 
-/// Accounts of the node that no other test sends from.
+/// An unlocked account that no other test sends from.
 const SENDER: Address = address!("14dC79964da2C08b23698B3D3cc7Ca32193d9955");
 
 #[tokio::test]
-async fn the_holder_of_a_key_connects_it_and_the_message_is_used_up() {
+async fn signed_message_connects_the_wallet_once() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let embedded = json!({"address": artist.wallet, "type": "embedded"});
@@ -33,7 +33,7 @@ async fn the_holder_of_a_key_connects_it_and_the_message_is_used_up() {
 }
 
 #[tokio::test]
-async fn a_contract_wallet_is_asked_itself() {
+async fn contract_wallet_verifies_its_own_signature() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let owner = PrivateKeySigner::random();
@@ -47,7 +47,7 @@ async fn a_contract_wallet_is_asked_itself() {
     stack.prove(&artist, &message, &signature).await.expect_success();
     assert_eq!(stack.wallets(&artist).await[1], json!({"address": lower(safe), "type": "smart"}));
 
-    // The same Safe isn't on the other chain, so there nobody vouches for it.
+    // The Safe isn't deployed on chain 1, so its signature can't be verified there.
     let elsewhere = stack.challenge(&stack.new_artist().await, &json!({"address": safe, "chainId": 1})).await;
     assert_eq!(elsewhere.status, 200);
     let other = stack.new_artist().await;
@@ -58,7 +58,7 @@ async fn a_contract_wallet_is_asked_itself() {
 }
 
 #[tokio::test]
-async fn nothing_but_the_wallet_s_own_signature_of_the_own_message_will_do() {
+async fn other_messages_and_signatures_are_refused() {
     let stack = Stack::connect();
     let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
     let (wallet, stranger) = (PrivateKeySigner::random(), PrivateKeySigner::random());
@@ -77,12 +77,12 @@ async fn nothing_but_the_wallet_s_own_signature_of_the_own_message_will_do() {
     refused(&stack, &artist, &message, &right[..130], "signature").await;
     assert_eq!(stack.wallets(&artist).await.len(), 1);
 
-    // Two of its five tries are left.
+    // Two of the message's five tries are left.
     stack.prove(&artist, &message, &right).await.expect_success();
 }
 
 #[tokio::test]
-async fn a_message_is_good_for_five_tries_and_ten_minutes() {
+async fn message_expires_after_five_tries_or_ten_minutes() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let wallet = PrivateKeySigner::random();
@@ -102,7 +102,7 @@ async fn a_message_is_good_for_five_tries_and_ten_minutes() {
 }
 
 #[tokio::test]
-async fn a_wallet_is_one_artist_s_even_if_two_ask_at_once() {
+async fn concurrent_connects_of_a_wallet_give_it_to_one_artist() {
     let stack = Stack::connect();
     let (ada, grace) = (stack.new_artist().await, stack.new_artist().await);
     let wallet = PrivateKeySigner::random();
@@ -118,7 +118,7 @@ async fn a_wallet_is_one_artist_s_even_if_two_ask_at_once() {
 }
 
 #[tokio::test]
-async fn an_artist_has_ten_wallets_at_most_however_fast_they_are_connected() {
+async fn concurrent_connects_stop_at_ten_wallets() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let wallets: Vec<_> = (0..12).map(|_| PrivateKeySigner::random()).collect();
@@ -135,7 +135,7 @@ async fn an_artist_has_ten_wallets_at_most_however_fast_they_are_connected() {
 }
 
 #[tokio::test]
-async fn an_own_wallet_can_be_given_a_collection() {
+async fn connected_wallet_can_receive_a_collection() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let wallet = PrivateKeySigner::random();

@@ -1,4 +1,4 @@
-//! `POST /artists/api-keys`, and what every endpoint with a bearer token refuses.
+//! `POST /artists/api-keys`, and the tokens that every endpoint with a bearer token refuses.
 
 use aws_sdk_kms::{
     primitives::Blob,
@@ -12,7 +12,7 @@ use tests::{Answer, SignedIn, Stack};
 use uuid::Uuid;
 
 #[tokio::test]
-async fn a_key_needs_no_body_and_is_shown_once() {
+async fn key_is_created_without_a_body() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let answer = Answer::of(stack.post("/artists/api-keys").bearer_auth(&artist.token)).await.expect_success();
@@ -20,14 +20,14 @@ async fn a_key_needs_no_body_and_is_shown_once() {
     let key = answer.body["apiKey"].as_str().expect("a key");
     assert!(PlainKey::parse(key).is_some(), "{key} has no valid checksum");
 
-    // As clients of the contract send it: a content type, and nothing in it.
+    // Generated clients send a content type with an empty body.
     let request = stack.post("/artists/api-keys").bearer_auth(&artist.token).header("content-type", "application/json");
     let second = Answer::of(request).await.expect_success();
     assert_ne!(second.body["apiKey"], key);
 }
 
 #[tokio::test]
-async fn a_key_can_have_a_name() {
+async fn key_name_is_trimmed_and_validated() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     stack.create_key(&artist, &json!({"name": "  Студия 🎨 "})).await.expect_success();
@@ -42,7 +42,7 @@ async fn a_key_can_have_a_name() {
 }
 
 #[tokio::test]
-async fn an_artist_has_ten_keys_at_most_however_fast_they_are_made() {
+async fn concurrent_creations_stop_at_ten_keys() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let body = json!({});
@@ -64,7 +64,7 @@ async fn an_artist_has_ten_keys_at_most_however_fast_they_are_made() {
 }
 
 #[tokio::test]
-async fn whoever_brings_no_valid_token_gets_401_and_no_key() {
+async fn invalid_token_is_401_and_creates_no_key() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let forger = Forger::new(&stack, &artist).await;
@@ -107,15 +107,15 @@ async fn whoever_brings_no_valid_token_gets_401_and_no_key() {
     }
     assert_eq!(stack.list_keys(&artist).await.len(), 1, "a refused request made a key");
 
-    // The forger's hand is right where it changes nothing, so the refusals above are for what it changed.
+    // An unaltered forged token is accepted, so the alterations caused the refusals above.
     let faithful = forger.sign(|_, _| {}).await;
     Answer::of(stack.get("/artists/api-keys").bearer_auth(&faithful)).await.expect_success();
     let lower_case = stack.get("/artists/api-keys").header("authorization", format!("bearer {faithful}"));
     Answer::of(lower_case).await.expect_success();
 }
 
-/// Makes tokens like an artist's own, but for what is wrong with them. Signs with the service's key where the signature
-/// is not what should be noticed.
+/// Makes altered copies of an artist's token. They are signed with the service's key, except in the tests of
+/// signatures.
 struct Forger<'a> {
     stack: &'a Stack,
     token: String,

@@ -2,13 +2,13 @@
 
 use alloy::primitives::{Address, U256};
 use serde_json::{Value, json};
-use shared::chain::contracts::Creator1155;
-use tests::{Sandbox, Stack, Veil};
+use shared::chain::contracts::native::Creator1155;
+use tests::{ReceiptHidingProxy, Sandbox, Stack};
 
 const PATH: &str = "/collections";
 
 #[tokio::test]
-async fn an_artists_account_makes_a_collection_that_is_theirs() {
+async fn collection_is_created_with_the_artist_s_account_as_admin() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let body = json!({"name": "Nachtzug 🚆", "uri": "ipfs://bafynight/collection.json"});
@@ -28,7 +28,7 @@ async fn an_artists_account_makes_a_collection_that_is_theirs() {
 }
 
 #[tokio::test]
-async fn a_repeat_with_the_same_idempotency_key_makes_no_second_collection() {
+async fn retry_with_the_same_idempotency_key_is_replayed() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let body = json!({"name": "Once", "uri": "ar://once"});
@@ -42,11 +42,11 @@ async fn a_repeat_with_the_same_idempotency_key_makes_no_second_collection() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_mined_yet_is_202_and_whole_once_it_is() {
+async fn unmined_write_is_202_and_complete_once_mined() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
-    let veil = Veil::in_front_of(&stack.map.rpc["8453"]).await;
-    let nodes = json!({"8453": [veil.url]}).to_string();
+    let receipt_hiding_proxy = ReceiptHidingProxy::in_front_of(&stack.map.rpc["8453"]).await;
+    let nodes = json!({"8453": [receipt_hiding_proxy.url]}).to_string();
     let slow = Sandbox::with_variables(&stack, "create-collection", &[("RPC_URLS", &nodes)]).await;
     let body = json!({"name": "In a While", "uri": "ar://while"});
     let headers = [("x-api-key", writer.key.as_str()), ("idempotency-key", "in-a-while")];
@@ -55,10 +55,10 @@ async fn an_answer_that_is_not_mined_yet_is_202_and_whole_once_it_is() {
     assert_eq!(status, 202, "{first}");
     assert_eq!(first.as_object().map(serde_json::Map::len), Some(2), "{first}");
     let (status, still) = slow.post_with("192.0.2.3", &body, &headers).await;
-    // The stack's own settling may have seen the receipt meanwhile; the address is not to be had here either way.
+    // The stack's own `settle-transactions` may have read the receipt by now, but not the collection's address.
     assert_eq!((status, &still), (202, &first));
 
-    veil.lift();
+    receipt_hiding_proxy.lift();
     let (status, whole) = slow.post_with("192.0.2.3", &body, &headers).await;
     assert_eq!(status, 200, "{whole}");
     assert_eq!(whole["hash"], first["hash"]);
@@ -67,7 +67,7 @@ async fn an_answer_that_is_not_mined_yet_is_202_and_whole_once_it_is() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_not_the_artists_is_refused() {
+async fn foreign_account_is_refused() {
     let stack = Stack::connect();
     let (writer, other) = (stack.new_writer().await, stack.new_artist().await);
     let body = |account: &str| json!({"account": account, "name": "Mine", "uri": "ar://mine"});
@@ -79,7 +79,7 @@ async fn an_account_that_is_not_the_artists_is_refused() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let split = |entries: Value| json!({"name": "x", "uri": "ar://x", "splits": entries});

@@ -11,7 +11,7 @@ fn path(collection: Address) -> String {
     format!("/comments/eip155:8453/erc1155:{collection}")
 }
 
-async fn say(stack: &Stack, collection: Address, key: &str, body: Value) -> Answer {
+async fn post_comment(stack: &Stack, collection: Address, key: &str, body: Value) -> Answer {
     stack.write(&path(collection), key, &body, &[]).await
 }
 
@@ -21,29 +21,29 @@ async fn listed(stack: &Stack, collection: Address, text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_reply_of_one_artist_appears_under_the_comment_of_another() {
+async fn reply_appears_under_its_comment() {
     let stack = Stack::connect();
     let (artist, collector) = (stack.new_writer().await, stack.new_collector().await);
     let collection = artist.collection;
-    // An admin of the moment says things for nothing.
+    // An admin of the moment comments for free.
     let first = json!({"tokenId": "1", "text": "Made at dawn.\nAsk me anything."});
-    let answer = say(&stack, collection, &artist.key, first).await.expect_success();
+    let answer = post_comment(&stack, collection, &artist.key, first).await.expect_success();
     assert_eq!(answer.body["chainId"], 8453);
     let comment = listed(&stack, collection, "Made at dawn.\nAsk me anything.").await;
     assert_eq!(comment["sender"], artist.artist.wallet);
 
-    // Everybody else has collected it, and pays a spark.
+    // Everybody else must have collected it and pays a spark.
     let reply = json!({"tokenId": "1", "text": "Where?", "replyTo": comment["commentId"]});
-    let answer = say(&stack, collection, &collector.key, reply.clone()).await.expect_error(403);
+    let answer = post_comment(&stack, collection, &collector.key, reply.clone()).await.expect_error(403);
     assert_eq!(answer.body["message"], "Collect this moment before commenting");
     stack.set_balance(collector.account, FEE + 1_000).await;
     let order = json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "amount": 1});
     stack.write("/moment/collect", &collector.key, &order, &[]).await.expect_success();
-    let answer = say(&stack, collection, &collector.key, reply.clone()).await.expect_error(402);
+    let answer = post_comment(&stack, collection, &collector.key, reply.clone()).await.expect_error(402);
     let message = answer.body["message"].as_str().expect("a message");
     assert!(message.contains("0.000001 ETH is needed and 0 ETH is there"), "{message}");
     stack.set_balance(collector.account, SPARK).await;
-    say(&stack, collection, &collector.key, reply).await.expect_success();
+    post_comment(&stack, collection, &collector.key, reply).await.expect_success();
     assert!(stack.chain().get_balance(collector.account).await.expect("a balance").is_zero());
 
     let page = format!("/comments?collectionAddress={collection}&tokenId=1");
@@ -52,29 +52,33 @@ async fn the_reply_of_one_artist_appears_under_the_comment_of_another() {
     assert_eq!(parent["replies"][0]["comment"], "Where?");
     assert_eq!(parent["replies"][0]["sender"], collector.artist.wallet);
 
-    // The next answer goes on from there.
+    // A reply to a reply.
     let answer = json!({"tokenId": "1", "text": "North pier.", "replyTo": parent["replies"][0]["commentId"]});
-    say(&stack, collection, &artist.key, answer).await.expect_success();
+    post_comment(&stack, collection, &artist.key, answer).await.expect_success();
 }
 
 #[tokio::test]
-async fn a_reply_stays_on_its_moment() {
+async fn reply_on_another_moment_is_refused() {
     let stack = Stack::connect();
     let (artist, other) = (stack.new_writer().await, stack.new_writer().await);
-    say(&stack, artist.collection, &artist.key, json!({"tokenId": "1", "text": "Here"})).await.expect_success();
+    post_comment(&stack, artist.collection, &artist.key, json!({"tokenId": "1", "text": "Here"}))
+        .await
+        .expect_success();
     let comment = listed(&stack, artist.collection, "Here").await;
     let reply = json!({"tokenId": "1", "text": "There", "replyTo": comment["commentId"]});
-    let answer = say(&stack, other.collection, &other.key, reply).await.expect_error(400);
+    let answer = post_comment(&stack, other.collection, &other.key, reply).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["replyTo"]);
     let unknown = json!({"tokenId": "1", "text": "?", "replyTo": format!("0x{}", "ab".repeat(32))});
-    say(&stack, artist.collection, &artist.key, unknown).await.expect_error(404);
+    post_comment(&stack, artist.collection, &artist.key, unknown).await.expect_error(404);
     for (collection, token) in [(artist.collection, "2"), (artist.collection, "0"), (Address::repeat_byte(9), "1")] {
-        say(&stack, collection, &artist.key, json!({"tokenId": token, "text": "Hello?"})).await.expect_error(404);
+        post_comment(&stack, collection, &artist.key, json!({"tokenId": token, "text": "Hello?"}))
+            .await
+            .expect_error(404);
     }
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let artist = stack.new_writer().await;
     for (body, fields) in [
@@ -86,7 +90,7 @@ async fn every_wrong_field_is_named() {
         (json!({"tokenId": "1", "text": "x", "replyTo": "0x1"}), vec!["replyTo"]),
         (json!({"tokenId": "1", "text": "x", "replyTo": {"nonce": "0x1"}}), vec!["replyTo"]),
     ] {
-        let answer = say(&stack, artist.collection, &artist.key, body.clone()).await.expect_error(400);
+        let answer = post_comment(&stack, artist.collection, &artist.key, body.clone()).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
     let wrong = "/comments/eip155:10/erc721:0x1";

@@ -5,7 +5,7 @@ use alloy::{
     providers::Provider,
 };
 use serde_json::{Value, json};
-use shared::chain::contracts::{Creator1155, Erc20Minter, FixedPriceMinter, TimedMinter};
+use shared::chain::contracts::native::{Creator1155, Erc20Minter, FixedPriceMinter, TimedMinter};
 use tests::{Answer, Published, Stack, Writer};
 
 const PATH: &str = "/moment/create";
@@ -33,7 +33,7 @@ fn made(answer: &Answer) -> (Address, U256) {
 }
 
 #[tokio::test]
-async fn a_moment_in_a_new_collection_is_all_that_was_asked_for() {
+async fn moment_in_a_new_collection_has_the_requested_properties() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let account: Address = writer.artist.wallet.parse().expect("an address");
@@ -67,7 +67,7 @@ async fn a_moment_in_a_new_collection_is_all_that_was_asked_for() {
 }
 
 #[tokio::test]
-async fn the_next_moments_go_into_the_same_collection() {
+async fn moments_are_added_to_an_existing_collection() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let first = create(&stack, &writer, new_collection(), token(fixed("0"))).await.expect_success();
@@ -80,7 +80,7 @@ async fn the_next_moments_go_into_the_same_collection() {
 }
 
 #[tokio::test]
-async fn an_erc20_sale_and_a_timed_one_are_set() {
+async fn erc20_and_timed_sales_are_set() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let usdc = stack.contract("usdc");
@@ -98,7 +98,7 @@ async fn an_erc20_sale_and_a_timed_one_are_set() {
 }
 
 #[tokio::test]
-async fn a_split_gets_proceeds_and_royalties_and_is_made_once() {
+async fn split_receives_proceeds_and_royalties_and_is_deployed_once() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let share = |percent: f64| json!({"address": format!("0x{:08x}{:032x}", 1, uuid::Uuid::new_v4().as_u128()), "percentAllocation": percent});
@@ -118,7 +118,7 @@ async fn a_split_gets_proceeds_and_royalties_and_is_made_once() {
 }
 
 #[tokio::test]
-async fn a_collection_of_others_or_of_nobody_is_refused() {
+async fn foreign_or_unknown_collection_is_refused() {
     let stack = Stack::connect();
     let (writer, other) = (stack.new_writer().await, stack.new_writer().await);
     let foreign =
@@ -130,7 +130,7 @@ async fn a_collection_of_others_or_of_nobody_is_refused() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let sale = |field: &str, value: Value| {

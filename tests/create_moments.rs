@@ -21,7 +21,7 @@ fn ids(range: std::ops::RangeInclusive<usize>) -> Value {
 }
 
 #[tokio::test]
-async fn several_moments_are_one_transaction() {
+async fn batch_is_created_in_one_transaction() {
     let stack = Stack::connect();
     let Writer { artist, key, .. } = stack.new_writer().await;
     let new = json!({"name": "A Week", "uri": "ar://week"});
@@ -36,7 +36,7 @@ async fn several_moments_are_one_transaction() {
 }
 
 #[tokio::test]
-async fn fifty_moments_go_and_fifty_one_do_not() {
+async fn batch_of_fifty_is_accepted_and_fifty_one_refused() {
     let stack = Stack::connect();
     let Writer { key, .. } = stack.new_writer().await;
     let new = json!({"name": "A Year", "uri": "ar://year"});

@@ -5,7 +5,7 @@ use serde_json::json;
 use tests::{Answer, SignedIn, Stack};
 
 #[tokio::test]
-async fn a_wallet_that_is_disconnected_is_nobody_s_and_can_be_connected_anew() {
+async fn disconnected_wallet_can_be_connected_by_another_artist() {
     let stack = Stack::connect();
     let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
     let wallet = PrivateKeySigner::random();
@@ -24,7 +24,7 @@ async fn a_wallet_that_is_disconnected_is_nobody_s_and_can_be_connected_anew() {
 }
 
 #[tokio::test]
-async fn the_embedded_wallet_stays() {
+async fn embedded_wallet_cannot_be_disconnected() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     disconnect(&stack, &artist, &artist.wallet).await.expect_error(409);
@@ -32,7 +32,7 @@ async fn the_embedded_wallet_stays() {
 }
 
 #[tokio::test]
-async fn the_address_must_be_one() {
+async fn invalid_address_is_refused() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     for address in ["", "0x1", "ada.eth"] {

@@ -1,4 +1,4 @@
-//! The event files, one for each function: `sam local invoke -e` and the local runtime take the same.
+//! The event files, one per function, for `sam local invoke -e` and the local runtime.
 
 use std::{collections::BTreeSet, fs};
 
@@ -8,7 +8,7 @@ use template::Template;
 use tests::Stack;
 
 #[tokio::test]
-async fn every_function_has_an_event_file_that_its_binary_accepts() {
+async fn every_function_accepts_its_event_file() {
     let stack = Stack::connect();
     let root = Paths::of_checkout().root().to_owned();
     let template: Template = fs::read_to_string(root.join("template.yaml")).expect("a template").parse().expect("YAML");

@@ -16,7 +16,7 @@ async fn documents(sandbox: &Sandbox) -> Documents {
     Documents::new(Table::new(&endpoints.sdk_config(&endpoints.dynamodb).await, "ChainTable"))
 }
 
-/// How often each URI in the queue has failed, with the time at which it is tried again.
+/// The URIs in the queue that are due at `now`, with their number of failures.
 async fn queue(documents: &Documents, now: u64) -> HashMap<String, u32> {
     let mut queue = HashMap::new();
     for shard in 0..QUEUE_SHARDS {
@@ -30,7 +30,7 @@ fn unix_now() -> u64 {
 }
 
 #[tokio::test]
-async fn documents_are_fetched_once_and_failures_wait_longer_each_time() {
+async fn documents_are_fetched_once_and_failures_are_retried_later() {
     let stack = Stack::connect();
     let sandbox = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;
     let documents = documents(&sandbox).await;
@@ -51,14 +51,14 @@ async fn documents_are_fetched_once_and_failures_wait_longer_each_time() {
     assert_eq!((found[good[1]].name.as_str(), found[good[1]].image.as_str()), ("In itself", ""));
     assert_eq!(queue(&documents, now + 60).await, bad.map(|uri| (uri.to_owned(), 1)).into());
 
-    // What is known isn't fetched again, and what has failed isn't sooner for being asked for.
+    // Queueing again neither refetches known documents nor retries failed ones earlier.
     documents.queue(CHAIN, good.into_iter().chain(bad)).await.unwrap();
     assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 0, "failed": 0}));
     assert_eq!(documents.find_many(ChainId(1), good).await.unwrap(), HashMap::new());
 }
 
 #[tokio::test]
-async fn the_stack_fetches_what_is_queued() {
+async fn queued_document_is_fetched_on_schedule() {
     let stack = Stack::connect();
     let table = Table::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await, &stack.map.names["ChainTable"]);
     let documents = Documents::new(table);
@@ -70,11 +70,11 @@ async fn the_stack_fetches_what_is_queued() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    panic!("nobody fetched it within 10 s");
+    panic!("the document isn't fetched after 10 s");
 }
 
 #[tokio::test]
-async fn more_than_one_transaction_takes_is_queued() {
+async fn more_uris_than_one_transaction_takes_are_queued() {
     let stack = Stack::connect();
     let sandbox = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;
     let documents = documents(&sandbox).await;

@@ -2,7 +2,7 @@
 
 use alloy::primitives::{Address, U256};
 use serde_json::{Value, json};
-use shared::chain::contracts::Creator1155;
+use shared::chain::contracts::native::Creator1155;
 use tests::{Answer, Stack, Writer};
 
 const PATH: &str = "/moment/permission";
@@ -16,7 +16,7 @@ async fn grant(stack: &Stack, writer: &Writer, collection: Address, admin: &str)
 }
 
 #[tokio::test]
-async fn a_new_admin_may_what_the_artist_may_on_that_moment() {
+async fn new_admin_may_update_that_moment() {
     let stack = Stack::connect();
     let (writer, friend) = (stack.new_writer().await, stack.new_writer().await);
     let change = json!({
@@ -35,13 +35,13 @@ async fn a_new_admin_may_what_the_artist_may_on_that_moment() {
     assert_eq!((on(0).await, on(1).await), (U256::ZERO, U256::from(2)));
     stack.write(path, &friend.key, &change, &[]).await.expect_success();
 
-    // Nothing is granted twice.
+    // A second grant is refused.
     let again = grant(&stack, &writer, writer.collection, &friend.artist.wallet).await.expect_error(409);
     assert!(again.body["message"].as_str().is_some_and(|message| message.contains("already")), "{again:?}");
 }
 
 #[tokio::test]
-async fn only_an_admin_makes_admins_and_only_of_addresses() {
+async fn grant_by_a_stranger_or_to_an_invalid_address_is_refused() {
     let stack = Stack::connect();
     let (writer, stranger) = (stack.new_writer().await, stack.new_writer().await);
     let answer = grant(&stack, &stranger, writer.collection, &stranger.artist.wallet).await.expect_error(403);

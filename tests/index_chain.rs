@@ -9,13 +9,13 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use shared::chain::contracts::CommentsProtocol::{self, CommentIdentifier, Commented};
+use shared::chain::contracts::native::CommentsProtocol::{self, CommentIdentifier, Commented};
 use tests::{Sandbox, Stack};
 
 type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
 
 #[tokio::test]
-async fn rows_do_not_depend_on_how_the_blocks_are_cut() {
+async fn rows_do_not_depend_on_block_ranges() {
     let stack = Stack::connect();
     let newest = stack.chain().get_block_number().await.expect("a block number");
 
@@ -38,7 +38,7 @@ async fn rows_do_not_depend_on_how_the_blocks_are_cut() {
 }
 
 #[tokio::test]
-async fn the_schedule_goes_on_where_it_stopped() {
+async fn next_run_resumes_at_the_checkpoint() {
     let stack = Stack::connect();
     let indexer = Sandbox::with_empty_tables(&stack, "index-chain").await;
     let read = indexer.invoke(&json!({})).await;
@@ -50,7 +50,7 @@ async fn the_schedule_goes_on_where_it_stopped() {
 }
 
 #[tokio::test]
-async fn two_runs_at_once_do_not_disturb_each_other() {
+async fn concurrent_runs_write_the_same_rows() {
     let stack = Stack::connect();
     let newest = stack.chain().get_block_number().await.expect("a block number");
     let whole = json!({"chainId": 8453, "toBlock": newest});
@@ -60,13 +60,13 @@ async fn two_runs_at_once_do_not_disturb_each_other() {
     let first = Sandbox::with_empty_tables(&stack, "index-chain").await;
     let second = Sandbox::with_database(&stack, "index-chain", &first.endpoints.dynamodb).await;
     futures::join!(first.invoke(&whole), second.invoke(&whole));
-    // Whoever was overtaken stopped, and the other went on.
+    // The run that was overtaken stopped, and the other continued.
     assert_eq!(first.invoke(&whole).await[0]["nextBlock"], json!(newest + 1));
     assert_eq!(rows(&first).await, rows(&alone).await);
 }
 
 #[tokio::test]
-async fn a_reply_to_a_reply_hangs_under_it_and_a_long_text_is_cut() {
+async fn nested_reply_is_listed_and_long_text_is_truncated() {
     let stack = Stack::connect();
     let collection = stack.demo_collection(1);
     let commenter = stack.chain().get_accounts().await.expect("accounts")[8];
@@ -90,7 +90,7 @@ async fn a_reply_to_a_reply_hangs_under_it_and_a_long_text_is_cut() {
 }
 
 #[tokio::test]
-async fn a_backfilled_comment_keeps_its_own_time() {
+async fn backfilled_comment_keeps_its_timestamp() {
     let stack = Stack::connect();
     let (collection, deployer) = (stack.demo_collection(1), stack.chain().get_accounts().await.expect("accounts")[0]);
     let said = CommentIdentifier {
@@ -111,7 +111,7 @@ async fn a_backfilled_comment_keeps_its_own_time() {
     assert_eq!((&comment["comment"], &comment["timestamp"]), (&json!("from long ago"), &json!(1_600_000_000_000_u64)));
 }
 
-/// Every row of the sandbox's table of what the chain can rebuild, but for how far it is read and how to undo it.
+/// All rows of the sandbox's chain table, except checkpoints, the journal and metadata.
 async fn rows(sandbox: &Sandbox) -> Rows {
     let client = aws_sdk_dynamodb::Client::new(&sandbox.endpoints.sdk_config(&sandbox.endpoints.dynamodb).await);
     let scan = client.scan().table_name("ChainTable").consistent_read(true).into_paginator().items().send();

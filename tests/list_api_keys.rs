@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tests::Stack;
 
 #[tokio::test]
-async fn keys_are_listed_newest_first_without_the_keys_themselves() {
+async fn keys_are_listed_newest_first_without_plaintext() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     assert_eq!(stack.list_keys(&artist).await, Vec::<Value>::new());

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{Answer, Stack, fields};
 
 #[tokio::test]
-async fn an_artists_collections_come_newest_first_page_by_page() {
+async fn collections_of_an_artist_are_paged_newest_first() {
     let stack = Stack::connect();
     let artist = stack.new_collector().await;
     let mut made = Vec::new();
@@ -31,7 +31,7 @@ async fn an_artists_collections_come_newest_first_page_by_page() {
     let beyond = Answer::of(stack.get(&format!("{path}&page=4294967295&limit=100"))).await.expect_success();
     assert_eq!(beyond.body["collections"], json!([]));
 
-    // Others' and other chains' aren't there.
+    // Without the artist there are others' collections; on another chain there are none.
     let everyone = Answer::of(stack.get("/collections?limit=100&unknown=1")).await.expect_success();
     assert!(everyone.body["collections"].as_array().is_some_and(|all| all.len() >= 5), "{everyone:?}");
     let elsewhere = Answer::of(stack.get(&format!("{path}&chain_id=1"))).await.expect_success();
@@ -39,7 +39,7 @@ async fn an_artists_collections_come_newest_first_page_by_page() {
 }
 
 #[tokio::test]
-async fn every_wrong_parameter_is_named() {
+async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     for (query, wrong) in [
         ("artist=ada", vec!["artist"]),

@@ -4,12 +4,12 @@ use alloy::{primitives::U256, providers::ext::AnvilApi};
 use serde_json::{Value, json};
 use shared::{
     model::{Address, Amount, ArtistId, Period, RankedBy, SortOrder, Spending},
-    store::{RankedCollector, Ranking, RankingScope},
+    store::{Leaderboard, LeaderboardScope, RankedCollector},
 };
 use tests::{Answer, Call, Recorder, Sandbox, Stack, empty_tables};
 
 #[tokio::test]
-async fn every_wrong_parameter_is_named() {
+async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     for (query, fields) in [
         ("period=year", vec!["period"]),
@@ -33,7 +33,7 @@ async fn every_wrong_parameter_is_named() {
 }
 
 #[tokio::test]
-async fn nobody_collected_from_a_stranger() {
+async fn artist_without_collectors_has_an_empty_ranking() {
     let stack = Stack::connect();
     let query = format!("artist=0x{}&period=day&page=7&limit=100&sort_by=eth_spent&sort_order=asc", "Ab".repeat(20));
     let answer = Answer::of(stack.get(&format!("/collectors?{query}"))).await.expect_success();
@@ -43,7 +43,7 @@ async fn nobody_collected_from_a_stranger() {
 }
 
 #[tokio::test]
-async fn who_pays_for_a_collect_is_ranked_once_its_block_is_final() {
+async fn collector_is_ranked_once_the_block_is_final() {
     let stack = Stack::connect();
     let (artist, buyer) = (stack.new_collector().await, stack.new_collector().await);
     let collection = stack.release(&artist.key, "Ranked", &["ar://1".to_owned()]).await;
@@ -67,9 +67,8 @@ async fn who_pays_for_a_collect_is_ranked_once_its_block_is_final() {
     assert_eq!(ranked["collectors"].as_array().map(Vec::len), Some(1));
 }
 
-/// Any page costs the same however many collectors there are, whichever they are sorted by.
 #[tokio::test]
-async fn a_page_costs_the_same_among_many_as_among_few() {
+async fn page_cost_does_not_depend_on_the_number_of_collectors() {
     let stack = Stack::connect();
     let (few, many) = (Loaded::with(&stack, 100).await, Loaded::with(&stack, 100_000).await);
     let cost = async |loaded: &Loaded, page| loaded.get(page).await.1;
@@ -88,7 +87,7 @@ async fn a_page_costs_the_same_among_many_as_among_few() {
     assert_eq!(many.get(5_001).await.0["collectors"], json!([]));
 }
 
-/// A function with a ranking of its own.
+/// A separate `list-collectors` with a prepared ranking.
 struct Loaded {
     sandbox: Sandbox,
     recorder: Recorder,
@@ -99,7 +98,7 @@ impl Loaded {
     async fn with(stack: &Stack, count: u64) -> Self {
         let collectors: Vec<_> = (0..count).map(collector).collect();
         let (by, order) = (RankedBy::EthSpent, SortOrder::Descending);
-        let ranking = Ranking { scope: RankingScope::All, period: Period::All, by, order };
+        let ranking = Leaderboard { scope: LeaderboardScope::All, period: Period::All, by, order };
         let set = ranking.set();
         let mut loader = set.loader();
         let rows = collectors.iter().map(|collector| {
@@ -113,14 +112,14 @@ impl Loaded {
         Self { sandbox, recorder, collectors }
     }
 
-    /// A page of 20 and what it cost.
+    /// A page of 20 and its database calls.
     async fn get(&self, page: u32) -> (Value, Vec<Call>) {
         let answer = self.sandbox.get(&format!("sort_by=eth_spent&page={page}")).await;
         let body = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
         (body, self.recorder.take_calls())
     }
 
-    /// All collectors as they are to be shown, the biggest spender first.
+    /// All collectors as the service shows them, the biggest spender first.
     fn expected(&self) -> Vec<Value> {
         let mut sorted = self.collectors.clone();
         sorted.sort_by_key(|collector| (std::cmp::Reverse(collector.spending.eth_spent), collector.artist_id));
@@ -128,7 +127,7 @@ impl Loaded {
     }
 }
 
-/// Two of them each have spent the same.
+/// Every two consecutive collectors have spent the same.
 fn collector(number: u64) -> RankedCollector {
     let wallet: Address = format!("0x{:040x}", U256::from(number)).parse().expect("an address");
     let eth_spent = Amount(U256::from(number / 2 + 1) * U256::from(1_000_000_000_000_000_u64));

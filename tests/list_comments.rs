@@ -10,13 +10,13 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use shared::chain::contracts::{CommentsProtocol::Commented, MintCommenter::MintComment};
+use shared::chain::contracts::native::{CommentsProtocol::Commented, MintCommenter::MintComment};
 use tests::{Answer, Recorder, Sandbox, Stack};
 
 const FIELDS: [&str; 10] =
     ["comment", "commentId", "id", "nonce", "replies", "replyCount", "replyToId", "sender", "timestamp", "username"];
 
-/// A comment as the chain itself tells it.
+/// A comment read from the chain's logs.
 #[derive(Debug, Clone, PartialEq)]
 struct OnChain {
     sender: Address,
@@ -27,7 +27,7 @@ struct OnChain {
 }
 
 #[tokio::test]
-async fn all_pages_together_are_what_the_chain_says_newest_first() {
+async fn pages_match_the_chain_newest_first() {
     let stack = Stack::connect();
     let on_chain = comments_on_chain(&stack, stack.demo_collection(0)).await;
     let mut top_level: Vec<_> = on_chain.iter().filter(|comment| comment.reply_to.is_none()).collect();
@@ -86,7 +86,7 @@ async fn replies_are_paged_oldest_first() {
 }
 
 #[tokio::test]
-async fn what_nobody_said_is_an_empty_list() {
+async fn unknown_comments_are_an_empty_list() {
     let stack = Stack::connect();
     let (known, parent) = (collection_parameter(&stack, 0), stack.demo_comment("sevenReplies"));
     for query in [
@@ -108,7 +108,7 @@ async fn what_nobody_said_is_an_empty_list() {
 }
 
 #[tokio::test]
-async fn a_page_may_be_kept_and_is_not_sent_twice() {
+async fn page_is_cacheable_and_revalidated_by_etag() {
     let stack = Stack::connect();
     let path = format!("/comments?{}&tokenId=1", collection_parameter(&stack, 0));
     let first = Answer::of(stack.get(&path)).await.expect_success();
@@ -118,7 +118,7 @@ async fn a_page_may_be_kept_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn any_letter_case_is_read_and_parameters_can_be_spelled_out() {
+async fn address_in_any_case_and_explicit_defaults_are_accepted() {
     let stack = Stack::connect();
     let address = stack.demo_collection(0);
     let lower = format!("{address:#x}");
@@ -134,7 +134,7 @@ async fn any_letter_case_is_read_and_parameters_can_be_spelled_out() {
 }
 
 #[tokio::test]
-async fn every_wrong_parameter_is_named() {
+async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     let good = collection_parameter(&stack, 0);
     let over = "115792089237316195423570985008687907853269984665640564039457584007913129639936";
@@ -173,7 +173,7 @@ async fn every_wrong_parameter_is_named() {
 }
 
 #[tokio::test]
-async fn a_comment_made_now_appears_with_the_name_of_whoever_made_it() {
+async fn new_comment_appears_with_its_sender_s_username() {
     let stack = Stack::connect();
     let collection = stack.demo_collection(1);
     let commenter = stack.chain().get_accounts().await.expect("accounts")[7];
@@ -189,7 +189,7 @@ async fn a_comment_made_now_appears_with_the_name_of_whoever_made_it() {
 }
 
 #[tokio::test]
-async fn a_page_is_one_query_wherever_it_is() {
+async fn every_page_is_one_query() {
     let stack = Stack::connect();
     let recorder = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");
     let recorded = Sandbox::with_database(&stack, "list-comments", &recorder.url).await;
@@ -197,7 +197,7 @@ async fn a_page_is_one_query_wherever_it_is() {
     let replies = format!("{moment}&replyToId={}", stack.demo_comment("sevenReplies"));
     for (query, calls) in [
         (moment.clone(), vec!["Query"]),
-        // Counting from the newest needs to know how many there are.
+        // An offset from the newest needs the total.
         (format!("{moment}&offset=20"), vec!["GetItem", "Query"]),
         (format!("{moment}&offset=40"), vec!["GetItem", "Query"]),
         (replies.clone(), vec!["Query"]),
@@ -209,7 +209,7 @@ async fn a_page_is_one_query_wherever_it_is() {
     }
 }
 
-/// What the chain's logs say of token 1 of a collection, in the chain's order.
+/// The comments on token 1 of a collection from the chain's logs, oldest first.
 async fn comments_on_chain(stack: &Stack, collection: Address) -> Vec<OnChain> {
     let addresses = ["fixedPriceMinter", "comments"].map(|name| stack.contract(name)).to_vec();
     let filter = Filter::new().from_block(0).address(addresses);
@@ -265,7 +265,7 @@ fn next_page(stack: &Stack, page: &Answer) -> Option<String> {
     Some(base.join(target).expect("a reference").to_string())
 }
 
-/// Makes a wallet an artist's who has this name.
+/// Stores a username for a wallet.
 async fn name_wallet(stack: &Stack, wallet: Address, name: &str) {
     let row = format!("WALLET#{wallet:#x}");
     for (field, value) in [("address", format!("{wallet:#x}")), ("username", name.to_owned())] {

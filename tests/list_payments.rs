@@ -12,7 +12,7 @@ async fn collect(stack: &Stack, buyer: &Collector, collection: &str, amount: u64
 }
 
 #[tokio::test]
-async fn payments_come_newest_first_by_artist_and_by_collector() {
+async fn payments_are_paged_newest_first_by_artist_and_collector() {
     let stack = Stack::connect();
     let (artist, buyer, other) =
         (stack.new_collector().await, stack.new_collector().await, stack.new_collector().await);
@@ -54,7 +54,7 @@ async fn payments_come_newest_first_by_artist_and_by_collector() {
 }
 
 #[tokio::test]
-async fn a_splits_recipients_are_named_with_their_parts() {
+async fn split_recipients_are_listed_with_their_shares() {
     let stack = Stack::connect();
     let (artist, buyer) = (stack.new_collector().await, stack.new_collector().await);
     let [one, two] = ["0x1111111111111111111111111111111111111111", "0x2222222222222222222222222222222222222222"];
@@ -83,7 +83,7 @@ async fn a_splits_recipients_are_named_with_their_parts() {
 }
 
 #[tokio::test]
-async fn every_wrong_parameter_is_named() {
+async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     for (query, wrong) in [
         ("artist=ada", vec!["artist"]),

@@ -16,7 +16,7 @@ async fn tokens(stack: &Stack, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_combination_of_filters_gives_what_satisfies_it() {
+async fn combined_filters_return_matching_moments() {
     let stack = Stack::connect();
     let (artist, friend) = (stack.new_collector().await, stack.new_collector().await);
     let name = format!("timeline-{}", &uuid::Uuid::new_v4().simple().to_string()[..8]);
@@ -68,7 +68,7 @@ async fn every_combination_of_filters_gives_what_satisfies_it() {
 }
 
 #[tokio::test]
-async fn a_moment_in_a_list_is_as_it_is_alone() {
+async fn listed_moment_equals_the_single_one() {
     let stack = Stack::connect();
     let collection = format!("{:#x}", stack.demo_collection(0));
     let path = format!("/timeline?collection={collection}&content_type=image");
@@ -80,11 +80,11 @@ async fn a_moment_in_a_list_is_as_it_is_alone() {
 }
 
 #[tokio::test]
-async fn a_collections_new_admin_is_an_admin_of_all_its_moments() {
+async fn collection_admin_is_an_admin_of_its_earlier_moments() {
     let stack = Stack::connect();
     let friend = stack.new_collector().await;
     let (rpc, factory) = (&stack.map.rpc["8453"], stack.contract("factory"));
-    // Its moment is made first, and then its admins.
+    // The factory creates the moment first, and adds the admins afterwards.
     workshop::publish(rpc, factory, &[friend.account], Vec::new()).await.expect("a collection");
     let path = format!("/timeline?artist={}", friend.artist.wallet);
     stack.wait_until(&format!("{path}&type=mutual"), |body| count(body) == Some(1)).await;
@@ -92,7 +92,7 @@ async fn a_collections_new_admin_is_an_admin_of_all_its_moments() {
 }
 
 #[tokio::test]
-async fn every_wrong_parameter_is_named() {
+async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     let address = format!("0x{}", "9".repeat(40));
     for (query, wrong) in [

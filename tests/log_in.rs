@@ -8,7 +8,7 @@ use shared::model::Email;
 use tests::{Answer, Stack, unused_email};
 
 #[tokio::test]
-async fn the_mailed_code_gives_a_token_and_the_same_wallet_at_every_sign_in() {
+async fn every_sign_in_returns_a_token_and_the_same_wallet() {
     let stack = Stack::connect();
     let first = stack.new_artist().await;
     let again = stack.sign_in(&first.email.to_uppercase()).await;
@@ -24,7 +24,7 @@ async fn the_mailed_code_gives_a_token_and_the_same_wallet_at_every_sign_in() {
 }
 
 #[tokio::test]
-async fn the_token_says_who_it_is_for_and_verifies_with_the_published_keys() {
+async fn token_verifies_with_the_published_keys() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let header = decode_header(&artist.token).expect("a header");
@@ -47,7 +47,7 @@ async fn the_token_says_who_it_is_for_and_verifies_with_the_published_keys() {
 }
 
 #[tokio::test]
-async fn every_code_that_does_not_count_gets_the_same_401() {
+async fn every_invalid_code_gets_the_same_401() {
     let stack = Stack::connect();
     let mut refusals = Vec::new();
 
@@ -80,7 +80,7 @@ async fn every_code_that_does_not_count_gets_the_same_401() {
 }
 
 #[tokio::test]
-async fn a_code_is_worth_five_tries() {
+async fn code_is_void_after_five_wrong_tries() {
     let stack = Stack::connect();
     let email = unused_email();
     let code = stack.code_for(&email).await;
@@ -98,7 +98,7 @@ async fn a_code_is_worth_five_tries() {
 }
 
 #[tokio::test]
-async fn twenty_wrong_codes_at_once_count_as_no_more_than_five_tries() {
+async fn concurrent_wrong_tries_are_counted_up_to_five() {
     let stack = Stack::connect();
     let email = unused_email();
     let code = stack.code_for(&email).await;
@@ -111,7 +111,7 @@ async fn twenty_wrong_codes_at_once_count_as_no_more_than_five_tries() {
 }
 
 #[tokio::test]
-async fn of_two_right_tries_at_once_one_gets_a_token() {
+async fn concurrent_right_tries_give_one_token() {
     let stack = Stack::connect();
     for _ in 0..5 {
         let email = unused_email();
@@ -124,7 +124,7 @@ async fn of_two_right_tries_at_once_one_gets_a_token() {
 }
 
 #[tokio::test]
-async fn the_code_is_nowhere_in_the_table() {
+async fn code_is_not_stored_in_plain_text() {
     let stack = Stack::connect();
     let email = unused_email();
     let code = stack.code_for(&email).await;
@@ -138,7 +138,7 @@ async fn the_code_is_nowhere_in_the_table() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let email = unused_email();
     for (body, fields) in [
@@ -155,7 +155,7 @@ async fn every_wrong_field_is_named() {
     }
 }
 
-/// Another code than this one.
+/// A different code.
 fn another(code: &str) -> String {
     let number: u32 = code.parse().expect("digits");
     format!("{:06}", (number + 1) % 1_000_000)

@@ -11,7 +11,7 @@ use alloy::{
 };
 use local::workshop;
 use serde_json::{Value, json};
-use shared::chain::contracts::{Creator1155, FixedPriceMinter};
+use shared::chain::contracts::native::{Creator1155, FixedPriceMinter};
 use tests::{Answer, Collector, Sandbox, SignedIn, Stack};
 
 const PATH: &str = "/moment/migrate";
@@ -20,7 +20,7 @@ async fn migrate(stack: &Stack, key: &str) -> Answer {
     stack.write(PATH, key, &json!({}), &[]).await
 }
 
-/// The hashes of what was sent.
+/// The hashes of the sent transactions.
 fn results(answer: &Answer) -> Vec<B256> {
     assert_eq!(answer.body["message"], "success");
     let results = answer.body["results"].as_array().expect("results");
@@ -39,7 +39,7 @@ async fn wait_until_indexed(stack: &Stack, artist: &SignedIn, collection: Addres
     panic!("the collection isn't indexed after 15 s");
 }
 
-/// Collections whose tokens the factory has made, of all of which the artist's account is an admin.
+/// Creates two collections with `tokens` tokens each, with the artist's account as admin.
 async fn collections(stack: &Stack, artist: &SignedIn, tokens: usize) -> [Address; 2] {
     let admins = [artist.wallet.parse().expect("an address")];
     let token =
@@ -61,9 +61,9 @@ async fn permissions(stack: &Stack, collection: Address, token: usize, account: 
 }
 
 #[tokio::test]
-async fn an_artist_leaves_with_all_that_they_made() {
+async fn external_wallet_becomes_admin_of_every_collection() {
     let stack = Stack::connect();
-    // By mail, with nothing yet.
+    // A new artist without collections.
     let Collector { artist, key, .. } = stack.new_collector().await;
     let contract = json!({"name": "My Years Here", "uri": "ipfs://bafyyears/collection.json"});
     let answer = stack.write("/collections", &key, &contract, &[]).await.expect_success();
@@ -79,9 +79,9 @@ async fn an_artist_leaves_with_all_that_they_made() {
     let answer = migrate(&stack, &key).await.expect_success();
     assert_eq!(results(&answer).len(), 1);
     assert_eq!(permissions(&stack, collection, 0, wallet.address()).await, U256::from(2));
-    assert!(results(&migrate(&stack, &key).await.expect_success()).is_empty(), "there was something left");
+    assert!(results(&migrate(&stack, &key).await.expect_success()).is_empty(), "the migration was incomplete");
 
-    // From here on the wallet needs nobody.
+    // The wallet can now change a sale without the service.
     stack.set_balance(wallet.address(), 1_000_000_000_000_000_000).await;
     let config = FixedPriceMinter::SalesConfig {
         saleStart: 1,
@@ -101,7 +101,7 @@ async fn an_artist_leaves_with_all_that_they_made() {
 }
 
 #[tokio::test]
-async fn what_the_factory_left_is_granted_in_batches_and_reported_once() {
+async fn missing_grants_are_sent_in_batches_and_reported_once() {
     const TOKENS: usize = 60;
     let stack = Stack::connect();
     let Collector { artist, key, .. } = stack.new_collector().await;
@@ -130,7 +130,7 @@ async fn what_the_factory_left_is_granted_in_batches_and_reported_once() {
 }
 
 #[tokio::test]
-async fn what_stops_in_the_middle_is_told_and_gone_on_with() {
+async fn interrupted_migration_reports_its_results_and_resumes() {
     const TOKENS: usize = 80;
     let stack = Stack::connect();
     let Collector { artist, key, .. } = stack.new_collector().await;
@@ -138,7 +138,7 @@ async fn what_stops_in_the_middle_is_told_and_gone_on_with() {
     stack.connect_wallet(&artist, &wallet).await.expect_success();
     let collections = collections(&stack, &artist, TOKENS).await;
 
-    // Enough gas for the first batch, which is of a hundred grants, and not for the second, of sixty.
+    // Enough gas for the first batch of 100 grants, but not for the second of 60.
     let sandbox = Sandbox::with_variables(&stack, "migrate-moments", &[("ARTIST_GAS_DAILY", "5500000")]).await;
     let headers = [("x-api-key", key.as_str()), ("idempotency-key", "stopped")];
     let (status, body) = sandbox.post_with("198.51.100.7", &json!({}), &headers).await;
@@ -150,7 +150,7 @@ async fn what_stops_in_the_middle_is_told_and_gone_on_with() {
     done.sort_unstable();
     assert_eq!(done, [U256::ZERO, U256::from(2)], "one collection is done, and the other isn't");
 
-    // The same request goes on, where there is gas.
+    // The same request resumes where the gas limit is higher.
     let header = [("idempotency-key", "stopped")];
     let answer = stack.write(PATH, &key, &json!({}), &header).await.expect_success();
     assert_eq!((results(&answer).len(), answer.header("idempotent-replayed")), (1, ""));
@@ -161,7 +161,7 @@ async fn what_stops_in_the_middle_is_told_and_gone_on_with() {
 }
 
 #[tokio::test]
-async fn without_a_wallet_to_go_to_nobody_leaves() {
+async fn migration_without_an_external_wallet_is_refused() {
     let stack = Stack::connect();
     let Collector { artist, key, .. } = stack.new_collector().await;
     let answer = migrate(&stack, &key).await.expect_error(409);

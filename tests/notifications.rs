@@ -9,7 +9,7 @@ fn count(body: &Value) -> Option<usize> {
     body["notifications"].as_array().map(Vec::len)
 }
 
-/// Ids of the notifications of a list, in its order.
+/// Ids of a list's notifications, in its order.
 async fn ids(stack: &Stack, query: &str) -> Vec<Value> {
     let body = Answer::of(stack.get(&format!("{PATH}?{query}"))).await.expect_success().body;
     body["notifications"].as_array().expect("notifications").iter().map(|row| row["id"].clone()).collect()
@@ -22,7 +22,7 @@ async fn mark(stack: &Stack, token: &str, body: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn artists_hear_of_every_paid_collect_and_mark_their_own_as_viewed() {
+async fn paid_collects_notify_the_artist_who_marks_them_as_viewed() {
     let stack = Stack::connect();
     let (artist, buyer) = (stack.new_collector().await, stack.new_collector().await);
     let profile = json!({"bio": "Paints light.", "telegram_username": "paints_light"});
@@ -56,7 +56,7 @@ async fn artists_hear_of_every_paid_collect_and_mark_their_own_as_viewed() {
     assert_eq!(ids(&stack, &with(false)).await, all);
     assert_eq!(ids(&stack, &with(true)).await, Vec::<Value>::new());
 
-    // Others' are neither touched nor counted.
+    // Another artist's notifications are neither changed nor counted.
     assert_eq!(mark(&stack, &buyer.artist.token, &json!({"ids": all})).await, 0);
     assert_eq!(mark(&stack, &buyer.artist.token, &json!({})).await, 0);
     assert_eq!(ids(&stack, &with(false)).await, all);
@@ -71,7 +71,7 @@ async fn artists_hear_of_every_paid_collect_and_mark_their_own_as_viewed() {
     assert_eq!(shown, [false, true, false]);
     assert_eq!(stack.all_pages(&format!("{PATH}?{}", with(false)), "notifications", 1).await.len(), 2);
 
-    // A key is as good as a token, one never used before too, and no body means all.
+    // An unused key is accepted like a token, and no body means all.
     let key = stack.create_key(&artist.artist, &json!({})).await.expect_success().body;
     let key = key["apiKey"].as_str().expect("a key");
     let answer = Answer::of(stack.put(PATH).header("x-api-key", key)).await.expect_success();
@@ -88,7 +88,7 @@ async fn artists_hear_of_every_paid_collect_and_mark_their_own_as_viewed() {
 }
 
 #[tokio::test]
-async fn a_collect_for_nothing_is_no_news() {
+async fn free_collect_makes_no_notification() {
     let stack = Stack::connect();
     let collection = stack.demo_collection(1);
     let artist = stack.map.demo["artists"][1].as_str().expect("an address");
@@ -99,7 +99,7 @@ async fn a_collect_for_nothing_is_no_news() {
 }
 
 #[tokio::test]
-async fn every_wrong_parameter_is_named() {
+async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     for (query, wrong) in [
         ("artist=ada", vec!["artist"]),
@@ -126,7 +126,7 @@ async fn every_wrong_parameter_is_named() {
 }
 
 #[tokio::test]
-async fn nobody_marks_without_a_credential() {
+async fn marking_without_a_credential_is_401() {
     let stack = Stack::connect();
     Answer::of(stack.put(PATH)).await.expect_error(401);
     Answer::of(stack.put(PATH).bearer_auth("x")).await.expect_error(401);

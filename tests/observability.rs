@@ -1,4 +1,4 @@
-//! What the alarms and the dashboard rest on: the functions' lines, and the names that the template has for them.
+//! The functions' log lines and metrics, and the metric names in the template's alarms and dashboard.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ fn template_text() -> String {
 }
 
 #[tokio::test]
-async fn each_request_is_one_line_that_names_nobody() {
+async fn request_log_is_one_line_without_personal_data() {
     let stack = Stack::connect();
     let log = Paths::of_checkout().local("test-sandboxes/send-code.log");
     let before = fs::read_to_string(&log).map_or(0, |text| text.len());
@@ -28,7 +28,7 @@ async fn each_request_is_one_line_that_names_nobody() {
         sandbox.post("192.0.2.77", &json!({"email": email})).await;
     }
     let log = fs::read_to_string(&log).expect("the function's log").split_off(before);
-    assert!(!log.contains(&email) && !log.contains("192.0.2.77"), "the log names somebody");
+    assert!(!log.contains(&email) && !log.contains("192.0.2.77"), "the log has personal data");
     let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let counted = |line: &&Value| {
         line["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "Moments/observed" && line["CodesSent"] == 1
@@ -44,7 +44,7 @@ async fn each_request_is_one_line_that_names_nobody() {
 }
 
 #[tokio::test]
-async fn the_running_service_measures_itself() {
+async fn running_service_writes_every_metric() {
     let stack = Stack::connect();
     let writer = stack.new_collector().await;
     stack.release(&writer.key, "Measured", &["ar://1".to_owned()]).await;
@@ -56,7 +56,7 @@ async fn the_running_service_measures_itself() {
     }
     asked.expect_error(429);
 
-    // These two are written when a transaction waits too long or isn't the service's: `settle_transactions` sees to it.
+    // These need a delayed or a foreign transaction; the tests of `settle-transactions` cover them.
     let rare = [Metric::Bumps, Metric::ForeignNonces].map(Metric::name);
     let mut missing: BTreeSet<String> = Metric::ALL.map(Metric::name).into();
     missing.retain(|name| !rare.contains(name));
@@ -77,7 +77,7 @@ async fn the_running_service_measures_itself() {
     panic!("never written: {missing:?}");
 }
 
-/// What the stack's functions have written so far.
+/// The functions' logs so far.
 fn written() -> String {
     let map = env::var_os("MOMENTS_STACK").map(PathBuf::from);
     let folder =
@@ -87,7 +87,7 @@ fn written() -> String {
 }
 
 #[test]
-fn alarms_and_dashboard_know_every_metric_and_no_other() {
+fn alarms_and_dashboard_match_the_metrics() {
     let text = template_text();
     let template: Template = text.parse().expect("a template");
     let known: BTreeSet<String> = Metric::ALL.map(Metric::name).into();

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{Answer, Stack};
 
 #[tokio::test]
-async fn the_public_keys_are_there_for_anyone_and_nothing_private_is() {
+async fn key_set_is_public_without_private_parts() {
     let stack = Stack::connect();
     let answer = Answer::of(stack.get("/.well-known/jwks.json")).await.expect_success();
     assert_eq!(answer.header("cache-control"), "public, max-age=3600");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tests::{Answer, Recorder, Sandbox, Stack};
 
 #[tokio::test]
-async fn an_artist_is_found_by_any_of_their_wallets() {
+async fn artist_is_found_by_any_of_their_wallets() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let own = PrivateKeySigner::random();
@@ -41,7 +41,7 @@ async fn an_artist_is_found_by_any_of_their_wallets() {
 }
 
 #[tokio::test]
-async fn who_is_no_artist_is_not_found_and_what_is_no_address_is_refused() {
+async fn unknown_artist_is_404_and_invalid_address_400() {
     let stack = Stack::connect();
     let nobody = PrivateKeySigner::random().address();
     Answer::of(stack.get(&format!("/artists/{nobody}"))).await.expect_error(404);
@@ -54,7 +54,7 @@ async fn who_is_no_artist_is_not_found_and_what_is_no_address_is_refused() {
 }
 
 #[tokio::test]
-async fn it_takes_two_reads() {
+async fn read_takes_two_database_calls() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let recorder = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");

@@ -19,7 +19,7 @@ const FIELDS: [&str; 11] = [
 ];
 
 #[tokio::test]
-async fn a_collection_has_every_field() {
+async fn collection_has_every_field() {
     let stack = Stack::connect();
     let address = format!("{:#x}", stack.demo_collection(0));
     let path = format!("/collections/eip155:8453/erc1155:{address}");
@@ -46,7 +46,7 @@ async fn a_collection_has_every_field() {
 }
 
 #[tokio::test]
-async fn the_path_may_be_encoded_and_in_any_case() {
+async fn encoded_and_mixed_case_paths_are_accepted() {
     let stack = Stack::connect();
     let address = stack.demo_collection(0);
     let plain = format!("/collections/eip155:8453/erc1155:{address:#x}");
@@ -63,7 +63,7 @@ async fn the_path_may_be_encoded_and_in_any_case() {
 }
 
 #[tokio::test]
-async fn a_wrong_path_is_400_and_an_unknown_collection_404() {
+async fn invalid_path_is_400_and_unknown_collection_404() {
     let stack = Stack::connect();
     let address = format!("{:#x}", stack.demo_collection(0));
     for (path, wrong) in [
@@ -88,7 +88,7 @@ async fn a_wrong_path_is_400_and_an_unknown_collection_404() {
 }
 
 #[tokio::test]
-async fn admins_are_sorted_and_without_repeats() {
+async fn admins_are_sorted_and_distinct() {
     let stack = Stack::connect();
     let admins = [stack.new_collector().await.account, stack.new_collector().await.account];
     let (rpc, factory) = (&stack.map.rpc["8453"], stack.contract("factory"));

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{Answer, Stack, document, fields};
 
 #[tokio::test]
-async fn a_moment_has_its_sale_supply_admins_and_metadata() {
+async fn moment_has_sale_supply_admins_and_metadata() {
     let stack = Stack::connect();
     let (artist, friend) = (stack.new_collector().await, stack.new_collector().await);
     let uris = [document("First", "video/mp4"), "ar://never".to_owned()];
@@ -71,7 +71,7 @@ async fn a_moment_has_its_sale_supply_admins_and_metadata() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_404_and_wrong_parameters_are_named() {
+async fn unknown_moment_is_404_and_invalid_parameters_are_named() {
     let stack = Stack::connect();
     let collection = stack.demo_collection(0);
     for query in [

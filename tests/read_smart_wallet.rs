@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{Answer, Stack};
 
 #[tokio::test]
-async fn anybody_sees_what_an_artist_s_account_has() {
+async fn balances_of_an_artist_s_account_are_public() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
     let path = format!("/smartwallet?address={}", collector.account);
@@ -23,7 +23,7 @@ async fn anybody_sees_what_an_artist_s_account_has() {
 }
 
 #[tokio::test]
-async fn what_is_no_artist_s_is_not_looked_at() {
+async fn address_without_an_artist_is_404() {
     let stack = Stack::connect();
     let usdc = stack.contract("usdc");
     Answer::of(stack.get(&format!("/smartwallet?address={usdc}"))).await.expect_error(404);

@@ -1,11 +1,11 @@
-//! What reads cost of DynamoDB doesn't depend on how much there is. `READS_AT_SCALE` says how much is much.
+//! DynamoDB's cost of reads doesn't depend on the number of rows. `READS_AT_SCALE` sets the larger number.
 
 use std::env;
 
 use alloy::primitives::{Address, B256, U256};
 use shared::{
     model::{Amount, ChainId, Collection, EventId, FeeRecipient, Moment, MomentRef, Payment, Protocol},
-    store::{BlockId, Journal, Listing, NotificationList, Table, Unit, Viewed},
+    store::{BlockId, Journal, Listing, NotificationList, NotificationReads, Table, UnitOfWork},
 };
 use tests::{Call, Recorder, Sandbox, Stack};
 
@@ -16,7 +16,7 @@ const ARTIST: Address = Address::repeat_byte(0xa1);
 const BUYER: Address = Address::repeat_byte(0xb2);
 const ON_SALE: Address = Address::repeat_byte(0xc3);
 
-/// Queries of each function; `LAST` is the last page's number.
+/// Queries of each function; words in capitals stand for addresses.
 const QUERIES: [(&str, &[&str]); 4] = [
     ("list-collections", &["", "artist=ARTIST"]),
     (
@@ -99,12 +99,12 @@ fn payment(number: u64, time: u64) -> Payment {
     }
 }
 
-/// Writes so many collections, moments and payments, as the indexer does; half of the notifications are viewed.
+/// Writes `rows` collections, moments and payments as the indexer does, and marks half of the notifications as viewed.
 async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
     const TOGETHER: u64 = 500;
     let config = endpoints.sdk_config(&endpoints.dynamodb).await;
     let chain = Table::new(&config, "ChainTable");
-    let (mut unit, mut journal) = (Unit::new(chain.clone()), Journal::new(chain, CHAIN));
+    let (mut unit, mut journal) = (UnitOfWork::new(chain.clone()), Journal::new(chain, CHAIN));
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs();
     let on_sale = collection(u64::MAX, ON_SALE, now);
     journal.open(&mut unit).await.expect("the journal opens");
@@ -126,12 +126,12 @@ async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
             journal.commit(&mut unit, first, last, Some(number)).await.expect("the rows are written");
         }
     }
-    let viewed = Viewed::new(Table::new(&config, "ArtistTable"));
+    let viewed = NotificationReads::new(Table::new(&config, "ArtistTable"));
     let list = NotificationList { chain: CHAIN, artist: ARTIST.into() };
     viewed.mark_all(&[(list, rows / 2)]).await.expect("marks");
 }
 
-/// What the first and the last page of each query cost.
+/// The calls for the first and the last page of each query.
 async fn costs(stack: &Stack, rows: u64) -> Vec<(String, Vec<Call>)> {
     let tables = Sandbox::with_empty_tables(stack, "list-payments").await;
     fill(&tables.endpoints, rows).await;
@@ -152,7 +152,7 @@ async fn costs(stack: &Stack, rows: u64) -> Vec<(String, Vec<Call>)> {
                 assert_eq!(shown, 10, "{binary} {query}: {answer}");
                 let place = if page == 1 { "first" } else { "last" };
                 let mut calls = recorder.take_calls();
-                // Those that are made at once come in any order.
+                // Concurrent calls arrive in any order.
                 calls.sort_by(|a, b| (&a.operation, a.rows).cmp(&(&b.operation, b.rows)));
                 costs.push((format!("{binary} {query}, {place} page"), calls));
             }
@@ -162,7 +162,7 @@ async fn costs(stack: &Stack, rows: u64) -> Vec<(String, Vec<Call>)> {
 }
 
 #[tokio::test]
-async fn pages_cost_the_same_however_much_there_is() {
+async fn page_cost_does_not_depend_on_the_number_of_rows() {
     let stack = Stack::connect();
     let much = env::var("READS_AT_SCALE").map_or(MUCH, |rows| rows.parse().expect("a number"));
     let (few, much) = futures::join!(costs(&stack, FEW), costs(&stack, much));
@@ -172,7 +172,7 @@ async fn pages_cost_the_same_however_much_there_is() {
         let capacity = |calls: &[Call]| calls.iter().map(|call| call.capacity).sum::<f64>();
         println!("{query}: {} calls, {} units", much.len(), capacity(much));
         assert_eq!(operations(few), operations(much), "{query}");
-        // Rows whose numbers have more digits may need a unit of 4 KB more.
+        // Longer numbers make rows larger, which may cost one more unit of 4 KB.
         assert!((capacity(few) - capacity(much)).abs() <= 1.0, "{query}: {few:?}, {much:?}");
     }
 }

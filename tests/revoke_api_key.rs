@@ -5,7 +5,7 @@ use tests::{Answer, Stack};
 use uuid::Uuid;
 
 #[tokio::test]
-async fn only_its_owner_revokes_a_key() {
+async fn key_is_revoked_only_by_its_owner() {
     let stack = Stack::connect();
     let (owner, other) = (stack.new_artist().await, stack.new_artist().await);
     stack.create_key(&owner, &json!({})).await.expect_success();
@@ -19,7 +19,7 @@ async fn only_its_owner_revokes_a_key() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_no_uuid_or_not_there_is_refused() {
+async fn invalid_or_unknown_key_id_is_refused() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     for id in ["", "1", "not-a-uuid"] {

@@ -8,7 +8,7 @@ use alloy::{
 };
 use local::contracts::DEPLOYER;
 use serde_json::{Value, json};
-use shared::chain::{contracts::Creator1155, permission::Permission};
+use shared::chain::{contracts::native::Creator1155, protocol::permission::Permission};
 use tests::{Answer, Stack};
 
 const PATH: &str = "/moment/permission";
@@ -28,7 +28,7 @@ async fn permissions(stack: &Stack, collection: Address, token: u64, account: &s
 }
 
 #[tokio::test]
-async fn an_admin_is_none_any_more() {
+async fn revoked_admin_loses_the_permission() {
     let stack = Stack::connect();
     let (writer, friend, stranger) = (stack.new_writer().await, stack.new_writer().await, stack.new_writer().await);
     let friends = &friend.artist.wallet;
@@ -42,13 +42,13 @@ async fn an_admin_is_none_any_more() {
 }
 
 #[tokio::test]
-async fn an_admin_of_the_whole_collection_stays_one() {
+async fn collection_wide_admin_cannot_be_revoked() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let deployer = format!("{DEPLOYER:#x}");
     let answer = revoke(&stack, &writer.key, writer.collection, &deployer).await.expect_error(409);
     assert!(answer.body["message"].as_str().is_some_and(|message| message.contains("whole collection")), "{answer:?}");
-    // So an artist may give up what they have twice.
+    // The artist is also an admin of the collection, so the moment's permission can be revoked.
     revoke(&stack, &writer.key, writer.collection, &writer.artist.wallet).await.expect_success();
     assert!(permissions(&stack, writer.collection, 1, &writer.artist.wallet).await.is_zero());
     let change = json!({"moment": {"collectionAddress": writer.collection, "tokenId": "1"}, "newUri": "ar://still"});
@@ -56,7 +56,7 @@ async fn an_admin_of_the_whole_collection_stays_one() {
 }
 
 #[tokio::test]
-async fn the_last_admin_cannot_be_removed() {
+async fn last_admin_cannot_be_revoked() {
     let stack = Stack::connect();
     let (writer, friend) = (stack.new_writer().await, stack.new_writer().await);
     let own = &writer.artist.wallet;
@@ -70,7 +70,7 @@ async fn the_last_admin_cannot_be_removed() {
 
     let grant = body(writer.collection, &friend.artist.wallet);
     stack.write(PATH, &writer.key, &grant, &[]).await.expect_success();
-    // Once the indexer has read of the other admin, there is one to leave the moment to.
+    // Succeeds once the other admin is indexed.
     for _ in 0..100 {
         let answer = revoke(&stack, &writer.key, writer.collection, own).await;
         if answer.status == 200 {
@@ -84,7 +84,7 @@ async fn the_last_admin_cannot_be_removed() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let answer = revoke(&stack, &writer.key, writer.collection, "0x1").await.expect_error(400);

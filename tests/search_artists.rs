@@ -13,7 +13,7 @@ use tests::{Answer, Call, Recorder, Sandbox, Stack, empty_tables};
 use uuid::Uuid;
 
 #[tokio::test]
-async fn artists_are_found_by_the_beginning_of_their_names_whatever_the_case() {
+async fn artists_are_found_by_name_prefix_in_any_case() {
     let stack = Stack::connect();
     let mark = Uuid::new_v4().simple().to_string();
     let name = format!("Ada.{}", &mark[..20]);
@@ -35,7 +35,7 @@ async fn artists_are_found_by_the_beginning_of_their_names_whatever_the_case() {
 }
 
 #[tokio::test]
-async fn any_alphabet_is_searched_and_no_character_is_a_pattern() {
+async fn every_alphabet_is_searched_and_wildcards_are_literal() {
     let stack = Stack::connect();
     let database = empty_tables(&stack).await;
     let names =
@@ -64,7 +64,7 @@ async fn any_alphabet_is_searched_and_no_character_is_a_pattern() {
 }
 
 #[tokio::test]
-async fn every_wrong_parameter_is_named() {
+async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     let long: String = repeat_n('ж', 33).collect();
     for (query, fields) in [
@@ -89,7 +89,7 @@ async fn every_wrong_parameter_is_named() {
 }
 
 #[tokio::test]
-async fn a_search_is_one_query_of_as_many_rows_as_asked_for_however_many_artists_there_are() {
+async fn search_is_one_query_for_any_number_of_artists() {
     let stack = Stack::connect();
     let (few, many) = (costs(&stack, 100).await, costs(&stack, 100_000).await);
     assert_eq!(few, many);
@@ -99,7 +99,7 @@ async fn a_search_is_one_query_of_as_many_rows_as_asked_for_however_many_artists
     }
 }
 
-/// What the first rows, many rows and the last rows cost among this many artists.
+/// The calls for the first rows, many rows and the last rows among this many artists.
 async fn costs(stack: &Stack, artists: usize) -> Vec<Vec<Call>> {
     let database = empty_tables(stack).await;
     load(stack, &database, (0..artists).map(|number| format!("Artist.{number:06}"))).await;

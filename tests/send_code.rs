@@ -6,7 +6,7 @@ use shared::model::Email;
 use tests::{Answer, Sandbox, Stack, unused_email};
 
 #[tokio::test]
-async fn a_code_of_six_digits_is_mailed() {
+async fn six_digit_code_is_mailed() {
     let stack = Stack::connect();
     let email = unused_email();
     let code = stack.code_for(&email).await;
@@ -19,7 +19,7 @@ async fn a_code_of_six_digits_is_mailed() {
 }
 
 #[tokio::test]
-async fn what_is_no_address_is_refused_and_no_mail_is_sent() {
+async fn invalid_address_is_refused_without_a_mail() {
     let stack = Stack::connect();
     let name = unused_email();
     let long = format!("{}@{}.com", "a".repeat(64), "b".repeat(190));
@@ -43,7 +43,7 @@ async fn what_is_no_address_is_refused_and_no_mail_is_sent() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_json_object_is_refused() {
+async fn body_other_than_a_json_object_is_refused() {
     let stack = Stack::connect();
     let email = unused_email();
     let good = json!({"email": email}).to_string();
@@ -64,14 +64,14 @@ async fn a_body_that_is_no_json_object_is_refused() {
     }
     let padded = |bytes: usize| format!("{good}{}", " ".repeat(bytes - good.len()));
     send(json, padded(16 * 1024 + 1)).await.expect_error(413);
-    assert!(stack.mails_to(&email).await.is_empty(), "a mail was sent all the same");
+    assert!(stack.mails_to(&email).await.is_empty(), "a refused request sent a mail");
 
     send(Some("Application/JSON; charset=utf-8"), padded(16 * 1024)).await.expect_success();
     assert_eq!(stack.mails_to(&email).await.len(), 1);
 }
 
 #[tokio::test]
-async fn the_fourth_code_in_ten_minutes_is_refused_with_the_time_to_wait() {
+async fn fourth_code_in_ten_minutes_is_refused_with_retry_after() {
     let stack = Stack::connect();
     let email = unused_email();
     for _ in 0..3 {
@@ -86,7 +86,7 @@ async fn the_fourth_code_in_ten_minutes_is_refused_with_the_time_to_wait() {
 }
 
 #[tokio::test]
-async fn of_many_codes_asked_for_at_once_three_are_sent() {
+async fn concurrent_requests_send_three_codes() {
     let stack = Stack::connect();
     let body = json!({"email": unused_email()});
     let answers = futures::future::join_all((0..12).map(|_| stack.post_json("/oauth/code", &body))).await;
@@ -96,7 +96,7 @@ async fn of_many_codes_asked_for_at_once_three_are_sent() {
 }
 
 #[tokio::test]
-async fn the_eleventh_code_in_a_day_is_refused() {
+async fn eleventh_code_in_a_day_is_refused() {
     let stack = Stack::connect();
     let email = unused_email();
     let short_window = format!("RATE#code#10m#{}", email.parse::<Email>().unwrap().fingerprint());
@@ -115,10 +115,10 @@ async fn the_eleventh_code_in_a_day_is_refused() {
 }
 
 #[tokio::test]
-async fn one_client_gets_thirty_codes_an_hour_for_whatever_addresses() {
+async fn client_limit_spans_addresses() {
     let stack = Stack::connect();
     let production = Sandbox::with_variables(&stack, "send-code", &[("CODES_PER_CLIENT_HOURLY", "30")]).await;
-    // A network that no other run of this test has used; its addresses are one client.
+    // A random network, whose addresses count as one client.
     let network: [u16; 3] = std::array::from_fn(|_| uuid::Uuid::new_v4().as_u128() as u16);
     let [a, b, c] = network.map(|part| format!("{part:x}"));
     let ask = async |host: usize| {
@@ -135,7 +135,7 @@ async fn one_client_gets_thirty_codes_an_hour_for_whatever_addresses() {
 }
 
 #[tokio::test]
-async fn the_service_as_a_whole_has_a_limit_too() {
+async fn total_limit_is_enforced() {
     let stack = Stack::connect();
     let exhausted = Sandbox::with_variables(&stack, "send-code", &[("CODES_TOTAL_HOURLY", "0")]).await;
     let email = unused_email();
@@ -145,9 +145,9 @@ async fn the_service_as_a_whole_has_a_limit_too() {
 }
 
 #[tokio::test]
-async fn when_ses_refuses_the_mail_the_answer_is_502_and_no_code_is_left() {
+async fn mail_refused_by_ses_is_502_and_leaves_no_code() {
     let stack = Stack::connect();
-    // DynamoDB knows no mails, and refuses them.
+    // DynamoDB refuses SES's requests.
     let variables = [("AWS_ENDPOINT_URL_SES", stack.map.dynamodb.as_str())];
     let refusing = Sandbox::with_variables(&stack, "send-code", &variables).await;
     let email = unused_email();
@@ -160,14 +160,14 @@ async fn when_ses_refuses_the_mail_the_answer_is_502_and_no_code_is_left() {
 }
 
 #[tokio::test]
-async fn a_known_and_an_unknown_address_get_the_same_answer() {
+async fn known_and_unknown_addresses_get_the_same_response() {
     let stack = Stack::connect();
     let known = stack.new_artist().await.email;
     let without_ids = |mut answer: Answer| {
-        // What is left of a limit is the network's, and fewer each time.
+        // The remaining limit is the network's and decreases with each request.
         let policy = answer.header("ratelimit-policy").to_owned();
-        assert!(policy.ends_with(";w=3600"), "{policy} is not the network's");
-        for varying in ["x-request-id", "date", "ratelimit"] {
+        assert!(policy.ends_with(";w=3600"), "{policy} is not the network's limit");
+        for varying in ["x-request-id", "apigw-requestid", "date", "ratelimit"] {
             answer.headers.remove(varying);
         }
         (answer.status, format!("{:?}", answer.headers), answer.body)

@@ -2,7 +2,7 @@ use std::{collections::HashMap, time::Duration};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
-use tests::{Sandbox, Stack, Veil};
+use tests::{ReceiptHidingProxy, Sandbox, Stack};
 
 type Row = HashMap<String, AttributeValue>;
 
@@ -24,23 +24,23 @@ async fn transactions(stack: &Stack, status: &str) -> Vec<Row> {
 }
 
 #[tokio::test]
-async fn a_write_that_nodes_refuse_can_be_sent_again_and_holds_nobody_up() {
+async fn refused_write_can_be_retried_and_does_not_block_its_lane() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
-    let veil = Veil::refusing(&stack.map.rpc["8453"]).await;
-    let nodes = json!({"8453": [veil.url]}).to_string();
+    let receipt_hiding_proxy = ReceiptHidingProxy::refusing(&stack.map.rpc["8453"]).await;
+    let nodes = json!({"8453": [receipt_hiding_proxy.url]}).to_string();
     let refused = Sandbox::with_variables(&stack, "create-collection", &[("RPC_URLS", &nodes)]).await;
     let body = json!({"name": "Refused", "uri": "ar://refused"});
     let key = ("idempotency-key", "refused");
 
     let (status, answer) = refused.post_with("192.0.2.4", &body, &[("x-api-key", &writer.key), key]).await;
     assert_eq!(status, 502, "{answer}");
-    // Its nonce is filled once its request is over for sure: a minute later, unless time goes faster.
+    // An abandoned nonce is filled a minute after its claim, so the claims are dated back.
     for row in transactions(&stack, "abandoned").await {
         let key = |name: &str| row[name].as_s().expect("a key").clone();
         stack.set("ArtistTable", &key("pk"), &key("sk"), "claimed_at", AttributeValue::N("1".to_owned())).await;
     }
-    // The key is free again, and the lane goes on.
+    // The idempotency key is free again, and the lane continues.
     stack.write("/collections", &writer.key, &body, &[key]).await.expect_success();
     for _ in 0..100 {
         if !transactions(&stack, "filled").await.is_empty() {

@@ -8,7 +8,7 @@ use tests::{Answer, SignedIn, Stack};
 use uuid::Uuid;
 
 #[tokio::test]
-async fn what_is_given_changes_and_the_rest_stays() {
+async fn given_fields_change_and_others_stay() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let name = unused_name();
@@ -36,7 +36,7 @@ async fn what_is_given_changes_and_the_rest_stays() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named_and_nothing_changes() {
+async fn every_invalid_field_is_named_and_nothing_changes() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let wrong = json!({
@@ -66,7 +66,7 @@ async fn every_wrong_field_is_named_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn a_name_is_one_artist_s_whatever_its_case_even_if_many_ask_at_once() {
+async fn concurrent_claims_of_a_name_in_any_case_give_it_to_one_artist() {
     let stack = Stack::connect();
     let mut artists = Vec::new();
     for _ in 0..6 {
@@ -80,7 +80,7 @@ async fn a_name_is_one_artist_s_whatever_its_case_even_if_many_ask_at_once() {
     let of = |status| answers.iter().filter(|answer| answer.status == status).count();
     assert_eq!((of(200), of(409)), (1, 5), "{answers:?}");
 
-    // Whoever has it may write it differently.
+    // The owner may change its case.
     let winner = answers.iter().position(|answer| answer.status == 200).expect("a winner");
     for spelling in &spellings {
         let answer = update(&stack, &artists[winner], &json!({"username": spelling})).await.expect_success();
@@ -89,7 +89,7 @@ async fn a_name_is_one_artist_s_whatever_its_case_even_if_many_ask_at_once() {
 }
 
 #[tokio::test]
-async fn a_name_that_was_given_up_is_kept_for_whoever_had_it() {
+async fn released_name_is_reserved_for_thirty_days() {
     let stack = Stack::connect();
     let (ada, eve) = (stack.new_artist().await, stack.new_artist().await);
     let (first, second) = (unused_name(), unused_name());
@@ -112,7 +112,7 @@ async fn a_name_that_was_given_up_is_kept_for_whoever_had_it() {
 }
 
 #[tokio::test]
-async fn nobody_can_keep_more_than_three_names_besides_their_own() {
+async fn fourth_reserved_name_is_refused() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let names: Vec<_> = (0..5).map(|_| unused_name()).collect();
@@ -122,13 +122,13 @@ async fn nobody_can_keep_more_than_three_names_besides_their_own() {
     let answer = update(&stack, &artist, &json!({"username": names[4], "bio": "new"})).await.expect_error(429);
     let seconds: u64 = answer.header("retry-after").parse().expect("seconds");
     assert!((29 * 86_400..=30 * 86_400).contains(&seconds), "told to wait {seconds} s");
-    // One of their own takes no further name out of reach.
+    // A name reserved for the artist needs no further reservation.
     let answer = update(&stack, &artist, &json!({"username": names[0]})).await.expect_success();
     assert_eq!(answer.body["bio"], "", "half of a refused change was made");
 }
 
 #[tokio::test]
-async fn a_new_name_stands_at_every_wallet_and_in_the_search_at_once() {
+async fn rename_updates_every_wallet_and_the_search() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let own = PrivateKeySigner::random();
@@ -149,7 +149,7 @@ async fn a_new_name_stands_at_every_wallet_and_in_the_search_at_once() {
     assert!(listed(&first).await.is_none(), "the old name is still found");
     assert_eq!(listed(&second).await.expect("the new name")["address"].as_s().expect("an address"), &artist.wallet);
 
-    // A wallet that comes later has the name from the start.
+    // A wallet connected later has the name from the start.
     let later = PrivateKeySigner::random();
     stack.connect_wallet(&artist, &later).await.expect_success();
     let row = stack.row("ArtistTable", &format!("WALLET#{:#x}", later.address()), "ARTIST").await.expect("a row");
@@ -157,7 +157,7 @@ async fn a_new_name_stands_at_every_wallet_and_in_the_search_at_once() {
 }
 
 #[tokio::test]
-async fn changes_at_once_all_count() {
+async fn concurrent_changes_are_all_applied() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let wallet = PrivateKeySigner::random();
@@ -177,7 +177,7 @@ async fn update(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
     Answer::of(stack.patch("/artists/me").bearer_auth(&artist.token).json(body)).await
 }
 
-/// A name that nobody has.
+/// A random, unused name.
 fn unused_name() -> String {
     format!("{:.31}", format!("a{}", Uuid::new_v4().simple()))
 }

@@ -2,7 +2,7 @@
 
 use alloy::{primitives::Address, sol};
 use serde_json::{Value, json};
-use shared::chain::contracts::Creator1155;
+use shared::chain::contracts::native::Creator1155;
 use tests::{Answer, Stack};
 
 sol! {
@@ -21,7 +21,7 @@ async fn update(stack: &Stack, path: &str, key: &str, body: &Value) -> Answer {
 }
 
 #[tokio::test]
-async fn a_collection_gets_another_name_and_uri() {
+async fn name_and_uri_of_a_collection_are_changed() {
     let stack = Stack::connect();
     let (writer, stranger) = (stack.new_writer().await, stack.new_writer().await);
     let body = json!({"newUri": "ar://renamed", "newCollectionName": "Second Thoughts 💭"});
@@ -37,7 +37,7 @@ async fn a_collection_gets_another_name_and_uri() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_in_path_and_body_is_named_at_once() {
+async fn invalid_path_and_body_are_named_together() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let valid = json!({"newUri": "ar://x", "newCollectionName": "x"});

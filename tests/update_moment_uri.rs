@@ -1,4 +1,4 @@
-//! `POST /registry/metadata/moment`, and what every endpoint that writes to a chain has in common.
+//! `POST /registry/metadata/moment`, and the rules of all endpoints that write to a chain.
 
 use alloy::{
     primitives::{Address, B256, U256},
@@ -21,7 +21,6 @@ fn body(collection: Address, uri: &str) -> Value {
     json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "newUri": uri})
 }
 
-/// A writer's moment.
 struct Moment<'a> {
     stack: &'a Stack,
     writer: &'a Writer,
@@ -38,7 +37,7 @@ impl Moment<'_> {
 }
 
 #[tokio::test]
-async fn an_artist_changes_the_uri_as_their_own_account() {
+async fn artist_s_account_changes_the_uri() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let moment = Moment { stack: &stack, writer: &writer };
@@ -54,12 +53,12 @@ async fn an_artist_changes_the_uri_as_their_own_account() {
         assert_eq!(moment.uri().await, uri);
         assert!(!stack.chain().get_code_at(account).await.expect("code").is_empty());
     }
-    // The key's owner sees that it is used.
+    // The key's last use is recorded.
     assert!(stack.list_keys(&writer.artist).await[0]["last_used_at"].is_string());
 }
 
 #[tokio::test]
-async fn whoever_brings_no_valid_key_gets_401_before_anything_else() {
+async fn invalid_key_is_401_before_validation() {
     let stack = Stack::connect();
     let artist = stack.new_artist().await;
     let key = stack.create_key(&artist, &json!({})).await.body["apiKey"].as_str().expect("a key").to_owned();
@@ -73,7 +72,7 @@ async fn whoever_brings_no_valid_key_gets_401_before_anything_else() {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let valid = body(writer.collection, "ar://x");
@@ -98,7 +97,7 @@ async fn every_wrong_field_is_named() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_not_theirs_is_refused_in_words() {
+async fn unknown_or_foreign_moment_is_refused_with_the_reason() {
     let stack = Stack::connect();
     let (writer, stranger) = (stack.new_writer().await, stack.new_writer().await);
     for (collection, token) in [(writer.collection, "2"), (writer.collection, "0"), (Address::repeat_byte(9), "1")] {
@@ -112,7 +111,7 @@ async fn what_is_not_there_or_not_theirs_is_refused_in_words() {
 }
 
 #[tokio::test]
-async fn a_repeated_request_is_answered_the_same_and_done_once() {
+async fn retry_is_replayed_and_another_body_refused() {
     let stack = Stack::connect();
     let (writer, other) = (stack.new_writer().await, stack.new_writer().await);
     let moment = Moment { stack: &stack, writer: &writer };
@@ -123,7 +122,7 @@ async fn a_repeated_request_is_answered_the_same_and_done_once() {
 
     let again = moment.update("ar://once", &key).await.expect_success();
     assert_eq!((again.header("idempotent-replayed"), &again.body), ("true", &first.body));
-    // The same in other words.
+    // The same JSON with other whitespace and order.
     let spaced = format!(
         r#"{{ "newUri": "ar://once", "moment": {{"tokenId":"1", "collectionAddress":"{:#x}"}} }}"#,
         writer.collection
@@ -134,7 +133,7 @@ async fn a_repeated_request_is_answered_the_same_and_done_once() {
     assert_eq!(moment.uri().await, "ar://then");
 
     moment.update("ar://another", &key).await.expect_error(422);
-    // A key is its caller's own.
+    // Idempotency keys are per caller.
     let others = Moment { stack: &stack, writer: &other }.update("ar://once", &key).await.expect_success();
     assert_ne!(others.body["hash"], first.body["hash"]);
     for wrong in ["", "a b", &"k".repeat(256)] {
@@ -143,7 +142,7 @@ async fn a_repeated_request_is_answered_the_same_and_done_once() {
 }
 
 #[tokio::test]
-async fn of_equal_requests_at_once_one_is_done() {
+async fn concurrent_equal_requests_are_done_once() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let moment = Moment { stack: &stack, writer: &writer };
@@ -170,7 +169,7 @@ async fn of_equal_requests_at_once_one_is_done() {
 }
 
 #[tokio::test]
-async fn the_first_writes_of_an_artist_can_come_at_once() {
+async fn concurrent_first_writes_succeed() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let moment = Moment { stack: &stack, writer: &writer };
@@ -183,7 +182,7 @@ async fn the_first_writes_of_an_artist_can_come_at_once() {
 }
 
 #[tokio::test]
-async fn a_write_costs_at_most_eight_calls_of_aws() {
+async fn write_costs_at_most_eight_aws_calls() {
     let stack = Stack::connect();
     let dynamodb = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");
     let kms = Recorder::in_front_of(&stack.map.aws).await.expect("a recorder");
@@ -198,7 +197,7 @@ async fn a_write_costs_at_most_eight_calls_of_aws() {
         assert_eq!(answer["statusCode"], 200, "{answer}");
         [dynamodb.take(), kms.take()].concat()
     };
-    // Other tests write over the same lanes: a nonce that one of them takes costs two calls more.
+    // Other tests use the same lanes, and a lost race for a nonce costs two more calls.
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for _ in 0..5 {
         let writer = stack.new_writer().await;

@@ -5,7 +5,7 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::{Value, json};
-use shared::chain::contracts::{Creator1155, Erc20Minter, FixedPriceMinter};
+use shared::chain::contracts::native::{Creator1155, Erc20Minter, FixedPriceMinter};
 use tests::{Answer, Stack, Writer};
 
 const PATH: &str = "/sale";
@@ -24,7 +24,7 @@ async fn sale(stack: &Stack, collection: Address) -> FixedPriceMinter::SalesConf
 }
 
 #[tokio::test]
-async fn fields_that_are_not_given_stay_as_they_are() {
+async fn omitted_fields_stay() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let recipient = "0x540C18B7f99b3b599c6FeB99964498931c211858";
@@ -50,7 +50,7 @@ async fn fields_that_are_not_given_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_sale_in_an_erc20_currency_stays_one() {
+async fn erc20_sale_keeps_its_currency() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let (minter, currency) = (stack.contract("erc20Minter"), stack.contract("usdc"));
@@ -82,7 +82,7 @@ async fn a_sale_in_an_erc20_currency_stays_one() {
 }
 
 #[tokio::test]
-async fn what_would_never_sell_or_send_money_astray_is_refused() {
+async fn invalid_sale_is_refused() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     for (fields, failing) in [
@@ -109,7 +109,7 @@ async fn what_would_never_sell_or_send_money_astray_is_refused() {
 }
 
 #[tokio::test]
-async fn a_moment_without_a_sale_and_a_stranger_are_refused() {
+async fn moment_without_a_sale_and_stranger_are_refused() {
     let stack = Stack::connect();
     let (writer, stranger) = (stack.new_writer().await, stack.new_writer().await);
     let bare = Creator1155::setupNewTokenCall { newURI: "ar://bare".to_owned(), maxSupply: U256::ONE };

@@ -18,7 +18,7 @@ async fn wei_of(stack: &Stack, account: Address) -> U256 {
 }
 
 #[tokio::test]
-async fn an_artist_takes_some_or_all_of_their_money() {
+async fn artist_withdraws_part_or_all_of_a_balance() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
     let to = Address::from_word(keccak256(collector.account));
@@ -40,7 +40,7 @@ async fn an_artist_takes_some_or_all_of_their_money() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_cannot_be_taken() {
+async fn amount_above_the_balance_is_refused() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
     let to = Address::repeat_byte(0x77);
@@ -56,7 +56,7 @@ async fn what_is_not_there_cannot_be_taken() {
 }
 
 #[tokio::test]
-async fn money_does_not_go_astray() {
+async fn invalid_recipient_or_amount_is_refused() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
     stack.set_balance(collector.account, 1_000).await;

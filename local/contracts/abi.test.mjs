@@ -1,4 +1,4 @@
-// Our comments contract stands in for the deployed one: whatever it offers must look the same from outside.
+// Our comments contract replaces the deployed one locally, so its interface must be part of the deployed interface.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -7,11 +7,11 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { commentsABI } from "@zoralabs/protocol-deployments";
 
-/** What the deployed contract's newest interface has otherwise or no more. */
-const OURS_ALONE = [
-  // Ours needs no more than one account for all roles.
+/** Items that differ from the deployed contract's newest interface. */
+const ONLY_OURS = [
+  // Ours takes one account for all roles.
   "initialize",
-  // The rule, and its error with it, is that of versions up to 0.0.3; some chains still have those.
+  // The error of versions up to 0.0.3, which some chains still have.
   "NotTokenHolderOrAdmin",
 ];
 
@@ -30,25 +30,25 @@ const USED_BY_THE_SERVICE = [
 
 const ours = compiledAbi("Comments");
 
-test("whatever our comments contract offers is part of the deployed interface", () => {
+test("our comments contract's interface is part of the deployed one", () => {
   const deployed = new Set(commentsABI.map(signature));
-  const offered = ours.filter(({ name }) => !OURS_ALONE.includes(name)).map(signature);
+  const offered = ours.filter(({ name }) => !ONLY_OURS.includes(name)).map(signature);
   assert.deepEqual(offered.filter((item) => !deployed.has(item)), []);
 });
 
-test("our comments contract offers everything that the service uses", () => {
+test("our comments contract has every item that the service uses", () => {
   const names = new Set(ours.map(({ name }) => name));
   assert.deepEqual(USED_BY_THE_SERVICE.filter((name) => !names.has(name)), []);
 });
 
-/** Compiled where the local stack looks for it, so that it is compiled once for both. */
+/** Compiles into the local stack's folder, so that each contract is compiled once for both. */
 function compiledAbi(contract) {
   const folder = fileURLToPath(new URL("../../.local/contracts", import.meta.url));
   execFileSync(process.execPath, [fileURLToPath(new URL("compile.mjs", import.meta.url)), folder]);
   return JSON.parse(readFileSync(join(folder, `${contract}.json`), "utf8")).abi;
 }
 
-/** An ABI item without the names of its parameters, which nothing on the chain depends on. */
+/** An ABI item without parameter names, which aren't part of the interface. */
 function signature({ type, name, inputs = [], outputs = [], stateMutability = "" }) {
   return `${type} ${name}(${inputs.map(parameter)}) ${stateMutability} (${outputs.map(parameter)})`;
 }

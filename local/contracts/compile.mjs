@@ -1,5 +1,5 @@
-// Compiles what the local chains need: `node local/contracts/compile.mjs <output folder>` writes one `<contract>.json`
-// per source file, of the shape `{abi, bytecode}`. Does only groups in which something has changed.
+// Compiles the contracts of the local chains: `node local/contracts/compile.mjs <output folder>` writes a `<contract>.json`
+// per source file, as `{abi, bytecode}`. Groups without changes are skipped.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const NOUNS = "@nouns/contracts/dist/typechain/factories/contracts";
 
-/** What is compiled together: sources of this folder or of npm packages. Without a compiler: what is compiled already. */
+/** Sources that are compiled together, from this folder or npm packages. Groups without a compiler are compiled already. */
 const GROUPS = {
   comments: { compiler: "solc", sources: ["Comments.sol", "TestCurrency.sol"] },
   splits: { compiler: "solc", sources: ["PushSplit.sol", "PushSplitFactory.sol"] },
@@ -43,7 +43,7 @@ for (const [name, group] of Object.entries(GROUPS)) {
   write(`${name}.stamp`, stamp);
 }
 
-/** Changes with everything that a group's output depends on. */
+/** Hash of all inputs of a group's output. */
 function currentStamp(group) {
   const script = readFileSync(fileURLToPath(import.meta.url), "utf8");
   const sources = group.sources.map((path) => read(path, group));
@@ -65,10 +65,10 @@ function compile(group) {
     language: "Solidity",
     sources: Object.fromEntries(group.sources.map((path) => [path, { content: read(path, group) }])),
     settings: {
-      // Local chains have no limit on the size of code, and this takes half the time.
+      // Local chains don't limit the size of code, and compiling takes half the time.
       optimizer: { enabled: false },
       outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
-      // As in the configuration that the package's own authors build with.
+      // As in the package's own build configuration.
       remappings: ["@zoralabs/shared-contracts/=@zoralabs/shared-contracts/src/"],
     },
   };
@@ -79,7 +79,7 @@ function compile(group) {
       return { error: error.message };
     }
   };
-  // Only here, since loading the compiler takes longer than finding that there is nothing to do.
+  // Loaded late: it takes longer than checking for changes.
   const solc = createRequire(import.meta.url)(group.compiler);
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: resolveImport }));
   const errors = (output.errors ?? []).filter(({ severity }) => severity === "error");
@@ -92,7 +92,7 @@ function compile(group) {
   });
 }
 
-/** Bytecode from modules that hold it as a constant. It isn't worth loading them: they need all of a large library. */
+/** Reads bytecode constants out of modules. Importing the modules would need a large library. */
 function extract(group) {
   return group.sources.map((path) => {
     const [, bytecode] = /const _bytecode = "(0x[0-9a-f]+)";/.exec(read(path, group)) ?? fail(`${path}: no bytecode`);
@@ -100,7 +100,7 @@ function extract(group) {
   });
 }
 
-/** A file of this folder or of a package, in the version that the group's package depends on. */
+/** Reads a file of this folder or of a package, in the version that the group's package depends on. */
 function read(path, { dependent = "" }) {
   for (const folder of [HERE, join(PACKAGES, dependent, "node_modules"), PACKAGES]) {
     try {
@@ -112,7 +112,7 @@ function read(path, { dependent = "" }) {
   throw new Error(`${path}: no such file`);
 }
 
-/** Renamed into place, so that a reader at the same time sees the whole file or the one before. */
+/** Writes atomically by renaming. */
 function write(name, text) {
   const temporary = join(out, `${name}.${process.pid}`);
   writeFileSync(temporary, text);

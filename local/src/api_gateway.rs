@@ -1,124 +1,83 @@
-//! Stands where API Gateway does: takes the service's requests, answers browsers' preflights, and lets the pages of the
-//! configured origins read the answers. The Lambda runtime's own paths aren't reachable through it.
+//! The template's HTTP API on the emulated API Gateway.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{collections::BTreeMap, fs, time::Duration};
 
-use axum::{
-    Router,
-    body::Body,
-    extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
-    response::{IntoResponse, Response},
-};
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
-};
-use template::Cors;
-use tokio::{net::TcpListener, task::JoinHandle};
+use local_lambda::gateway::{self, Gateway, HttpApi, Target};
+use template::{Cors, Template, Throttle};
 
-use crate::Error;
+use crate::{Error, functions::Emulator, paths::Paths};
 
-/// A running gateway; it ends with this value.
+/// Longest wait of an HTTP API for a function.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A running gateway; dropping it stops it.
 pub struct ApiGateway {
-    /// Where requests go.
+    /// Base URL for requests, without the stage.
     pub url: String,
-    task: JoinHandle<()>,
-}
-
-#[derive(Clone)]
-struct Upstream {
-    authority: Arc<str>,
-    cors: Arc<Option<Cors>>,
-    client: Client<HttpConnector, Body>,
+    _gateway: Gateway,
 }
 
 impl ApiGateway {
-    /// Starts one on a port (any free one for 0), in front of the functions at `upstream`. Without `cors` no other site's page
-    /// may call, and preflights are requests like any other.
-    ///
-    /// # Errors
-    /// When the port is taken.
-    pub async fn start(port: u16, upstream: &str, cors: Option<Cors>) -> Result<Self, Error> {
-        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))).await?;
-        let url = format!("http://{}", listener.local_addr()?);
-        let upstream = Upstream {
-            authority: upstream.trim_start_matches("http://").into(),
-            cors: Arc::new(cors),
-            client: Client::builder(TokioExecutor::new()).build_http(),
+    /// Starts one on `port` (0 picks a free one) in front of another process's functions, at `lambda`, without
+    /// throttles. Without `cors`, cross-origin calls are not allowed and preflights are forwarded like any other
+    /// request.
+    pub async fn start(port: u16, lambda: &str, cors: Option<Cors>) -> Result<Self, Error> {
+        let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+        Self::with(port, HttpApi { cors: cors.map(cors_of), ..api(&template)? }, Target::remote(lambda)).await
+    }
+
+    /// Starts one on `port` in front of `functions`, with the template's CORS settings and its throttles, `factor`
+    /// times higher. `names` come from [`Template::names`].
+    pub async fn in_front_of(
+        functions: &Emulator,
+        port: u16,
+        template: &Template,
+        names: &BTreeMap<String, String>,
+        factor: u32,
+    ) -> Result<Self, Error> {
+        let mut api = api(template)?;
+        let throttles = template.throttles(names)?;
+        let throttle = |throttle: &Throttle| gateway::Throttle {
+            rate: throttle.rate * f64::from(factor),
+            burst: throttle.burst * f64::from(factor),
         };
-        let router = Router::new().fallback(answer).with_state(upstream);
-        let task = tokio::spawn(async move {
-            // Serving ends with the task alone.
-            let _ = axum::serve(listener, router).await;
-        });
-        Ok(Self { url, task })
-    }
-}
-
-impl Drop for ApiGateway {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-async fn answer(State(upstream): State<Upstream>, request: Request) -> Response {
-    let Some(cors) = &*upstream.cors else { return forward(&upstream, request).await };
-    let headers = request.headers();
-    let origin = headers.get(header::ORIGIN).cloned();
-    let is_preflight = request.method() == Method::OPTIONS
-        && origin.is_some()
-        && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let mut response = if is_preflight {
-        let mut response = StatusCode::NO_CONTENT.into_response();
-        if allowed_origin(cors, origin.as_ref()).is_some() {
-            preflight_headers(cors, response.headers_mut());
+        for route in &mut api.routes {
+            route.throttle = throttles.routes.get(&(route.method.clone(), route.path.clone())).map(throttle);
         }
-        response
-    } else {
-        forward(&upstream, request).await
-    };
-    if let Some(allowed) = allowed_origin(cors, origin.as_ref()) {
-        let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
-        set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, &cors.expose_headers.join(","));
+        api.default_throttle = throttles.default.as_ref().map(throttle);
+        api.cors = template.cors(names)?.map(cors_of);
+        Self::with(port, api, functions.target()).await
     }
-    response
-}
 
-/// What a page of this origin is told; `None` where it may not read the answer.
-fn allowed_origin(cors: &Cors, origin: Option<&HeaderValue>) -> Option<HeaderValue> {
-    let origin = origin?;
-    if cors.allow_origins.iter().any(|allowed| allowed == "*") {
-        return Some(HeaderValue::from_static("*"));
-    }
-    cors.allow_origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
-}
-
-fn preflight_headers(cors: &Cors, headers: &mut HeaderMap) {
-    set(headers, header::ACCESS_CONTROL_ALLOW_METHODS, &cors.allow_methods.join(","));
-    set(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, &cors.allow_headers.join(","));
-    set(headers, header::ACCESS_CONTROL_MAX_AGE, &cors.max_age.to_string());
-}
-
-fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(name, value);
+    async fn with(port: u16, api: HttpApi, target: Target) -> Result<Self, Error> {
+        let gateway = Gateway::start(port, api, target).await?;
+        Ok(Self { url: gateway.url.clone(), _gateway: gateway })
     }
 }
 
-/// Hands the request on as it came.
-async fn forward(upstream: &Upstream, mut request: Request) -> Response {
-    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-    // The functions' stage alone: what else is there belongs to the Lambda service.
-    let is_internal = path.starts_with("/.rt") || path.starts_with("/2015-03-31") || path.starts_with("/lambda-url");
-    let uri = Uri::builder().scheme("http").authority(&*upstream.authority).path_and_query(path).build();
-    match uri {
-        Ok(uri) if !is_internal => *request.uri_mut() = uri,
-        _ => return StatusCode::NOT_FOUND.into_response(),
-    }
-    match upstream.client.request(request).await {
-        Ok(response) => response.map(Body::new),
-        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
-    }
+/// The template's API, without CORS and throttles.
+fn api(template: &Template) -> Result<HttpApi, Error> {
+    let routes = template.routes()?;
+    let stage = routes.first().map(|route| route.stage.clone()).ok_or("template.yaml: no route")?;
+    let functions = template.functions()?;
+    let default = functions.into_iter().find(|function| function.is_default_route);
+    let routes = routes.into_iter().map(|route| gateway::Route {
+        method: route.method,
+        path: route.path,
+        function: route.binary,
+        throttle: None,
+    });
+    Ok(HttpApi {
+        stage,
+        routes: routes.collect(),
+        default_function: default.map(|function| function.binary),
+        default_throttle: None,
+        cors: None,
+        timeout: TIMEOUT,
+    })
+}
+
+fn cors_of(cors: Cors) -> gateway::Cors {
+    let Cors { allow_origins, allow_methods, allow_headers, expose_headers, max_age } = cors;
+    gateway::Cors { allow_origins, allow_methods, allow_headers, expose_headers, max_age }
 }

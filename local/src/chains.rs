@@ -1,4 +1,4 @@
-//! The local chains: one anvil for each, mining a block for every transaction.
+//! The local chains: one anvil node each, which mines a block per transaction.
 
 use alloy::{
     primitives::{Address, U256, uint},
@@ -13,34 +13,30 @@ use crate::{
     process::{Process, free_port, listens},
 };
 
-/// What a lane pays transactions with: 100 ether, in wei.
+/// Balance of a funded lane: 100 ether, in wei.
 const LANE_BALANCE: U256 = uint!(100_000_000_000_000_000_000_U256);
 
-/// Blocks whose state can be asked for, and that a reorganisation may undo.
+/// How many recent blocks keep their state; also the deepest possible reorganisation.
 const STATES: &str = "256";
 
-/// A running chain.
+/// A running chain; dropping it stops its node.
 pub struct LocalChain {
-    /// Its id.
+    /// Chain id.
     pub id: ChainId,
-    /// Its node.
+    /// URL of its node.
     pub rpc_url: String,
-    /// Keeps the node running.
     _node: Process,
 }
 
 impl LocalChain {
     /// Starts an empty chain.
-    ///
-    /// # Errors
-    /// When anvil can't be started.
     pub async fn start(paths: &Paths, logs: &std::path::Path, id: ChainId) -> Result<Self, Error> {
         let port = free_port()?;
         let mut command = Command::new(paths.anvil());
         command.args(["--host", "127.0.0.1", "--port", &port.to_string(), "--chain-id", &id.to_string()]);
-        // The creator contracts' published build isn't optimised and passes the limit of a public chain.
+        // The published build of the creator contracts is unoptimised and larger than public chains allow.
         command.arg("--disable-code-size-limit");
-        // Otherwise it writes every older state to the home folder, gigabytes of them, and leaves them there when killed.
+        // Otherwise anvil writes every older state to the home folder (gigabytes) and leaves it there when killed.
         command.args(["--prune-history", STATES]);
         let rpc_url = format!("http://127.0.0.1:{port}");
         let mut node = Process::start(&format!("anvil-{id}"), logs, &mut command)?;
@@ -48,10 +44,7 @@ impl LocalChain {
         Ok(Self { id, rpc_url, _node: node })
     }
 
-    /// Gives lanes something to pay transactions with.
-    ///
-    /// # Errors
-    /// When the node refuses.
+    /// Sets each lane's balance to 100 ether.
     pub async fn fund(&self, lanes: impl Iterator<Item = Address>) -> Result<(), Error> {
         let node: RootProvider = RootProvider::connect(&self.rpc_url).await?;
         for lane in lanes {

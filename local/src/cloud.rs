@@ -1,5 +1,5 @@
-//! KMS and SES, played by ministack, and what the template wants in an account: tables, keys, identities. Properties go
-//! to the services as the template words them, so there is no second list of anything.
+//! KMS and SES, emulated by ministack, and the template's AWS resources: tables, keys, identities. Properties are
+//! passed to the services as the template states them, so nothing is listed twice.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -17,13 +17,13 @@ use crate::{
     process::{Process, answers, free_port},
 };
 
-/// The region that everything local claims to be in.
+/// Region of the local stack.
 pub const REGION: &str = "us-east-1";
 
-/// The account that everything local claims to be in.
+/// Account id of the local stack.
 pub const ACCOUNT: &str = "000000000000";
 
-/// Where AWS's services are on this machine.
+/// URLs of the emulated AWS services.
 #[derive(Clone, Debug)]
 pub struct Endpoints {
     /// KMS and SES.
@@ -32,14 +32,11 @@ pub struct Endpoints {
     pub dynamodb: String,
 }
 
-/// Starts KMS and SES. Gives their endpoint.
-///
-/// # Errors
-/// When ministack can't be started.
+/// Starts KMS and SES, and returns their endpoint.
 pub async fn start(paths: &Paths, logs: &Path) -> Result<(String, Process), Error> {
     let port = free_port()?;
     let mut command = Command::new(paths.python_program("ministack"));
-    // Unbound, it would listen on every interface of the machine.
+    // By default it would listen on every network interface.
     command.envs([("GATEWAY_PORT", port.to_string().as_str()), ("BIND_HOST", "127.0.0.1"), ("LOG_LEVEL", "WARNING")]);
     command.envs([("PERSIST_STATE", "0"), ("LAMBDA_EXECUTOR", "local")]);
     let endpoint = format!("http://127.0.0.1:{port}");
@@ -50,11 +47,8 @@ pub async fn start(paths: &Paths, logs: &Path) -> Result<(String, Process), Erro
 }
 
 impl Endpoints {
-    /// What the template's references stand for: the parameters, with `overrides` in place of their defaults, and the
-    /// resources, which this makes.
-    ///
-    /// # Errors
-    /// When a service refuses what the template asks for.
+    /// Creates the template's resources. Returns the values of its references: the parameters, with `overrides` in
+    /// place of defaults, and the resources.
     pub async fn provision(
         &self,
         template: &Template,
@@ -109,7 +103,7 @@ impl Endpoints {
         Ok(names)
     }
 
-    /// Configuration of an SDK client of the services at `endpoint`.
+    /// Configuration for SDK clients of the service at `endpoint`.
     pub async fn sdk_config(&self, endpoint: &str) -> SdkConfig {
         let credentials = aws_sdk_kms::config::Credentials::new("local", "local", None, None, "local");
         aws_config::defaults(aws_config::BehaviorVersion::latest())
@@ -120,7 +114,7 @@ impl Endpoints {
             .await
     }
 
-    /// What a function's environment says of AWS.
+    /// The AWS variables of a function's environment.
     pub fn environment(&self) -> [(&'static str, String); 6] {
         [
             ("AWS_REGION", REGION.to_owned()),
@@ -132,10 +126,7 @@ impl Endpoints {
         ]
     }
 
-    /// Makes a table as the template describes it, with its time to live.
-    ///
-    /// # Errors
-    /// When DynamoDB refuses it.
+    /// Creates a table as the template describes it, with its time to live.
     pub async fn create_table(&self, table: Resource<'_>) -> Result<(), Error> {
         let name = table.logical_id;
         let wanted = ["AttributeDefinitions", "KeySchema", "BillingMode", "GlobalSecondaryIndexes"];
@@ -150,10 +141,7 @@ impl Endpoints {
         Ok(())
     }
 
-    /// Makes a key for another operator lane, and gives its address and id.
-    ///
-    /// # Errors
-    /// When KMS refuses it.
+    /// Creates a key for another operator lane, and returns its address and key id.
     pub async fn create_lane(&self) -> Result<(Address, String), Error> {
         let body = Map::from_iter([
             ("KeySpec".to_owned(), json!("ECC_SECG_P256K1")),
@@ -178,11 +166,8 @@ impl Endpoints {
     }
 }
 
-/// What the local chains change of the public ones: nothing lies before their first block, none is uncertain, and they
-/// are final soon.
-///
-/// # Errors
-/// When one of the ids is of no chain with public deployments.
+/// The configuration of local chains, as JSON and parsed: public addresses, first block 0, no confirmations and a
+/// `reorgDepth` of 2. `ids` must have public deployments.
 pub fn local_chains(ids: &[u64]) -> Result<(String, Chains), Error> {
     let settings: Vec<_> =
         ids.iter().map(|id| json!({"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2})).collect();
@@ -191,10 +176,8 @@ pub fn local_chains(ids: &[u64]) -> Result<(String, Chains), Error> {
     Ok((json, chains))
 }
 
-/// The account of a secp256k1 key: its public key ends with the point's two coordinates, 32 bytes each.
-///
-/// # Errors
-/// When it isn't base64, or too short.
+/// The address of a secp256k1 public key, given as base64 SubjectPublicKeyInfo, which ends with the point's two
+/// coordinates of 32 bytes each.
 pub fn lane_address(base64_spki: &str) -> Result<Address, Error> {
     let spki = BASE64_STANDARD.decode(base64_spki)?;
     let point = spki.last_chunk::<64>().ok_or("KMS gave too short a public key")?;
@@ -211,7 +194,7 @@ fn pick(resource: Resource<'_>, names: &[&str]) -> Result<Map<String, Value>, Er
     Ok(picked)
 }
 
-/// One call of AWS's JSON protocol.
+/// Sends a request in AWS's JSON protocol.
 async fn call(endpoint: &str, target: &str, body: &Map<String, Value>) -> Result<Value, Error> {
     let scope = format!("AWS4-HMAC-SHA256 Credential=local/20260101/{REGION}/local/aws4_request");
     let request = reqwest::Client::new()

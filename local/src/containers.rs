@@ -1,5 +1,5 @@
-//! Lets functions in containers use the stack, which listens on this machine's loopback alone: passes their connections
-//! on, and rewrites the functions' environment so that it points to where they can reach it.
+//! Opens the stack to functions in containers. The stack listens on the loopback interface only, so this forwards their
+//! connections and rewrites their environment to the forwarding address.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,19 +17,16 @@ use crate::{Error, cloud::Endpoints, functions::environment, stack::StackMap};
 
 const LOOPBACK: &str = "127.0.0.1";
 
-/// What functions in containers find in their environment.
+/// Environments of functions in containers.
 #[derive(Serialize)]
 pub struct Environments {
-    /// By the function's resource: what the template gives it.
+    /// The template's variables, by the function's logical id.
     pub functions: BTreeMap<String, BTreeMap<String, String>>,
-    /// What AWS's services are reached by, in every function alike.
+    /// The AWS variables, the same for every function.
     pub services: BTreeMap<String, String>,
 }
 
-/// Opens the stack to containers, which know this machine as `host`. Nothing else reaches that address.
-///
-/// # Errors
-/// When the template can't be resolved, or a port is taken there.
+/// Forwards the stack's ports on `host`, the address that containers reach this machine at and nothing else does.
 pub async fn open(map: &StackMap, template: &Template, host: Ipv4Addr) -> Result<Environments, Error> {
     let endpoints = Endpoints { aws: map.aws.clone(), dynamodb: map.dynamodb.clone() };
     let mut ports = BTreeSet::new();
@@ -43,7 +40,7 @@ pub async fn open(map: &StackMap, template: &Template, host: Ipv4Addr) -> Result
     let mut functions = BTreeMap::new();
     for function in template.functions()? {
         let own = environment(&function, &map.names, [])?.into_iter();
-        // Not the template's: SAM takes credentials from where it runs.
+        // Only the template's variables: SAM passes its own credentials.
         let own = own.filter(|(name, _)| function.environment.contains_key(name));
         functions.insert(function.logical_id.clone(), own.map(|(name, value)| (name, moved(&value))).collect());
     }
@@ -53,12 +50,12 @@ pub async fn open(map: &StackMap, template: &Template, host: Ipv4Addr) -> Result
     Ok(Environments { functions, services })
 }
 
-/// Passes connections on to the same port of the loopback, until the runtime ends.
+/// Forwards connections to the same port on the loopback interface, until the runtime ends.
 fn forward(listener: TcpListener, port: u16) {
     tokio::spawn(async move {
         while let Ok((mut container, _)) = listener.accept().await {
             tokio::spawn(async move {
-                // Whichever side breaks off, the other one notices.
+                // An error closes both connections.
                 if let Ok(mut service) = TcpStream::connect((LOOPBACK, port)).await {
                     let _ = copy_bidirectional(&mut container, &mut service).await;
                 }

@@ -1,4 +1,4 @@
-//! DynamoDB, in this process and in memory: every start is a fresh one.
+//! DynamoDB in this process and in memory: every start begins empty.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use dynoxide::{Database, ImportOptions};
@@ -7,27 +7,21 @@ use tokio::net::TcpListener;
 
 use crate::Error;
 
-/// A database that can be filled past its API.
+/// A database that can be filled without its HTTP API.
 #[derive(Clone)]
 pub struct LocalDatabase {
-    /// Where it is served.
+    /// URL of its API.
     pub endpoint: String,
     database: Database,
 }
 
-/// Serves an empty database until the runtime ends. Gives its endpoint.
-///
-/// # Errors
-/// When there is no port to listen on.
+/// Serves an empty database until the runtime ends, and returns its endpoint.
 pub async fn start() -> Result<String, Error> {
     Ok(LocalDatabase::start().await?.endpoint)
 }
 
 impl LocalDatabase {
     /// Serves an empty database until the runtime ends.
-    ///
-    /// # Errors
-    /// When there is no port to listen on.
     pub async fn start() -> Result<Self, Error> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let endpoint = format!("http://{}", listener.local_addr()?);
@@ -37,15 +31,12 @@ impl LocalDatabase {
         Ok(Self { endpoint, database })
     }
 
-    /// Puts rows straight into a table, many at once.
-    ///
-    /// # Errors
-    /// When a row is none.
+    /// Imports rows straight into a table, in batches of 10,000.
     pub fn load(&self, table: &str, rows: impl IntoIterator<Item = Item>) -> Result<(), Error> {
-        const IN_ONE: usize = 10_000;
+        const BATCH: usize = 10_000;
         let mut rows = rows.into_iter().peekable();
         while rows.peek().is_some() {
-            let items = rows.by_ref().take(IN_ONE).map(item).collect();
+            let items = rows.by_ref().take(BATCH).map(item).collect();
             self.database.import_items(table, items, ImportOptions::default())?;
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! The local stack: the whole service on one machine, made from `template.yaml`.
+//! The local stack: the whole service on one machine, built from `template.yaml`. Functions here fail when a program
+//! can't be started, or a service or node refuses a request.
 #![warn(missing_docs)]
 
 pub mod api_gateway;
@@ -9,8 +10,8 @@ pub mod contracts;
 pub mod database;
 pub mod demo;
 pub mod functions;
-mod gateway;
 pub mod governor;
+mod ipfs_gateway;
 pub mod mail;
 mod node;
 pub mod paths;
@@ -20,5 +21,5 @@ pub mod roles;
 pub mod stack;
 pub mod workshop;
 
-/// What goes wrong here ends the command, with one line that says what and what to do.
+/// Any error; the command prints it as one line and exits.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;

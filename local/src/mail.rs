@@ -1,4 +1,4 @@
-//! The mails that were sent, as SES's stand-in keeps them.
+//! Reads the mails that the emulated SES has sent.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,36 +10,30 @@ use crate::Error;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Mail {
-    /// Whom it was sent to.
+    /// Recipients' addresses.
     pub to: Vec<String>,
-    /// Who sent it.
+    /// Sender's address.
     pub source: String,
-    /// Its subject.
+    /// Subject line.
     pub subject: String,
-    /// Its text.
+    /// Plain-text body.
     pub body_text: String,
 }
 
 #[derive(Deserialize)]
 struct SentMails {
-    /// Account → its mails, the newest last.
+    /// Account → mails, newest last.
     messages: BTreeMap<String, Vec<Mail>>,
 }
 
-/// Every mail sent to an address, the newest last.
-///
-/// # Errors
-/// When the list of mails can't be read.
+/// Every mail sent to an address, newest last.
 pub async fn mails_to(list_url: &str, address: &str) -> Result<Vec<Mail>, Error> {
     let sent: SentMails = reqwest::get(list_url).await?.json().await?;
     let mails = sent.messages.into_values().flatten();
     Ok(mails.filter(|mail| mail.to.iter().any(|to| to.eq_ignore_ascii_case(address))).collect())
 }
 
-/// The six digits in the newest mail to an address, once there are more than `seen` mails.
-///
-/// # Errors
-/// When no such mail comes within 5 seconds.
+/// The six-digit code in the newest mail to an address. Waits up to 5 seconds for more than `seen` mails.
 pub async fn newest_code(list_url: &str, address: &str, seen: usize) -> Result<String, Error> {
     for _ in 0..100 {
         let mails = mails_to(list_url, address).await?;

@@ -1,13 +1,16 @@
-//! `local run` starts the stack and keeps it until Ctrl-C. `local test <command…>` starts another one on free ports, runs
-//! the command against it and stops it; what its functions asked of AWS is written down. `local bench <command…>` does the
-//! same without writing it down. `local roles` holds the template's roles against what was: after the whole suite, every
-//! role must allow what was asked for, and nothing else. `local containers <address> <command…>` starts a stack that
-//! containers reach at an address of this machine, for `sam local`. `local address <public key…>` gives the accounts of
-//! KMS's public keys (base64 SubjectPublicKeyInfo).
+//! Commands:
+//! - `local run` starts the stack and keeps it running until Ctrl-C.
+//! - `local test <command…>` runs a command against a stack on free ports and records the functions' AWS calls.
+//! - `local bench <command…>` does the same without recording.
+//! - `local roles` compares the template's roles with the recorded calls: each role must allow exactly those.
+//! - `local containers <address> <command…>` starts a stack that containers reach at `address`, for `sam local`.
+//! - `local address <public key…>` prints the addresses of KMS public keys (base64 SubjectPublicKeyInfo).
 
 use std::{
     env, fs,
     future::pending,
+    os::unix::fs::symlink,
+    path::PathBuf,
     process::{ExitCode, ExitStatus},
     time::Duration,
 };
@@ -23,18 +26,18 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-/// What the functions asked of AWS while tests ran, beside the stack's map.
+/// File of the recorded AWS calls, beside `stack.json`.
 const NEEDS: &str = "needs.json";
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    // Whatever ends this drops the stack, and the stack's processes end with it.
+    // Both branches drop the stack, which kills its processes.
     let outcome = tokio::select! {
         outcome = command(&arguments) => outcome,
         () = stop_signal() => Ok(ExitCode::SUCCESS),
     };
-    // The processes are killed by now; the runtime needs a moment to collect them, so that not even their names are left.
+    // The runtime needs a moment to reap the killed processes.
     tokio::time::sleep(Duration::from_millis(200)).await;
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");
@@ -51,7 +54,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let stack =
                 Stack::start(&paths, &Options { folder: paths.local("run"), port: Some(port), is_recorded: false })
                     .await?;
-            fs::copy(paths.local("run/stack.json"), paths.local("stack.json"))?;
+            let _link = MapLink::create(paths.local("stack.json"))?;
             println!("ready: {}", stack.map.api);
             pending().await
         }
@@ -59,9 +62,9 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let (folder, is_recorded) = (paths.local(command), command == "test");
             let options = Options { folder: folder.clone(), port: None, is_recorded };
             let stack = Stack::start(&paths, &options).await?;
-            let mut asking = Command::new(program);
-            asking.args(arguments).env("MOMENTS_STACK", folder.join("stack.json")).kill_on_drop(true);
-            let status = asking.status().await.map_err(|error| format!("{program} can't be started: {error}"))?;
+            let mut client = Command::new(program);
+            client.args(arguments).env("MOMENTS_STACK", folder.join("stack.json")).kill_on_drop(true);
+            let status = client.status().await.map_err(|error| format!("{program} can't be started: {error}"))?;
             if is_recorded {
                 fs::write(folder.join(NEEDS), serde_json::to_string_pretty(&stack.needs())?)?;
             }
@@ -72,7 +75,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let stack =
                 Stack::start(&paths, &Options { folder: folder.clone(), port: None, is_recorded: false }).await?;
             let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
-            let host = host.parse().map_err(|_| format!("{host} is no IPv4 address"))?;
+            let host = host.parse().map_err(|_| format!("{host} is not an IPv4 address"))?;
             let environments = containers::open(&stack.map, &template, host).await?;
             fs::write(folder.join("environments.json"), serde_json::to_string_pretty(&environments)?)?;
             let status = Command::new(program).args(arguments).kill_on_drop(true).status().await;
@@ -101,11 +104,31 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
     }
 }
 
+/// `.local/stack.json`: a link, since the stack writes its map again when processes change. Gone when the stack stops.
+struct MapLink(PathBuf);
+
+impl MapLink {
+    fn create(path: PathBuf) -> Result<Self, Error> {
+        if path.symlink_metadata().is_ok() {
+            fs::remove_file(&path)?;
+        }
+        symlink("run/stack.json", &path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for MapLink {
+    fn drop(&mut self) {
+        // Gone already is as good.
+        fs::remove_file(&self.0).ok();
+    }
+}
+
 fn exit_code(status: ExitStatus) -> Result<ExitCode, Error> {
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// Waits for Ctrl-C, or for being asked to end in any other way.
+/// Waits for SIGINT, SIGTERM or SIGHUP.
 async fn stop_signal() {
     let wait = async |kind| match signal(kind) {
         Ok(mut signal) => drop(signal.recv().await),

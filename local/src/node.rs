@@ -1,4 +1,4 @@
-//! What is done with an anvil node, step by step.
+//! Transactions on an anvil node, with errors that name the failed step.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use alloy::{
     rpc::types::{TransactionReceipt, TransactionRequest},
 };
 
-/// A step that failed, and why.
+/// A failed step and its reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{step}: {reason}")]
 pub struct StepError {
@@ -22,10 +22,7 @@ pub(crate) fn during<E: Into<Box<dyn Error + Send + Sync>>>(step: &'static str) 
     move |reason| StepError { step, reason: reason.into() }
 }
 
-/// Sends a transaction from an account that the node has unlocked, and waits until it is mined.
-///
-/// # Errors
-/// When the node refuses it, and when it reverts.
+/// Sends a transaction from an unlocked account and waits for its receipt. A revert is an error.
 pub(crate) async fn transact(
     node: &RootProvider,
     step: &'static str,
@@ -56,7 +53,7 @@ pub(crate) mod testing {
         paths::Paths,
     };
 
-    /// A fresh node at a port of its own, which ends with the value.
+    /// A fresh node on a free port; dropping it stops it.
     pub(crate) struct Anvil {
         process: Child,
         pub(crate) rpc_url: String,
@@ -72,7 +69,7 @@ pub(crate) mod testing {
             let address = output
                 .find_map(|line| line.ok()?.strip_prefix("Listening on ").map(str::to_owned))
                 .ok_or("anvil did not start")?;
-            // It would block once nobody reads what it says.
+            // Anvil blocks when its output is not read.
             std::thread::spawn(move || output.count());
             Ok(Self { process, rpc_url: format!("http://{address}") })
         }

@@ -1,31 +1,31 @@
-//! Where things are in the checkout.
+//! Paths in the checkout.
 
 use std::path::{Path, PathBuf};
 
-/// The checkout's folders.
+/// The checkout's folders and programs.
 #[derive(Clone, Debug)]
 pub struct Paths {
     root: PathBuf,
 }
 
 impl Paths {
-    /// Those of the checkout that this was built in.
+    /// Paths of the checkout that this crate was built in.
     pub fn of_checkout() -> Self {
         let local = Path::new(env!("CARGO_MANIFEST_DIR"));
         Self { root: local.parent().unwrap_or(local).to_owned() }
     }
 
-    /// The checkout itself.
+    /// The checkout's root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// A file or folder of the running stack: logs, compiled contracts, what is where.
+    /// A file or folder under `.local`: logs, compiled contracts, `stack.json`.
     pub fn local(&self, name: &str) -> PathBuf {
         self.root.join(".local").join(name)
     }
 
-    /// The packages that npm installed.
+    /// Folder of the installed npm packages.
     pub fn node_modules(&self) -> PathBuf {
         self.root.join("local/node_modules")
     }
@@ -35,7 +35,7 @@ impl Paths {
         self.root.join("local/.venv/bin").join(name)
     }
 
-    /// The anvil of this machine's system and processor, from its npm package.
+    /// The anvil program for this operating system and processor, from its npm package.
     pub fn anvil(&self) -> PathBuf {
         let system = match std::env::consts::OS {
             "macos" => "darwin",
@@ -49,12 +49,12 @@ impl Paths {
         self.node_modules().join(format!("@foundry-rs/anvil-{system}-{processor}/bin/anvil"))
     }
 
-    /// A binary of the workspace, built beside the one that runs.
+    /// A binary of the workspace, in its debug build.
     pub fn binary(&self, name: &str) -> PathBuf {
         self.target("debug").join(name)
     }
 
-    /// Where cargo puts what it builds with a profile.
+    /// Cargo's output folder for a profile.
     pub fn target(&self, profile: &str) -> PathBuf {
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
         target.join(profile)

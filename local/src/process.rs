@@ -1,4 +1,4 @@
-//! Programs that the stack starts. Each ends with the value that stands for it.
+//! Child processes of the stack, and ports for them.
 
 use std::{
     fs,
@@ -25,10 +25,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a program, its output going to `<logs>/<name>.log`.
-    ///
-    /// # Errors
-    /// When it can't be started.
+    /// Starts a program, with its output appended to `<logs>/<name>.log`.
     pub fn start(name: &str, logs: &Path, command: &mut Command) -> Result<Self, Error> {
         fs::create_dir_all(logs)?;
         let log = logs.join(format!("{name}.log"));
@@ -44,10 +41,7 @@ impl Process {
         Ok(Self { name: name.to_owned(), child, log })
     }
 
-    /// Waits until `is_ready` says so.
-    ///
-    /// # Errors
-    /// When the program ends before, or isn't ready after 30 seconds.
+    /// Waits up to 30 seconds until `is_ready` returns true. A program that ends before is an error.
     pub async fn ready(&mut self, is_ready: impl AsyncFn() -> bool) -> Result<(), Error> {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
         while !is_ready().await {
@@ -62,35 +56,22 @@ impl Process {
         Ok(())
     }
 
-    /// The operating system's number for it, while it runs.
+    /// Process id, while it runs.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
     }
-
-    /// Waits for the program's end.
-    ///
-    /// # Errors
-    /// When the operating system can't tell.
-    pub async fn ended(&mut self) -> Result<(), Error> {
-        self.child.wait().await?;
-        Ok(())
-    }
 }
 
-/// Below the ports that systems hand out to whoever asks for any, from 32768 on or higher: none of those can be taken by
-/// somebody else before the program that was told of it listens there.
+/// Below the ephemeral ports (32768 and up), so the system gives none of these to another program before ours listens.
 const PORTS: Range<u16> = 20_000..32_000;
 
-/// A port that nobody listens on, for a program that must be told one. Each call gives another; each process begins at a
-/// place of its own among them, so that two seldom try the same.
-///
-/// # Errors
-/// When there is none.
+/// A free port for a program that needs a fixed one. Each call returns another, and each process starts at a different
+/// offset, so two processes seldom try the same port.
 pub fn free_port() -> Result<u16, Error> {
-    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    static RETURNED: AtomicU32 = AtomicU32::new(0);
     let (first, count) = (std::process::id().wrapping_mul(101), u32::try_from(PORTS.len())?);
     for _ in PORTS {
-        let next = first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed)) % count;
+        let next = first.wrapping_add(RETURNED.fetch_add(1, Ordering::Relaxed)) % count;
         let port = PORTS.start + u16::try_from(next)?;
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return Ok(port);
@@ -99,23 +80,20 @@ pub fn free_port() -> Result<u16, Error> {
     Err(format!("no port from {} to {} is free", PORTS.start, PORTS.end).into())
 }
 
-/// The port that a user asked for.
-///
-/// # Errors
-/// When somebody listens there already.
-pub fn wanted_port(port: u16) -> Result<u16, Error> {
+/// `port`, or an error if it is taken.
+pub fn requested_port(port: u16) -> Result<u16, Error> {
     let other = port.saturating_add(1);
     let taken = |_| format!("port {port} is taken: stop what uses it, or run `PORT={other} make run`");
     TcpListener::bind(("127.0.0.1", port)).map_err(taken)?;
     Ok(port)
 }
 
-/// Whether `url` answers, and well.
+/// Whether `url` answers with a success status.
 pub async fn answers(url: &str) -> bool {
     reqwest::get(url).await.is_ok_and(|answer| answer.status().is_success())
 }
 
-/// Whether somebody listens on a port.
+/// Whether a program listens on `port`.
 pub async fn listens(port: u16) -> bool {
     TcpStream::connect(("127.0.0.1", port)).await.is_ok()
 }
@@ -125,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_is_given_once_and_never_one_that_is_taken() -> Result<(), Error> {
+    fn free_ports_are_distinct_and_not_taken() -> Result<(), Error> {
         let first = free_port()?;
         let next = PORTS.start + (first + 1 - PORTS.start) % (PORTS.end - PORTS.start);
         let _taken = TcpListener::bind(("127.0.0.1", next));

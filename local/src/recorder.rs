@@ -1,4 +1,4 @@
-//! Stands in front of DynamoDB, KMS or SES and writes down who asks for what, as a role would have to allow it.
+//! A proxy for DynamoDB, KMS or SES that records each call as the IAM permission it needs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,36 +21,36 @@ use crate::{
     cloud::{ACCOUNT, REGION},
 };
 
-/// Most bytes of a request to DynamoDB.
+/// Largest request to DynamoDB, in bytes.
 const MAX_REQUEST: usize = 16 << 20;
 
-/// Something that a role must allow.
+/// A permission that a role must grant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Need {
-    /// Who asks: their access key id, which locally is the function's name.
+    /// The caller's access key id; locally the function's name.
     pub caller: String,
-    /// The action, such as `dynamodb:GetItem`.
+    /// Action, such as `dynamodb:GetItem`.
     pub action: String,
-    /// ARN of what it is done to.
+    /// ARN of the resource.
     pub resource: String,
-    /// What conditions can ask for: key → values.
+    /// Condition key → values of the request.
     pub context: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// A call, with what it cost where DynamoDB says so.
+/// A recorded call and its cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What was asked for, such as `GetItem`.
+    /// Operation, such as `GetItem`.
     pub operation: String,
-    /// Capacity units that it consumed.
+    /// Consumed capacity units; 0 except for DynamoDB.
     pub capacity: f64,
-    /// Rows that it gave.
+    /// Rows in the response.
     pub rows: usize,
 }
 
-/// The recorder.
+/// A running recorder.
 pub struct Recorder {
-    /// Where it listens.
+    /// URL of the proxy.
     pub url: String,
     records: Arc<Mutex<Records>>,
 }
@@ -69,10 +69,7 @@ struct Upstream {
 }
 
 impl Recorder {
-    /// Starts one in front of the service at `url`; it ends with the runtime.
-    ///
-    /// # Errors
-    /// When no port is free.
+    /// Starts a recorder in front of the service at `url`, which runs until the runtime ends.
     pub async fn in_front_of(url: &str) -> Result<Self, Error> {
         let records = Arc::default();
         let upstream = Upstream { url: url.to_owned(), client: reqwest::Client::new(), records: Arc::clone(&records) };
@@ -83,17 +80,17 @@ impl Recorder {
         Ok(Self { url, records })
     }
 
-    /// The operations asked for since the last time, such as `GetItem`.
+    /// The operations since the last `take` or `take_calls`, such as `GetItem`.
     pub fn take(&self) -> Vec<String> {
         self.take_calls().into_iter().map(|call| call.operation).collect()
     }
 
-    /// The calls since the last time, with what they cost.
+    /// The calls since the last `take` or `take_calls`.
     pub fn take_calls(&self) -> Vec<Call> {
         mem::take(&mut lock(&self.records).calls)
     }
 
-    /// Everything that was needed so far.
+    /// All permissions needed so far.
     pub fn needs(&self) -> BTreeSet<Need> {
         lock(&self.records).needs.clone()
     }
@@ -128,7 +125,7 @@ async fn forward(
     Ok((status, headers.collect(), body))
 }
 
-/// The same request, which is to be answered with what it consumed if it is one of DynamoDB's.
+/// Adds `ReturnConsumedCapacity` to requests to DynamoDB.
 fn asking_for_capacity(headers: &HeaderMap, body: Bytes) -> Bytes {
     let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     match serde_json::from_slice(&body) {
@@ -140,7 +137,7 @@ fn asking_for_capacity(headers: &HeaderMap, body: Bytes) -> Bytes {
     }
 }
 
-/// One table's capacity, or that of all tables of a batch.
+/// Capacity of one table, or the sum over a batch's tables.
 fn capacity_of(answer: &Value) -> f64 {
     match &answer["ConsumedCapacity"] {
         Value::Array(tables) => tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum(),
@@ -154,7 +151,7 @@ fn rows_of(answer: &Value) -> usize {
     answer["Items"].as_array().map_or(batched + usize::from(answer["Item"].is_object()), Vec::len)
 }
 
-/// A call's operation, and what a role must allow for it.
+/// A call's operation, and the permissions that it needs.
 fn needs_of(headers: &HeaderMap, body: &[u8]) -> (String, Vec<Need>) {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let caller = header("authorization").split("Credential=").nth(1).and_then(|scope| scope.split('/').next());
@@ -195,7 +192,7 @@ fn kms(operation: &str, body: &Value) -> Asked {
     (format!("kms:{operation}"), arn("kms", &key), context.collect())
 }
 
-/// What transactions are made of is allowed one by one; everything else under its own name.
+/// IAM has an action for each part of a transaction; every other operation has its own.
 fn dynamodb(operation: &str, body: &Value) -> Vec<Asked> {
     let asked = |action: &str, table: &str, requests: &[&Value]| {
         let keys = requests.iter().filter_map(|request| leading_key(request)).collect();
@@ -229,13 +226,13 @@ fn dynamodb(operation: &str, body: &Value) -> Vec<Asked> {
     }
 }
 
-/// What a batch wraps with the kind of its request.
+/// The request inside a batch's `PutRequest` or `DeleteRequest`.
 fn unwrapped(request: &Value) -> &Value {
     let fields = request.as_object().filter(|fields| fields.len() == 1);
     fields.and_then(|fields| fields.values().next()).unwrap_or(request)
 }
 
-/// The partition that a request is about.
+/// The partition key of a request.
 fn leading_key(request: &Value) -> Option<String> {
     let key = |fields: &Value| fields["pk"]["S"].as_str().map(str::to_owned);
     key(request).or_else(|| key(&request["Key"])).or_else(|| key(&request["Item"])).or_else(|| {
@@ -272,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn every_call_is_told_as_roles_word_it() {
+    fn calls_are_recorded_as_iam_permissions() {
         let row = |pk: &str| json!({"pk": {"S": pk}, "sk": {"S": "S"}});
         let query = json!({
             "TableName": "T", "IndexName": "I", "KeyConditionExpression": "pk = :pk AND sk < :sk",

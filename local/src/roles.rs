@@ -1,5 +1,5 @@
-//! Holds the functions' roles against what they were seen to need: a role that lacks something fails in an account and
-//! nowhere else, and one that allows more than is used does so unseen.
+//! Compares the functions' roles with the recorded calls. A missing permission would only fail in an AWS account, and
+//! an unused one would go unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,22 +17,19 @@ struct Allowance {
     conditions: Vec<(Operator, String, Vec<String>)>,
 }
 
-/// How a condition compares what a key has with the values that it allows.
+/// A condition operator.
 #[derive(Clone, Copy, Debug)]
 enum Operator {
-    /// It has one of them.
+    /// The value is one of the allowed ones.
     Equals,
-    /// Each that it has is one of them. True as well when it has none.
+    /// Every value is allowed; true without values.
     AllEqual,
-    /// Each that it has fits one of them, which are patterns. True as well when it has none.
+    /// Every value matches an allowed pattern; true without values.
     AllLike,
 }
 
-/// What is wrong with the roles, a line each: needs that a role doesn't allow, and actions that it allows and nobody needs.
-/// Functions that share a policy count as one where it comes to the latter.
-///
-/// # Errors
-/// When a policy can't be read, or has a condition whose meaning isn't known here.
+/// One line per missing permission and per granted action that was never used. A shared policy's action is used if any
+/// of its functions used it. Unknown condition operators are an error.
 pub fn findings(template: &Template, names: &Names, needs: &BTreeSet<Need>) -> Result<Vec<String>, Error> {
     let functions = template.functions()?;
     let mut findings = BTreeSet::new();
@@ -89,7 +86,7 @@ impl Operator {
             "StringEquals" => Ok(Self::Equals),
             "ForAllValues:StringEquals" => Ok(Self::AllEqual),
             "ForAllValues:StringLike" => Ok(Self::AllLike),
-            _ => Err(format!("template.yaml: the roles' check knows no condition {name}").into()),
+            _ => Err(format!("template.yaml: unknown condition operator {name}").into()),
         }
     }
 
@@ -111,7 +108,7 @@ impl Allowance {
     }
 }
 
-/// Whether a text fits a pattern, in which `*` stands for anything.
+/// Whether `text` matches `pattern`, in which `*` matches anything.
 fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
@@ -159,12 +156,12 @@ Resources:
     }
 
     #[test]
-    fn a_role_that_is_used_and_suffices_is_right() {
+    fn exact_role_has_no_findings() {
         assert_eq!(findings_of(&all()), [""; 0]);
     }
 
     #[test]
-    fn what_a_role_lacks_is_found() {
+    fn missing_permission_is_found() {
         let digest = [("kms:MessageType", "DIGEST"), ("dynamodb:LeadingKeys", "A#1")];
         let other_row = [("kms:MessageType", "RAW"), ("dynamodb:LeadingKeys", "B#1")];
         for lacking in [
@@ -181,13 +178,13 @@ Resources:
     }
 
     #[test]
-    fn what_a_role_allows_for_nothing_is_found() {
+    fn unused_permission_is_found() {
         assert_eq!(findings_of(&all()[..2]), ["read may kms:Sign on key and never does"]);
         assert_eq!(findings_of(&all()[1..]), ["read may dynamodb:GetItem on table and never does"]);
     }
 
     #[test]
-    fn an_asterisk_stands_for_anything() {
+    fn asterisk_matches_anything() {
         assert!(matches("a*c*", "abcd") && matches("*", "") && matches("a", "a"));
         assert!(!matches("a*c", "abd") && !matches("a", "ab"));
     }

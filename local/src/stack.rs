@@ -1,22 +1,26 @@
-//! Starts everything, in the order in which it depends on each other, and says where it is.
+//! Starts all parts of the stack in the order of their dependencies.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use local_lambda::{Processes, Rate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use shared::{
-    chain::{Chains, account::EmbeddedWallet, account::Lanes},
+    chain::{
+        Chains,
+        wallet::{EmbeddedWallet, Lanes},
+    },
     model::{Address, ArtistId, ChainId},
 };
 use template::Template;
-use tokio::time::Instant;
+use tokio::{sync::watch, task::JoinHandle, time::Instant};
 
 use crate::{
     Error,
@@ -27,94 +31,107 @@ use crate::{
     database,
     demo::{self, Demo},
     functions::{Emulator, environment},
-    gateway, governor, mail,
+    governor, ipfs_gateway, mail,
     paths::Paths,
-    process::{Process, free_port, wanted_port},
+    process::{Process, free_port, requested_port},
     recorder::{Need, Recorder},
 };
 
-/// The chains that are started; collections are published on the first.
+/// Ids of the started chains; the demo content is on the first.
 const CHAINS: [u64; 2] = [8453, 1];
 
-/// How many requests a function answers at a time.
-const INSTANCES: usize = 4;
+/// Most processes of each unscheduled function, which is how many requests it answers at a time.
+const INSTANCES: usize = 128;
 
-/// How much more than in production is let through for one client and in all, so that nobody locks themselves out.
-const GENEROSITY: u64 = 100;
+/// How many times more often scheduled functions run than in an account, so that nothing waits for a minute.
+const SCHEDULE_FACTOR: u32 = 30;
 
-/// Where the parts of a running stack are: the content of `stack.json`.
+/// Factor on production's limits per client, per artist's gas, per route and in total, so that tests don't reach them.
+const LIMIT_FACTOR: u32 = 100;
+
+/// Shortest time between two writes of `stack.json`.
+const MAP_PAUSE: Duration = Duration::from_millis(100);
+
+/// The addresses of a running stack: the content of `stack.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct StackMap {
     /// Base address of the service.
     pub api: String,
-    /// Lambda's own API, which invokes functions past their routes.
+    /// URL of the Lambda API, which invokes functions directly.
     pub lambda: String,
-    /// DynamoDB.
+    /// URL of DynamoDB.
     pub dynamodb: String,
-    /// KMS and SES.
+    /// URL of KMS and SES.
     pub aws: String,
-    /// Lists the mails that were sent, as JSON.
+    /// URL of the list of sent mails, as JSON.
     pub mail: String,
     /// Chain id → URL of its node.
     pub rpc: BTreeMap<String, String>,
     /// Chain id → name → address.
     pub contracts: BTreeMap<String, BTreeMap<String, String>>,
-    /// What was published to have something to look at.
+    /// The demo content: addresses and ids.
     pub demo: Value,
-    /// What the template's parameters and resources are called here.
+    /// Values of the template's parameters and resources, by name.
     pub names: BTreeMap<String, String>,
+    /// Function → ids of its processes. The file follows their changes.
+    #[serde(default)]
+    pub processes: Processes,
 }
 
-/// A running stack; all of it ends with this value.
+/// A running stack; dropping it stops every part.
 pub struct Stack {
-    /// Where its parts are.
+    /// Addresses of its parts.
     pub map: StackMap,
     _aws: Process,
     _chains: Vec<LocalChain>,
     _functions: Emulator,
     recorders: Vec<Recorder>,
     _gateway: ApiGateway,
+    writer: JoinHandle<()>,
 }
 
-/// What to start.
+impl Drop for Stack {
+    fn drop(&mut self) {
+        self.writer.abort();
+    }
+}
+
+/// Options of [`Stack::start`].
 pub struct Options {
     /// Folder under `.local` for the map and the logs.
     pub folder: PathBuf,
-    /// Port of the API; any free one unless given.
+    /// Port of the API; `None` picks a free one.
     pub port: Option<u16>,
-    /// Whether to write down what the functions ask of AWS.
+    /// Whether to record the functions' AWS calls.
     pub is_recorded: bool,
 }
 
-/// Prints a line for each step, with its time.
-struct Steps(Instant);
+/// Prints each step with its duration.
+struct Progress(Instant);
 
-impl Steps {
-    fn done(&mut self, what: &str) {
-        println!("{:>6} ms  {what}", self.0.elapsed().as_millis());
+impl Progress {
+    fn done(&mut self, step: &str) {
+        println!("{:>6} ms  {step}", self.0.elapsed().as_millis());
         self.0 = Instant::now();
     }
 }
 
 impl Stack {
     /// Starts everything and publishes the demo content.
-    ///
-    /// # Errors
-    /// When a part can't be started; what was started before is stopped.
     pub async fn start(paths: &Paths, options: &Options) -> Result<Self, Error> {
-        let mut steps = Steps(Instant::now());
-        // First, since a taken port is the one thing that a user can run into.
-        let port = options.port.map_or_else(free_port, wanted_port)?;
+        let mut steps = Progress(Instant::now());
+        // First, since a taken port is the most likely error.
+        let port = options.port.map_or_else(free_port, requested_port)?;
         if options.folder.exists() {
             fs::remove_dir_all(&options.folder)?;
         }
         let logs = options.folder.join("logs");
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
-        let mut functions = Emulator::start(paths, &logs, "cargo-lambda", free_port()?, &template).await?;
+        let mut functions = Emulator::start(paths, &logs, "lambda", free_port()?, &template).await?;
         let any_page = template.names([("CorsOrigins".to_owned(), "*".to_owned())])?;
-        let api_gateway = ApiGateway::start(port, functions.url(), template.cors(&any_page)?).await?;
+        let api_gateway = ApiGateway::in_front_of(&functions, port, &template, &any_page, LIMIT_FACTOR).await?;
         let api = format!("{}/api", api_gateway.url);
-        steps.done(&format!("Lambda runtime API at {}, its gateway at {}", functions.url(), api_gateway.url));
+        steps.done(&format!("Lambda at {}, its gateway at {}", functions.url(), api_gateway.url));
 
         let dynamodb = database::start().await?;
         steps.done(&format!("DynamoDB at {dynamodb}"));
@@ -141,7 +158,7 @@ impl Stack {
         let contracts = deploy_contracts(paths, &nodes, &chains).await?;
         steps.done("contracts");
 
-        let gateway = gateway::start().await?;
+        let gateway = ipfs_gateway::start().await?;
         let overrides = overrides(&template, &api, chains_json, &rpc, gateway)?;
         let names = endpoints.provision(&template, overrides).await?;
         let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
@@ -165,8 +182,11 @@ impl Stack {
         let node = nodes.first().ok_or("no chain was started")?;
         let demo = demo::publish(&node.rpc_url, chains.get(node.id)?, &artists).await?;
         steps.done("demo content published");
-        for function in template.functions()?.iter().filter(|function| function.is_scheduled) {
-            functions.schedule(&function.binary, Duration::from_secs(2));
+        for function in &template.functions()? {
+            for schedule in &function.schedules {
+                let Rate(period) = schedule.parse().map_err(|error| format!("template.yaml: {error}"))?;
+                functions.schedule(&function.binary, period / SCHEDULE_FACTOR);
+            }
         }
         wait_for_index(&api, &demo).await?;
         steps.done("demo content indexed");
@@ -174,18 +194,47 @@ impl Stack {
         let Endpoints { aws, dynamodb } = endpoints;
         let lambda = functions.url().to_owned();
         let demo = serde_json::to_value(demo)?;
-        let map = StackMap { api, lambda, dynamodb, aws, mail, rpc, contracts, demo, names };
-        fs::write(options.folder.join("stack.json"), serde_json::to_string_pretty(&map)?)?;
-        Ok(Self { map, _aws: aws_process, _chains: nodes, _functions: functions, _gateway: api_gateway, recorders })
+        let mut processes = functions.processes();
+        let running = processes.borrow_and_update().clone();
+        let map = StackMap { api, lambda, dynamodb, aws, mail, rpc, contracts, demo, names, processes: running };
+        let file = options.folder.join("stack.json");
+        write_map(&map, &file)?;
+        let writer = tokio::spawn(follow(map.clone(), file, processes));
+        Ok(Self {
+            map,
+            _aws: aws_process,
+            _chains: nodes,
+            _functions: functions,
+            _gateway: api_gateway,
+            recorders,
+            writer,
+        })
     }
 
-    /// What the functions were seen to need, if that was recorded.
+    /// The permissions that the functions have needed so far; empty without recording.
     pub fn needs(&self) -> BTreeSet<Need> {
         self.recorders.iter().flat_map(Recorder::needs).collect()
     }
 }
 
-/// What the template's parameters are here.
+/// Writes the map again whenever functions' processes start or end.
+async fn follow(mut map: StackMap, file: PathBuf, mut processes: watch::Receiver<Processes>) {
+    while processes.changed().await.is_ok() {
+        tokio::time::sleep(MAP_PAUSE).await;
+        map.processes = processes.borrow_and_update().clone();
+        // Readers of the file do without the newest ids.
+        let _ = write_map(&map, &file);
+    }
+}
+
+/// Replaces the file in one step, so that no reader sees a part of it.
+fn write_map(map: &StackMap, file: &Path) -> Result<(), Error> {
+    let new = file.with_extension("json.new");
+    fs::write(&new, serde_json::to_string_pretty(map)?)?;
+    Ok(fs::rename(&new, file)?)
+}
+
+/// The local values of the template's parameters.
 fn overrides(
     template: &Template,
     api: &str,
@@ -213,7 +262,7 @@ fn overrides(
     ] {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
-        overrides.insert(limit, (default * GENEROSITY).to_string());
+        overrides.insert(limit, (default * u64::from(LIMIT_FACTOR)).to_string());
     }
     Ok(overrides)
 }
@@ -235,7 +284,7 @@ async fn deploy_contracts(
     Ok(futures::future::try_join_all(deploy).await?.into_iter().collect())
 }
 
-/// Signs an artist in by the mail that they get, and gives their account.
+/// Signs an artist in with a mailed code, and returns their account.
 async fn sign_in(api: &str, mail: &str, lanes: &Lanes, email: &str) -> Result<EmbeddedWallet, Error> {
     post(&format!("{api}/oauth/code"), &json!({"email": email})).await?;
     let code = mail::newest_code(mail, email, 0).await?;
@@ -243,9 +292,9 @@ async fn sign_in(api: &str, mail: &str, lanes: &Lanes, email: &str) -> Result<Em
     let claims = answer["token"].as_str().and_then(|token| token.split('.').nth(1)).ok_or("sign-in gave no token")?;
     let claims: Value = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims)?)?;
     let artist: ArtistId = claims["sub"].as_str().unwrap_or_default().parse()?;
-    let wallet = lanes.assign(artist);
+    let wallet = EmbeddedWallet::new(lanes.assign(artist), artist);
     if answer["social_wallet"] != Address::from(wallet.address()).to_string() {
-        return Err(format!("sign-in gave {email} another wallet than its lane and id do").into());
+        return Err(format!("sign-in of {email}: the wallet doesn't match the artist's lane and id").into());
     }
     Ok(wallet)
 }

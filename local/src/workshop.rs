@@ -1,5 +1,5 @@
-//! The parts that a write to a chain needs, without functions around them: one chain with its contracts, storage, and
-//! KMS with the lanes' keys. For tests that drive the engine step by step.
+//! The parts that a write to a chain needs, without functions: a chain with its contracts, DynamoDB, and KMS with the
+//! lanes' keys. For tests that drive the transaction sender step by step.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -12,13 +12,11 @@ use aws_config::SdkConfig;
 use shared::{
     chain::{
         Chain,
-        account::{EmbeddedWallet, Lanes},
-        contracts::{Creator1155, CreatorFactory},
-        engine::Engine,
+        contracts::native::{Creator1155, CreatorFactory},
         node::Node,
-        permission::Permission,
-        policy::Policy,
-        signer::{LaneSigner, LaneSigners},
+        protocol::permission::Permission,
+        transaction::{Policy, TransactionSender},
+        wallet::{EmbeddedWallet, LaneSigner, LaneSigners, Lanes},
     },
     model::{ArtistId, ChainId},
     store::{Artist, Artists, Table, Transactions},
@@ -36,38 +34,33 @@ use crate::{
     process::Process,
 };
 
-/// The chain that is started.
 const CHAIN: ChainId = ChainId(8453);
-/// Longest wait for a node's answer.
 const NODE_TIMEOUT: Duration = Duration::from_secs(2);
-/// What the maker of a collection pays for it with: an ether, in wei.
-const MAKER_BALANCE: U256 = uint!(1_000_000_000_000_000_000_U256);
+/// Balance of a collection's creator: one ether, in wei.
+const CREATOR_BALANCE: U256 = uint!(1_000_000_000_000_000_000_U256);
 
-/// The running parts; they end with this value.
+/// The running parts; dropping it stops them.
 pub struct Workshop {
-    /// The chain, as the service is configured for it.
+    /// The chain's configuration.
     pub chain: Chain,
-    /// Where its node is.
+    /// URL of its node.
     pub rpc_url: String,
-    /// For clients of DynamoDB.
+    /// SDK configuration for DynamoDB.
     pub dynamodb: SdkConfig,
-    /// Where AWS's services are.
+    /// URLs of the emulated AWS services.
     pub endpoints: Endpoints,
-    /// What the template's parameters and resources are called here.
+    /// Values of the template's parameters and resources, by name.
     pub names: BTreeMap<String, String>,
-    /// The lanes, in the template's order.
+    /// The lanes' signers, in the template's order.
     pub signers: LaneSigners,
-    /// The lanes with their KMS keys.
+    /// The lanes' addresses and KMS key ids.
     lanes: Vec<(Address, String)>,
     node: LocalChain,
     _aws: Process,
 }
 
 impl Workshop {
-    /// Starts everything. `name` is the folder of its logs.
-    ///
-    /// # Errors
-    /// When a part can't be started.
+    /// Starts all parts. `name` is the folder of its logs.
     pub async fn start(name: &str) -> Result<Self, Error> {
         let paths = Paths::of_checkout();
         let logs = paths.local("workshops").join(name);
@@ -102,53 +95,46 @@ impl Workshop {
         })
     }
 
-    /// The node, for what a test does to the chain itself.
-    ///
-    /// # Errors
-    /// When it can't be reached.
+    /// A client of the node.
     pub async fn node(&self) -> Result<RootProvider, Error> {
         Ok(RootProvider::connect(&self.rpc_url).await?)
     }
 
-    /// The stored transactions.
+    /// The store of transactions.
     pub fn transactions(&self) -> Transactions {
         Transactions::new(Table::new(&self.dynamodb, "ArtistTable"))
     }
 
-    /// An engine that reaches the chain at `rpc_url`: the node's own, or that of something in front of it.
-    ///
-    /// # Errors
-    /// When the HTTP client can't be made.
-    pub fn engine(&self, rpc_url: &str, policy: Policy) -> Result<Engine, Error> {
-        self.engine_with(rpc_url, policy, self.signers.clone(), &self.dynamodb)
+    /// A transaction sender that reaches the chain at `rpc_url`: the node's URL or a proxy's.
+    pub fn sender(&self, rpc_url: &str, policy: Policy) -> Result<TransactionSender, Error> {
+        self.sender_with(rpc_url, policy, self.signers.clone(), &self.dynamodb)
     }
 
-    /// The same, reaching AWS at `endpoints`.
-    ///
-    /// # Errors
-    /// When the HTTP client can't be made.
-    pub async fn engine_at(&self, endpoints: &Endpoints, rpc_url: &str, policy: Policy) -> Result<Engine, Error> {
+    /// A sender that reaches AWS at `endpoints`.
+    pub async fn sender_at(
+        &self,
+        endpoints: &Endpoints,
+        rpc_url: &str,
+        policy: Policy,
+    ) -> Result<TransactionSender, Error> {
         let dynamodb = endpoints.sdk_config(&endpoints.dynamodb).await;
-        self.engine_with(rpc_url, policy, signers(&self.lanes, endpoints).await, &dynamodb)
+        self.sender_with(rpc_url, policy, signers(&self.lanes, endpoints).await, &dynamodb)
     }
 
-    fn engine_with(
+    fn sender_with(
         &self,
         rpc_url: &str,
         policy: Policy,
         signers: LaneSigners,
         dynamodb: &SdkConfig,
-    ) -> Result<Engine, Error> {
+    ) -> Result<TransactionSender, Error> {
         let urls = serde_json::json!({ self.chain.id.to_string(): [rpc_url] }).to_string().parse()?;
         let node = Node::with_timeout(&urls, self.chain.id, NODE_TIMEOUT)?;
         let transactions = Transactions::new(Table::new(dynamodb, "ArtistTable"));
-        Ok(Engine::new(self.chain.clone(), node, signers, policy, transactions))
+        Ok(TransactionSender::new(self.chain.clone(), node, signers, policy, transactions))
     }
 
-    /// Adds lanes until there are `count`, each with a key of its own and something to pay with.
-    ///
-    /// # Errors
-    /// When KMS or the node refuses.
+    /// Adds lanes until there are `count`, each with its own key, and funds them.
     pub async fn add_lanes(&mut self, count: usize) -> Result<(), Error> {
         while self.lanes.len() < count {
             self.lanes.push(self.endpoints.create_lane().await?);
@@ -158,10 +144,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// A new artist on one of the lanes, whose account isn't deployed.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Creates an artist on a lane, given by its index; the account isn't deployed.
     pub async fn artist(&self, lane: usize) -> Result<Artist, Error> {
         let signer = self.signers.iter().nth(lane).ok_or("no such lane")?;
         let artist_id = ArtistId::random();
@@ -172,19 +155,13 @@ impl Workshop {
         Ok(artist)
     }
 
-    /// A collection with one moment, token 1, of both of which these accounts are admins.
-    ///
-    /// # Errors
-    /// When the chain refuses it.
+    /// Creates a collection with one moment, token 1; `admins` are admins of both.
     pub async fn collection(&self, admins: &[Artist]) -> Result<Address, Error> {
         let admins: Vec<_> = admins.iter().map(|artist| artist.embedded_wallet.into()).collect();
         publish(&self.rpc_url, self.chain.addresses.factory, &admins, Vec::new()).await
     }
 
-    /// What the chain says of token 1.
-    ///
-    /// # Errors
-    /// When the node can't be reached.
+    /// Metadata URI of token 1.
     pub async fn uri_of(&self, collection: Address) -> Result<String, Error> {
         let call = alloy::rpc::types::TransactionRequest::default().to(collection);
         let call = call.input(uriCall { id: U256::ONE }.abi_encode().into());
@@ -197,11 +174,8 @@ async fn signers(lanes: &[(Address, String)], endpoints: &Endpoints) -> LaneSign
     LaneSigners::new(lanes.iter().map(|(address, key)| LaneSigner::new(kms.clone(), key.clone(), *address)).collect())
 }
 
-/// Makes a collection with one moment, token 1, whose URI is `ar://first`. `admins` are admins of both, and `actions` are
-/// done with the new collection by its factory.
-///
-/// # Errors
-/// When the chain refuses it.
+/// Creates a collection with one moment, token 1, whose URI is `ar://first`. `admins` are admins of both; the factory
+/// runs `actions` on the new collection.
 pub async fn publish(
     rpc_url: &str,
     factory: Address,
@@ -235,11 +209,11 @@ pub async fn publish(
         setupActions: all.into_iter().map(Into::into).collect(),
     };
     let node: RootProvider = RootProvider::connect(rpc_url).await?;
-    // Whoever publishes at the same time must not take the same nonces: each collection has a maker of its own.
-    let maker = Address::from_word(keccak256(creation.abi_encode()));
-    node.anvil_impersonate_account(maker).await?;
-    node.anvil_set_balance(maker, MAKER_BALANCE).await?;
-    let receipt = transact(&node, "collection", maker, factory, U256::ZERO, creation.abi_encode()).await?;
+    // Each collection has its own creator, so that concurrent calls don't compete for nonces.
+    let creator = Address::from_word(keccak256(creation.abi_encode()));
+    node.anvil_impersonate_account(creator).await?;
+    node.anvil_set_balance(creator, CREATOR_BALANCE).await?;
+    let receipt = transact(&node, "collection", creator, factory, U256::ZERO, creation.abi_encode()).await?;
     let mut created = receipt.logs().iter().filter_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
     Ok(created.next().ok_or("the factory announced no collection")?.inner.data.newContract)
 }

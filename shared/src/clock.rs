@@ -1,30 +1,21 @@
-//! The time of day, as every function reads it.
+//! Current time and its text form.
 
 use std::time::{Duration, SystemTime, SystemTimeError, UNIX_EPOCH};
 
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-/// Time since the Unix epoch.
-///
-/// # Errors
-/// When the machine's clock stands before 1970.
+/// Time since the Unix epoch; fails if the machine's clock is set before 1970.
 pub fn now() -> Result<Duration, SystemTimeError> {
     SystemTime::now().duration_since(UNIX_EPOCH)
 }
 
-/// A Unix time in seconds as answers show it: ISO 8601, in UTC.
-///
-/// # Errors
-/// When it lies beyond the year 9999.
+/// Formats a Unix time in seconds as ISO 8601 in UTC, such as `2025-07-24T23:33:20Z`; fails beyond the year 9999.
 pub fn iso_8601(unix_seconds: u64) -> Result<String, time::Error> {
     let seconds = i64::try_from(unix_seconds).unwrap_or(i64::MAX);
     Ok(OffsetDateTime::from_unix_timestamp(seconds)?.format(&Rfc3339)?)
 }
 
-/// The same with an offset in digits, as some of the contract's fields want it.
-///
-/// # Errors
-/// Those of [`iso_8601`].
+/// Like [`iso_8601`], with `+00:00` instead of `Z`, for the fields that are specified so.
 pub fn iso_8601_with_offset(unix_seconds: u64) -> Result<String, time::Error> {
     Ok(iso_8601(unix_seconds)?.replace('Z', "+00:00"))
 }
@@ -32,7 +23,7 @@ pub fn iso_8601_with_offset(unix_seconds: u64) -> Result<String, time::Error> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn times_are_shown_in_iso_8601() {
+    fn times_are_formatted_as_iso_8601() {
         assert_eq!(super::iso_8601(1_753_400_000).unwrap(), "2025-07-24T23:33:20Z");
         assert_eq!(super::iso_8601_with_offset(1_753_400_000).unwrap(), "2025-07-24T23:33:20+00:00");
         assert!(super::iso_8601(u64::MAX).is_err());

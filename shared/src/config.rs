@@ -1,8 +1,8 @@
-//! Reading the environment. A missing or unreadable variable stops a function at its start and names itself.
+//! Environment variables. A missing or invalid one stops a function at its start, with an error that names it.
 
 use std::{error::Error, str::FromStr, time::Duration};
 
-/// A variable that keeps a function from starting.
+/// An environment variable that is missing or invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("environment variable {name}: {reason}")]
 pub struct ConfigError {
@@ -11,37 +11,28 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// A value that can be read but not used, and why.
+    /// An error about a value that parses but can't be used.
     pub fn new(name: &'static str, reason: impl Into<String>) -> Self {
         Self { name, reason: reason.into() }
     }
 }
 
-/// The variable's value; unset and empty are the same.
+/// The variable's value; `None` if unset or empty.
 pub fn optional(name: &'static str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The variable's value.
-///
-/// # Errors
-/// When it is unset or empty.
+/// The variable's value; an error if unset or empty.
 pub fn required(name: &'static str) -> Result<String, ConfigError> {
     optional(name).ok_or_else(|| ConfigError { name, reason: "is required and not set".to_owned() })
 }
 
-/// The variable's value as a `T`.
-///
-/// # Errors
-/// When it is unset, empty or no `T`.
+/// The variable's value as a `T`; an error if unset, empty or invalid.
 pub fn parsed<T: FromStr<Err: Error>>(name: &'static str) -> Result<T, ConfigError> {
     parse(name, &required(name)?)
 }
 
-/// The variable's value as a `T`, or that of `default` when it is unset or empty.
-///
-/// # Errors
-/// When it is no `T`.
+/// The variable's value, or `default` if unset or empty, as a `T`; an error if invalid.
 pub fn parsed_or<T: FromStr<Err: Error>>(name: &'static str, default: &str) -> Result<T, ConfigError> {
     parse(name, optional(name).as_deref().unwrap_or(default))
 }
@@ -50,9 +41,9 @@ fn parse<T: FromStr<Err: Error>>(name: &'static str, value: &str) -> Result<T, C
     value.parse().map_err(|error: T::Err| ConfigError { name, reason: error.to_string() })
 }
 
-/// Region, credentials and endpoints of AWS, as every function gets them from its environment.
+/// AWS region, credentials and endpoints from the environment, with time-outs.
 pub async fn aws() -> aws_config::SdkConfig {
-    // The longest request is answered well within API Gateway's 30 seconds, even when a first try hangs.
+    // Keeps the longest request well within API Gateway's 30 seconds, even when a first attempt hangs.
     let timeouts = aws_config::timeout::TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(1))
         .operation_attempt_timeout(Duration::from_secs(4))

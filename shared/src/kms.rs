@@ -1,4 +1,4 @@
-//! The two things that sign-in asks of KMS: an HMAC over codes and a signature over tokens. No key leaves KMS.
+//! KMS keys of sign-in: an HMAC over codes and a signature over tokens. No key leaves KMS.
 
 use aws_sdk_kms::{
     Client,
@@ -10,13 +10,13 @@ use p256::ecdsa::Signature;
 
 use crate::config::{self, ConfigError};
 
-/// KMS didn't do what it was asked for.
+/// A failed KMS operation.
 #[derive(Debug, thiserror::Error)]
 pub enum KmsError {
     /// The call failed.
-    #[error("KMS")]
+    #[error("KMS call failed")]
     Call(#[source] Box<aws_sdk_kms::Error>),
-    /// The answer lacks what was asked for or can't be read.
+    /// The answer lacks a part or has an unreadable one, which is named.
     #[error("KMS answered without a usable {0}")]
     Answer(&'static str),
 }
@@ -38,28 +38,19 @@ pub struct MacKey {
 }
 
 impl MacKey {
-    /// The key that the variable `name` gives the id of.
-    ///
-    /// # Errors
-    /// When the variable is unset.
+    /// The key whose id is in the variable `name`.
     pub fn from_env(aws: &aws_config::SdkConfig, name: &'static str) -> Result<Self, ConfigError> {
         Ok(Self { client: Client::new(aws), id: config::required(name)? })
     }
 
-    /// The code of `message`. One KMS call.
-    ///
-    /// # Errors
-    /// When KMS fails.
+    /// The MAC of `message`. One KMS call.
     pub async fn generate(&self, message: &[u8]) -> Result<Vec<u8>, KmsError> {
         let call = self.client.generate_mac().key_id(&self.id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
         let answer = call.message(Blob::new(message)).send().await?;
         answer.mac.map(Blob::into_inner).ok_or(KmsError::Answer("MAC"))
     }
 
-    /// Whether `mac` is the code of `message`. One KMS call, which compares in constant time.
-    ///
-    /// # Errors
-    /// When KMS fails; a wrong code is no failure.
+    /// Whether `mac` is the MAC of `message`. One KMS call, which compares in constant time.
     pub async fn verify(&self, message: &[u8], mac: &[u8]) -> Result<bool, KmsError> {
         let call = self.client.verify_mac().key_id(&self.id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
         match call.message(Blob::new(message)).mac(Blob::new(mac)).send().await {
@@ -78,18 +69,12 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// The key that the variable `name` gives the id of.
-    ///
-    /// # Errors
-    /// When the variable is unset.
+    /// The key whose id is in the variable `name`.
     pub fn from_env(aws: &aws_config::SdkConfig, name: &'static str) -> Result<Self, ConfigError> {
         Ok(Self { client: Client::new(aws), id: config::required(name)? })
     }
 
     /// The ES256 signature of `message` (at most 4096 bytes): r and s, 32 bytes each. One KMS call.
-    ///
-    /// # Errors
-    /// When KMS fails.
     pub async fn sign(&self, message: &[u8]) -> Result<[u8; 64], KmsError> {
         let call = self.client.sign().key_id(&self.id).signing_algorithm(SigningAlgorithmSpec::EcdsaSha256);
         let answer = call.message_type(MessageType::Raw).message(Blob::new(message)).send().await?;

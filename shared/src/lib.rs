@@ -1,8 +1,11 @@
-//! What every function of the service shares. Modules sit on floors and an import only points down:
-//! `writing` stands on `auth` and `chain`, these two on `store`, `http`, `kms`, `mail`, `config` and `clock`, and all of them on
-//! `model`.
+//! Library that every function shares. Modules are layered, and imports only point down: `api` uses `auth` and `chain`;
+//! both use `store`; that uses `http`, `mail`, `kms`, `config`, `telemetry` and `clock`; all use `model`.
 #![warn(missing_docs)]
 
+// So that derived code finds the library within the library.
+extern crate self as shared;
+
+pub mod api;
 pub mod auth;
 pub mod chain;
 pub mod clock;
@@ -11,9 +14,5 @@ pub mod http;
 pub mod kms;
 pub mod mail;
 pub mod model;
-pub mod profile;
-pub mod publication;
-pub mod reading;
 pub mod store;
 pub mod telemetry;
-pub mod writing;

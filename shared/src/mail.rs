@@ -1,4 +1,4 @@
-//! The mails that the service sends, through SES.
+//! Mails that the service sends through SES.
 
 use aws_sdk_ses::{
     Client,
@@ -11,14 +11,14 @@ use crate::{
     model::{Email, OneTimeCode},
 };
 
-/// A mail that didn't leave.
+/// A mail that wasn't sent.
 #[derive(Debug, thiserror::Error)]
 pub enum MailError {
-    /// SES refused it or can't be reached. Its own words name addresses; its code doesn't.
+    /// SES refused it or didn't answer: its error code, without the message, which names addresses.
     #[error("SES: {0}")]
     Send(String),
-    /// It can't be written.
-    #[error("mail")]
+    /// The mail couldn't be composed.
+    #[error("mail couldn't be composed")]
     Write(#[from] BuildError),
 }
 
@@ -31,17 +31,11 @@ pub struct Mailer {
 
 impl Mailer {
     /// Reads `MAIL_SENDER`, a verified identity of SES.
-    ///
-    /// # Errors
-    /// When it is unset.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
         Ok(Self { client: Client::new(aws), sender: config::required("MAIL_SENDER")? })
     }
 
     /// Sends a sign-in code. One SES call.
-    ///
-    /// # Errors
-    /// When SES doesn't take the mail.
     pub async fn send_code(&self, to: &Email, code: &OneTimeCode) -> Result<(), MailError> {
         let minutes = OneTimeCode::LIFETIME.as_secs() / 60;
         let text = format!(

@@ -1,9 +1,9 @@
-//! The functions that read a chain and answer what is read, with tables of their own.
+//! The indexer, the ranker and the reading functions, with their own tables.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tests::{Ground, Sandbox, Stack, empty_tables};
+use tests::{Sandbox, Stack, TestChain, empty_tables};
 
 const READS: [&str; 8] = [
     "list-collections",
@@ -16,7 +16,7 @@ const READS: [&str; 8] = [
     "read-moment",
 ];
 
-/// Few, so that lists have several pages.
+/// Small, so that lists have several pages.
 const ROWS_A_PAGE: usize = 7;
 const COMMENTS_A_PAGE: usize = 20;
 
@@ -27,11 +27,12 @@ pub struct Service {
 }
 
 impl Service {
-    pub async fn on(stack: &Stack, ground: &Ground) -> Self {
+    pub async fn on(stack: &Stack, test_chain: &TestChain) -> Self {
         let database = empty_tables(stack).await.endpoint;
-        let id = ground.chain.id;
-        let chains = json!([{"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": ground.chain.reorg_depth}]);
-        let (chains, nodes) = (chains.to_string(), json!({ id.to_string(): [ground.rpc_url] }).to_string());
+        let id = test_chain.chain.id;
+        let chains =
+            json!([{"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": test_chain.chain.reorg_depth}]);
+        let (chains, nodes) = (chains.to_string(), json!({ id.to_string(): [test_chain.rpc_url] }).to_string());
         let variables = [("CHAINS", chains.as_str()), ("RPC_URLS", nodes.as_str())];
         let index = Sandbox::with(stack, "index-chain", &variables, &database).await;
         let rank = Sandbox::with(stack, "rank-collectors", &variables[..1], &database).await;
@@ -63,7 +64,7 @@ impl Service {
         body(&read.invoke(&event).await)
     }
 
-    /// Every row of a list, page by page, from the field of that name.
+    /// All rows of a list's `field`, from all pages.
     pub async fn pages(&self, binary: &str, query: &str, field: &str) -> Vec<Value> {
         let mut rows = Vec::new();
         for page in 1.. {
@@ -77,7 +78,7 @@ impl Service {
         rows
     }
 
-    /// Every comment of a list.
+    /// All comments of a list.
     pub async fn comments(&self, query: &str) -> Vec<Value> {
         let mut rows = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! What is answered is what an independent library makes of the same request.
+//! Proposals are encoded as by an independent library, viem.
 
 use local::{paths::Paths, workshop};
 use tests::Stack;
@@ -7,7 +7,7 @@ use tokio::process::Command;
 use super::CHAIN;
 
 #[tokio::test]
-async fn a_thousand_random_proposals_are_encoded_as_another_library_does() {
+async fn thousand_random_proposals_match_viem_s_encoding() {
     let stack = Stack::connect();
     let (rpc, factory) = (&stack.map.rpc[CHAIN], stack.contract_on(CHAIN, "factory"));
     let executor = stack.contract_on(CHAIN, "governorExecutor");

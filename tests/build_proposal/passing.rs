@@ -1,4 +1,4 @@
-//! What is answered goes unchanged through governors of both kinds, and comes to what was asked for.
+//! Both kinds of governors execute the proposals unchanged, with the requested result.
 
 use alloy::{
     primitives::{Address, B256, Bytes, U256},
@@ -10,7 +10,7 @@ use local::{
     workshop,
 };
 use serde_json::{Value, json};
-use shared::chain::contracts::{
+use shared::chain::contracts::native::{
     Creator1155, CreatorFactory::SetupNewContract, Erc20Minter, FixedPriceMinter, SplitFactory, TimedMinter,
 };
 use tests::{Published, Sandbox, Stack};
@@ -19,27 +19,27 @@ use super::{CHAIN, new_address, proposal, sale};
 
 const ADMIN: u8 = 2;
 const MINTER: u8 = 4;
-/// Ids of tokens in an existing collection start after the one that it is made with.
+/// An existing collection already has token 1.
 const FIRST_IN_EXISTING: u64 = 2;
 const STRATEGIES: [&str; 3] = ["fixedPrice", "erc20Mint", "PartnerTimedSaleStrategy"];
 
 /// A governor, and the function that builds proposals for it.
-struct House {
+struct GovernorFixture {
     stack: Stack,
     governor: LocalGovernor,
     function: Sandbox,
-    /// Where requests come from. Those of one network are counted together and wait for each other.
+    /// IP address of the requests. Requests of one network share a limit and wait for each other.
     client: &'static str,
 }
 
-/// What is asked for.
-struct Wish {
+/// A kind of request.
+struct WriteCase {
     is_new: bool,
     strategies: Vec<&'static str>,
     is_split: bool,
 }
 
-impl House {
+impl GovernorFixture {
     async fn nouns() -> Self {
         Self::of("governor", "governorExecutor", 5, "192.0.2.77").await
     }
@@ -48,7 +48,7 @@ impl House {
         Self::of("bravoGovernor", "bravoExecutor", 6, "192.0.2.78").await
     }
 
-    /// Its proposals are made by one of the node's accounts, which no other test uses.
+    /// The proposer is the node's account number `account`, which no other test uses.
     async fn of(governor: &str, executor: &str, account: usize, client: &'static str) -> Self {
         let stack = Stack::connect();
         let proposer = stack.node_of(CHAIN).get_accounts().await.expect("accounts")[account];
@@ -70,7 +70,7 @@ impl House {
         self.function.post(self.client, body).await
     }
 
-    /// Has a proposal built, checks the answer's form, and passes it.
+    /// Builds a proposal, checks the answer's form and passes the proposal.
     async fn pass(&self, body: &Value) -> TransactionReceipt {
         let (status, answer) = self.build(body).await;
         assert_eq!(status, 200, "{answer}");
@@ -82,11 +82,11 @@ impl House {
         passed.expect("the proposal passes")
     }
 
-    /// Asks for it, passes it, and finds all of it on the chain.
-    async fn grant(&self, wish: &Wish) {
-        let body = self.body(wish).await;
+    /// Builds and passes the case's proposal, and checks the result on the chain.
+    async fn check(&self, case: &WriteCase) {
+        let body = self.body(case).await;
         let receipt = self.pass(&body).await;
-        let (collection, first) = match wish.is_new {
+        let (collection, first) = match case.is_new {
             true => {
                 let created = receipt.decoded_log::<SetupNewContract>().expect("a collection");
                 assert_eq!((created.creator, created.defaultAdmin), (self.governor.executor, self.governor.proposer));
@@ -94,24 +94,24 @@ impl House {
             }
             false => (body["contract"]["address"].as_str().expect("one").parse().expect("one"), FIRST_IN_EXISTING),
         };
-        if wish.is_new {
+        if case.is_new {
             self.check_collection(collection, &body).await;
             let (status, again) = self.build(&body).await;
             assert_eq!(status, 422, "{again}");
             assert!(again["message"].as_str().is_some_and(|message| message.contains("there already")), "{again}");
         }
         self.check_tokens(collection, first, &body).await;
-        if !wish.is_new && wish.strategies.len() > 1 {
+        if !case.is_new && case.strategies.len() > 1 {
             self.pass(&body).await;
-            let next = first + u64::try_from(wish.strategies.len()).expect("few");
+            let next = first + u64::try_from(case.strategies.len()).expect("few");
             self.check_tokens(collection, next, &body).await;
         }
     }
 
-    async fn body(&self, wish: &Wish) -> Value {
+    async fn body(&self, case: &WriteCase) -> Value {
         let mut body = proposal(self.governor.proposer);
         let name = format!("House of {}", new_address());
-        body["contract"] = match wish.is_new {
+        body["contract"] = match case.is_new {
             true => json!({"name": name, "uri": "ar://house"}),
             false => {
                 let (rpc, factory) = (&self.stack.map.rpc[CHAIN], self.contract("factory"));
@@ -120,8 +120,8 @@ impl House {
             }
         };
         body["tokens"] =
-            wish.strategies.iter().enumerate().map(|(index, strategy)| self.token(index, strategy)).collect();
-        if wish.is_split {
+            case.strategies.iter().enumerate().map(|(index, strategy)| self.token(index, strategy)).collect();
+        if case.is_split {
             body["splits"] = json!([
                 {"address": new_address(), "percentAllocation": 33.3333},
                 {"address": new_address(), "percentAllocation": "66.6667"},
@@ -188,7 +188,7 @@ impl House {
         assert_eq!(json!(referral), token["createReferral"]);
         let royalties = published.getRoyalties(number).call().await.expect("royalties");
         assert_eq!((royalties.schedule, royalties.bps, royalties.recipient), (0, 1000, recipient));
-        assert_eq!(self.permissions(collection, id, account).await, ADMIN, "the creator isn't let in");
+        assert_eq!(self.permissions(collection, id, account).await, ADMIN, "the creator is no admin");
     }
 
     async fn check_sale(&self, collection: Address, id: u64, sale: &Value, recipient: Address, name: &str) {
@@ -220,7 +220,7 @@ impl House {
         assert_eq!(self.permissions(collection, id, minter).await, MINTER);
     }
 
-    /// Where the split of these recipients is, which must be there.
+    /// The address of these recipients' split. Asserts that it has code.
     async fn split(&self, recipients: &[Value]) -> Address {
         let mut shares: Vec<(Address, U256)> = recipients
             .iter()
@@ -246,7 +246,7 @@ impl House {
     }
 }
 
-/// The answer's `args` as they stand, but for what JSON can't say.
+/// The answer's `args`, parsed.
 fn arguments(args: &Value) -> Proposal {
     let list = |index: usize| args[index].as_array().into_iter().flatten().filter_map(Value::as_str);
     let proposal = Proposal {
@@ -262,21 +262,21 @@ fn arguments(args: &Value) -> Proposal {
 }
 
 /// For each kind of collection, with and without a split: each strategy alone, and all three together.
-async fn every_wish_is_granted(house: &House) {
+async fn check_every_case(fixture: &GovernorFixture) {
     for (is_new, is_split) in [(true, false), (true, true), (false, false), (false, true)] {
         for strategy in STRATEGIES {
-            house.grant(&Wish { is_new, strategies: vec![strategy], is_split }).await;
+            fixture.check(&WriteCase { is_new, strategies: vec![strategy], is_split }).await;
         }
-        house.grant(&Wish { is_new, strategies: STRATEGIES.to_vec(), is_split }).await;
+        fixture.check(&WriteCase { is_new, strategies: STRATEGIES.to_vec(), is_split }).await;
     }
 }
 
 #[tokio::test]
-async fn proposals_pass_through_the_nouns_governor_and_come_to_what_was_asked_for() {
-    every_wish_is_granted(&House::nouns().await).await;
+async fn nouns_governor_executes_every_kind_of_proposal() {
+    check_every_case(&GovernorFixture::nouns().await).await;
 }
 
 #[tokio::test]
-async fn proposals_pass_through_the_bravo_governor_and_come_to_what_was_asked_for() {
-    every_wish_is_granted(&House::bravo().await).await;
+async fn bravo_governor_executes_every_kind_of_proposal() {
+    check_every_case(&GovernorFixture::bravo().await).await;
 }

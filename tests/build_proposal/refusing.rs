@@ -1,9 +1,9 @@
-//! What is refused, and what a request may cost.
+//! Refused requests, and the cost and limits of requests.
 
 use alloy::primitives::Address;
 use local::workshop;
 use serde_json::{Value, json};
-use tests::{Recorder, Relay, Sandbox, Stack};
+use tests::{Recorder, RpcProxy, Sandbox, Stack};
 
 use super::{CHAIN, PATH, new_address, proposal, sale, token};
 
@@ -19,7 +19,7 @@ async fn behind(stack: &Stack, node: &str) -> Sandbox {
 }
 
 #[tokio::test]
-async fn every_wrong_field_is_named() {
+async fn every_invalid_field_is_named() {
     let stack = Stack::connect();
     let share = |address: &str, percent: Value| json!({"address": address, "percentAllocation": percent});
     let (one, two, three) = (
@@ -38,7 +38,7 @@ async fn every_wrong_field_is_named() {
         (json!({}), vec!["chainId", "account", "contract", "tokens", "proposal"]),
         (with("/chainId", json!(8453)), vec!["chainId"]),
         (with("/chainId", json!("mainnet")), vec!["chainId"]),
-        // Served elsewhere, but not by this stack.
+        // A default chain that this stack doesn't serve.
         (with("/chainId", json!(11_155_111)), vec!["chainId"]),
         (with("/account", json!("0x1234")), vec!["account"]),
         (with("/account", json!(Address::ZERO)), vec!["account"]),
@@ -78,7 +78,7 @@ async fn every_wrong_field_is_named() {
 }
 
 #[tokio::test]
-async fn what_would_fail_on_the_chain_is_said_before() {
+async fn proposal_that_would_fail_is_refused_with_the_reason() {
     let stack = Stack::connect();
     let ask = async |function: &Sandbox, body: &Value, expected: u16| {
         let (status, answer) = function.post("192.0.2.65", body).await;
@@ -93,7 +93,7 @@ async fn what_would_fail_on_the_chain_is_said_before() {
     let message = ask(&function, &with("/contract", json!({"address": foreign})), 422).await;
     assert!(message.contains(&format!("{executor:#x}")) && message.contains("lacks the permission"), "{message}");
 
-    // What fits into no transaction can't be proposed.
+    // A proposal must fit into one transaction.
     let many = |count| with("/tokens", Value::from(vec![token(sale("fixedPrice", "1")); count]));
     assert_eq!(function.post("192.0.2.65", &many(12)).await.0, 200);
     let message = ask(&function, &many(50), 422).await;
@@ -101,30 +101,30 @@ async fn what_would_fail_on_the_chain_is_said_before() {
 }
 
 #[tokio::test]
-async fn a_token_id_that_moved_on_is_noticed() {
+async fn outdated_token_id_is_refused() {
     let stack = Stack::connect();
     let (factory, executor) = (stack.contract_on(CHAIN, "factory"), stack.contract_on(CHAIN, "governorExecutor"));
     let own = workshop::publish(&stack.map.rpc[CHAIN], factory, &[executor], Vec::new()).await.expect("a collection");
-    // A node that is a block behind: it says that the collection's next token is the first.
+    // A node that lags a block: it returns 1 as the collection's next token id.
     let stale = |call: &Value| {
         let asks_next_token = call["params"][0]["input"] == "0x75794a3c";
         asks_next_token.then(|| json!({"result": format!("0x{:064x}", 1)}))
     };
-    let relay = Relay::in_front_of(&stack.map.rpc[CHAIN], stale).await;
+    let rpc_proxy = RpcProxy::in_front_of(&stack.map.rpc[CHAIN], stale).await;
     let (status, body) =
-        behind(&stack, &relay.url).await.post("192.0.2.57", &with("/contract", json!({"address": own}))).await;
+        behind(&stack, &rpc_proxy.url).await.post("192.0.2.57", &with("/contract", json!({"address": own}))).await;
     assert_eq!(status, 422, "{body}");
     let message = body["message"].as_str().expect("a message");
     assert!(message.contains("newest token is 1 instead of 0"), "{message}");
 }
 
 #[tokio::test]
-async fn a_description_that_the_governor_refuses_is_refused() {
+async fn description_refused_by_the_governor_is_refused() {
     let stack = Stack::connect();
     let governor = stack.contract_on(CHAIN, "bravoGovernor");
     let chains = json!([{"id": 1, "governor": governor}]).to_string();
     let bravo = Sandbox::with_variables(&stack, "build-proposal", &[("CHAINS", &chains)]).await;
-    // Without a vote, so that the governor refuses each of these proposals, but not all for the same reason.
+    // The account has no votes, so the governor refuses both proposals, but for different reasons.
     let account = new_address();
     let mut body = proposal(account);
     for (proposer, expected) in [(account, 200), (new_address(), 422)] {
@@ -139,13 +139,13 @@ async fn a_description_that_the_governor_refuses_is_refused() {
 }
 
 #[tokio::test]
-async fn nodes_that_fail_are_told_from_those_that_know_less() {
+async fn failing_node_is_502_or_503_and_old_node_is_supported() {
     let stack = Stack::connect();
     let body = proposal(new_address());
     let (status, answer) = behind(&stack, "http://127.0.0.1:1").await.post("192.0.2.55", &body).await;
     assert_eq!(status, 502, "{answer}");
     let busy = |_: &Value| Some(json!({"error": {"code": -32005, "message": "too many requests"}}));
-    let busy = Relay::in_front_of(&stack.map.rpc[CHAIN], busy).await;
+    let busy = RpcProxy::in_front_of(&stack.map.rpc[CHAIN], busy).await;
     let (status, answer) = behind(&stack, &busy.url).await.post("192.0.2.55", &body).await;
     assert_eq!(status, 503, "{answer}");
 
@@ -153,7 +153,7 @@ async fn nodes_that_fail_are_told_from_those_that_know_less() {
         let error = json!({"error": {"code": -32601, "message": "the method eth_simulateV1 does not exist"}});
         (call["method"] == "eth_simulateV1").then_some(error)
     };
-    let old = behind(&stack, &Relay::in_front_of(&stack.map.rpc[CHAIN], old).await.url).await;
+    let old = behind(&stack, &RpcProxy::in_front_of(&stack.map.rpc[CHAIN], old).await.url).await;
     let mut shared = body.clone();
     shared["splits"] = json!([
         {"address": new_address(), "percentAllocation": 99.9999},
@@ -172,10 +172,10 @@ async fn nodes_that_fail_are_told_from_those_that_know_less() {
 }
 
 #[tokio::test]
-async fn a_proposal_costs_few_questions_and_leaves_nothing_but_the_limits_count() {
+async fn proposal_takes_two_database_calls_and_three_node_calls() {
     let stack = Stack::connect();
     let dynamodb = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");
-    let node = Relay::in_front_of(&stack.map.rpc[CHAIN], |_| None).await;
+    let node = RpcProxy::in_front_of(&stack.map.rpc[CHAIN], |_| None).await;
     let urls = json!({CHAIN: [node.url]}).to_string();
     let variables = [("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.url.as_str()), ("RPC_URLS", &urls)];
     let sandbox = Sandbox::with_variables(&stack, "build-proposal", &variables).await;
@@ -192,7 +192,7 @@ async fn a_proposal_costs_few_questions_and_leaves_nothing_but_the_limits_count(
 }
 
 #[tokio::test]
-async fn each_client_has_a_limit_of_its_own() {
+async fn each_client_network_has_its_own_limit() {
     let stack = Stack::connect();
     let limited = Sandbox::with_variables(&stack, "build-proposal", &[("PROPOSALS_PER_CLIENT_HOURLY", "2")]).await;
     let body = proposal(new_address());
@@ -200,9 +200,9 @@ async fn each_client_has_a_limit_of_its_own() {
     for expected in [200, 200, 429, 429] {
         assert_eq!(ask("2001:db8:6:6::1", &body).await, expected);
     }
-    // The whole /64 is one subscriber's, the next one isn't.
+    // A /64 network counts as one client.
     assert_eq!(ask("2001:db8:6:6:ffff::2", &body).await, 429);
     assert_eq!(ask("2001:db8:6:7::1", &body).await, 200);
-    // What can't be read costs nothing.
+    // Invalid requests aren't counted.
     assert_eq!(ask("2001:db8:6:6::1", &json!({})).await, 400);
 }

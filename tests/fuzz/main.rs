@@ -1,5 +1,5 @@
-//! Sends the running service what its contract allows and what it doesn't, and holds every answer to the contract. For how
-//! many seconds, `FUZZ_SECONDS` says, and `FUZZ_SEED` from which seed, which is printed: the same one sends the same again.
+//! Sends valid and invalid requests to the running service and checks every response against the contract.
+//! `FUZZ_SECONDS` sets the duration. `FUZZ_SEED`, which is printed, determines the requests.
 
 use std::env;
 
@@ -10,11 +10,11 @@ use tests::{Stack, unused_email};
 use tokio::process::Command;
 
 #[tokio::test]
-async fn the_service_keeps_its_contract() {
+async fn responses_conform_to_the_contract() {
     let stack = Stack::connect();
-    // Whoever plays with keys may revoke them all: what writes is another's.
+    // Two artists, since the fuzzer may revoke all keys of the one whose token it has.
     let (reader, writer) = (stack.new_artist().await, stack.new_writer().await);
-    // Enough to collect, comment and withdraw.
+    // A balance to collect, comment and withdraw with.
     stack.set_balance(writer.artist.wallet.parse().expect("an address"), 1_000_000_000_000_000_000).await;
     stack.create_key(&reader, &json!({})).await.expect_success();
     let key_id = stack.list_keys(&reader).await[0]["id"].as_str().expect("an id").to_owned();
@@ -40,5 +40,5 @@ async fn the_service_keeps_its_contract() {
         .env("CONTRACT_WALLET", &writer.artist.wallet);
     command.env("PYTHONPATH", &folder).env("PYTHONDONTWRITEBYTECODE", "1").kill_on_drop(true);
     let status = command.status().await.expect("schemathesis runs: `make tools` installs it");
-    assert!(status.success(), "the service doesn't keep to openapi.json: see above, and again with FUZZ_SEED={seed}");
+    assert!(status.success(), "the service deviates from openapi.json (see above); repeat with FUZZ_SEED={seed}");
 }

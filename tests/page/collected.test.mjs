@@ -1,5 +1,4 @@
-// What a collector pays, as the creator sees it on the page: by real transactions, through the indexer, with nothing
-// stood in for.
+// A collector's payment as the creator sees it on the page, with real transactions and the real indexer.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -11,7 +10,7 @@ let browser;
 before(async () => (browser = await launch()));
 after(() => browser?.close());
 
-/** An endpoint's answer to a body, which must be a success. */
+/** Sends a body to an endpoint, and returns its successful answer. */
 async function post(path, body, headers = {}, method = "POST") {
   const response = await fetch(`${stack.api}/${path}`, { method, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
   const text = await response.text();
@@ -19,7 +18,7 @@ async function post(path, body, headers = {}, method = "POST") {
   return JSON.parse(text);
 }
 
-/** An artist with a key, signed in past the page. */
+/** An artist with a key, signed in through the API. */
 async function artist() {
   const email = unusedEmail();
   await post("oauth/code", { email });
@@ -28,7 +27,7 @@ async function artist() {
   return { email, account, headers: { "x-api-key": apiKey } };
 }
 
-/** Waits until `find` finds something. */
+/** Polls `find` for up to 30 seconds until it returns something. */
 async function found(find, what) {
   for (let tries = 0; tries < 150; tries++) {
     const result = await find();
@@ -38,7 +37,7 @@ async function found(find, what) {
   return assert.fail(`${what}: not there after 30 s`);
 }
 
-test("a creator sees who paid for a moment, and what it came to", async () => {
+test("creator sees who paid for a moment and the new balance", async () => {
   const [creator, collector] = [await artist(), await artist()];
   const sale = { type: "fixedPrice", pricePerToken: String(ETHER / 1000n), saleStart: 0, saleEnd: "18446744073709551615" };
   const body = { contract: { name: "Small hours", uri: "ipfs://collection" }, token: { tokenMetadataURI: "ipfs://moment", salesConfig: sale } };
@@ -61,6 +60,6 @@ test("a creator sees who paid for a moment, and what it came to", async () => {
   await page.getByRole("button", { name: "Mark all as viewed" }).click();
   await page.locator("#notification-list li[data-viewed]").waitFor();
   await page.getByRole("button", { name: "Mark all as viewed" }).waitFor({ state: "hidden" });
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.consoleErrors, []);
   await page.context().close();
 });

@@ -1,5 +1,5 @@
-// How the page looks and reads: no violation of the accessibility rules in any of its states, nothing wider than the
-// window, nothing that jumps, and pictures of it in .local/pictures to be looked at.
+// The page's appearance in all of its states: no accessibility violation, no horizontal scrolling, no layout shift. Leaves
+// screenshots in .local/pictures.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { answer, askForCode, codesFor, giveWallet, launch, open, pictures, settled, signIn, someBalances, someNotifications, unusedEmail } from "./support.mjs";
 
-/** An account of the node that no other test connects. */
+/** An unlocked account that no other test connects. */
 const WALLET = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -32,7 +32,7 @@ async function walk(options) {
     const wider = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     assert.ok(!wider, `${state} is wider than the window`);
     await page.screenshot({ path: `${pictures}/${state}-${options.viewport.width}-${options.colorScheme}.png`, fullPage: !state.startsWith("dialog") });
-    // Through the inspector, past the page's own policy, which lets no script in.
+    // `evaluate` isn't subject to the page's content security policy.
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
     assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], state);
@@ -53,7 +53,7 @@ async function walk(options) {
   await page.getByLabel("The code we sent").fill("000000");
   await page.locator("#code-note .error").waitFor();
   await look("code-wrong");
-  // What isn't answered yet is loading, and then empty.
+  // Parts are loading until they are answered, and then empty.
   await page.route(parts, async (route) => {
     await held;
     await route.continue();
@@ -104,8 +104,8 @@ async function walk(options) {
   await page.route("**/api/artists/0x*", (route) => route.abort());
   await signIn(page);
   await page.locator("#profile[data-state=failed]").waitFor();
-  assert.equal(await page.getByRole("button", { name: "Mark all as viewed" }).isVisible(), false, "of who was signed in before");
-  assert.equal(await page.locator("#name-note .error").count(), 0, "of who was signed in before");
+  assert.equal(await page.getByRole("button", { name: "Mark all as viewed" }).isVisible(), false, "left from the session before");
+  assert.equal(await page.locator("#name-note .error").count(), 0, "left from the session before");
   await look("broken");
   await page.context().close();
 }

@@ -1,12 +1,12 @@
-// The page at /manage as a visitor has it: signing in with the mailed code, profile, keys, wallets and notifications, what
-// is said when something fails, and that nothing stays behind.
+// The page at /manage in a browser: signing in with the mailed code, profile, keys, wallets and notifications, errors, and
+// signing out.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
 import { address, answer, askForCode, codesFor, giveWallet, launch, open, setNumber, settled, signIn, someBalances, someNotifications, stack, unusedEmail } from "./support.mjs";
 
-/** Accounts of the node that no other test sends from or connects. */
+/** An unlocked account that no other test sends from or connects. */
 const WALLET = "0xa0ee7a142d267c1f36714e4a8f75612f20a79720";
 const MARKUP = `<script>document.title = "taken"</script><img src=x onerror="document.title = 'taken'">`;
 
@@ -18,7 +18,7 @@ const button = (page, name) => page.getByRole("button", { name, exact: true });
 const has = (page, text) => page.getByText(text).first().waitFor();
 const api = (path, options = {}) => fetch(`${stack.api}/${path}`, { ...options, headers: { "content-type": "application/json", ...options.headers } });
 
-test("an artist signs in, makes a key that writes, revokes it and leaves nothing behind", async () => {
+test("key is created, used and revoked, and signing out clears the page", async () => {
   const page = await open(browser);
   const email = await signIn(page);
   const account = await page.locator("#self-address").textContent();
@@ -46,7 +46,7 @@ test("an artist signs in, makes a key that writes, revokes it and leaves nothing
 
   await button(page, `Revoke ${MARKUP}`).click();
   await button(page, "Keep it").click();
-  assert.equal(await page.locator("#key-list li").count(), 1, "a key went without a yes");
+  assert.equal(await page.locator("#key-list li").count(), 1, "a key was revoked without confirmation");
   await button(page, `Revoke ${MARKUP}`).click();
   await button(page, "Revoke").click();
   await has(page, "You have no keys yet.");
@@ -62,11 +62,11 @@ test("an artist signs in, makes a key that writes, revokes it and leaves nothing
   for (const secret of [token, key, email, account]) assert.ok(!kept.page.includes(secret), `${secret} stayed on the page`);
   assert.equal(kept.stores, 0);
   assert.notEqual(await page.title(), "taken");
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.consoleErrors, []);
   await page.context().close();
 });
 
-test("what an artist shows of themselves is kept as typed, and what is wrong is said at its field", async () => {
+test("profile is stored as typed, and errors are shown at their fields", async () => {
   const page = await open(browser);
   await signIn(page);
   const name = `ada-${crypto.randomUUID().slice(0, 8)}`;
@@ -103,7 +103,7 @@ test("what an artist shows of themselves is kept as typed, and what is wrong is 
   await other.context().close();
 });
 
-test("wrong, used-up and expired codes are refused in words, and a pasted text counts for its code", async () => {
+test("wrong, void and expired codes show an error, and a code is read from pasted text", async () => {
   const page = await open(browser);
   const email = unusedEmail();
   const code = await askForCode(page, email);
@@ -125,11 +125,11 @@ test("wrong, used-up and expired codes are refused in words, and a pasted text c
   await field.fill(code);
   assert.equal((await sixth).status(), 401, "a sixth try was let through");
 
-  // Another code can be had once the timer is over.
+  // Another code can be requested after the timer.
   const resend = page.locator("#resend");
   assert.match(await resend.textContent(), /in \d+ s$/);
   await resend.click({ force: true });
-  assert.equal((await codesFor(email)).length, 1, "a code was sent before its time");
+  assert.equal((await codesFor(email)).length, 1, "a code was sent before the timer ended");
   await page.clock.install();
   await button(page, "Use another address").click();
   await button(page, "Send me a code").click();
@@ -150,7 +150,7 @@ test("wrong, used-up and expired codes are refused in words, and a pasted text c
   assert.equal((await late).status(), 401, "an expired code was let through");
   await has(page, "The code is wrong or no longer valid");
 
-  // The limit of three in ten minutes is told, and the timer follows it.
+  // The limit of three codes in ten minutes is shown.
   await button(page, "Use another address").click();
   await button(page, "Send me a code").click();
   await has(page, "Too many codes were asked for");
@@ -165,7 +165,7 @@ test("wrong, used-up and expired codes are refused in words, and a pasted text c
   await fresh.context().close();
 });
 
-test("a wallet of the browser is connected by its signature, and disconnected", async () => {
+test("browser wallet is connected by signature and disconnected", async () => {
   const page = await open(browser);
   await giveWallet(page, WALLET);
   await signIn(page);
@@ -192,7 +192,7 @@ test("a wallet of the browser is connected by its signature, and disconnected", 
   await other.context().close();
 });
 
-test("notifications and balances are shown, and marked as viewed one by one or all at once", async () => {
+test("notifications and balances are shown, and notifications are marked as viewed singly or all at once", async () => {
   const page = await open(browser);
   const marks = [];
   let viewed = new Set();
@@ -218,11 +218,11 @@ test("notifications and balances are shown, and marked as viewed one by one or a
   await button(page, "Mark all as viewed").click();
   await button(page, "Mark all as viewed").waitFor({ state: "hidden" });
   assert.deepEqual(marks, [{ ids: ["00000000-0000-4000-8000-000000000001"] }, {}]);
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.consoleErrors, []);
   await page.context().close();
 });
 
-test("offline, a failing service and an ended session are told, and what failed can be tried again", async () => {
+test("being offline, service failures and ended sessions are shown, and failed parts can be retried", async () => {
   const page = await open(browser);
   await page.context().setOffline(true);
   await page.getByLabel("E-mail address").fill("nobody");
@@ -259,7 +259,7 @@ test("offline, a failing service and an ended session are told, and what failed 
   await page.context().close();
 });
 
-test("the hour's end and leaving the page sign out", async () => {
+test("the token's expiry and leaving the page sign out", async () => {
   const page = await open(browser);
   await page.clock.install();
   await signIn(page);
@@ -276,7 +276,7 @@ test("the hour's end and leaving the page sign out", async () => {
   await left.context().close();
 });
 
-test("everything can be done with the keyboard alone", async () => {
+test("every action works by keyboard", async () => {
   const page = await open(browser);
   const email = unusedEmail();
   const until = async (name) => {
@@ -317,7 +317,7 @@ test("everything can be done with the keyboard alone", async () => {
   await page.context().close();
 });
 
-test("the page is small, asks nobody else and lets nothing in", async () => {
+test("page is small, makes no cross-origin request and has a strict content security policy", async () => {
   const page = await open(browser);
   const sizes = await Promise.all(page.requests.map(async (request) => (await (await request.response()).body()).length));
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -332,7 +332,7 @@ test("the page is small, asks nobody else and lets nothing in", async () => {
   assert.ok(!/unsafe|\*|https?:/.test(policy), policy);
   assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
   const html = await response.text();
-  assert.ok(!/<script(?![^>]* src=)|<style| style=| on[a-z]+=/.test(html), "the page holds what its policy forbids");
+  assert.ok(!/<script(?![^>]* src=)|<style| style=| on[a-z]+=/.test(html), "the page has inline code that its policy forbids");
   const again = await fetch(address, { headers: { "if-none-match": response.headers.get("etag") } });
   assert.equal(again.status, 304);
   assert.equal((await fetch(`${address}/secrets.txt`)).status, 404);

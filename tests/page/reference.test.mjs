@@ -1,4 +1,4 @@
-// The reference at /docs in a browser: it asks no other site, and an endpoint has its samples in four languages.
+// The API reference at /docs in a browser.
 
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
@@ -7,7 +7,7 @@ import { launch, open, pictures, stack } from "./support.mjs";
 
 const url = `${stack.api}/moment/collect`.replaceAll(".", "\\.");
 
-/** What each language's sample says; how its lines are broken depends on how long the URL is. */
+/** Each language's sample; its line breaks depend on the length of the URL. */
 const SAMPLES = {
   Requests: new RegExp(`requests\\.post\\(\\s*"${url}",`),
   Fetch: new RegExp(`fetch\\(\\s*'${url}',`),
@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-test("the reference asks no other site and has samples in Python, JavaScript, Rust and for curl", async () => {
+test("reference makes no cross-origin request and has samples in Python, JavaScript, Rust and curl", async () => {
   const page = await open(browser, { viewport: { width: 1440, height: 1000 }, reducedMotion: "reduce" });
   page.setDefaultTimeout(30_000);
   await page.goto(`${stack.api}/docs`);
@@ -30,7 +30,7 @@ test("the reference asks no other site and has samples in Python, JavaScript, Ru
   await page.screenshot({ path: `${pictures}/reference.png` });
   await page.goto("about:blank");
   await page.goto(`${stack.api}/docs#tag/moments/POST/moment/collect`);
-  // The reference draws what is on the screen first: the operation's own section is looked into, wherever it stands.
+  // The reference renders the visible part first, so the operation's section is located by id.
   const operation = page.locator('[id$="tag/moments/POST/moment/collect"]');
   for (const [name, sample] of Object.entries(SAMPLES)) {
     await operation.getByRole("button", { name: "Change code sample language" }).click();
@@ -41,6 +41,6 @@ test("the reference asks no other site and has samples in Python, JavaScript, Ru
   }
   const others = page.requests.map((request) => request.url()).filter((url) => !url.startsWith(stack.api) && !/^(data|blob|about):/.test(url));
   assert.deepEqual(others, []);
-  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(page.consoleErrors, []);
   await page.context().close();
 });

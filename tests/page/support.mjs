@@ -1,4 +1,4 @@
-// What the page's tests share: the running stack, a browser, and artists who sign in on the page.
+// Support for the page's tests: the running stack, a browser, and signing in on the page.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -7,45 +7,45 @@ import { chromium } from "playwright-core";
 
 const root = new URL("../../", import.meta.url).pathname;
 
-/** Where the parts of the running stack are. */
+/** The running stack's addresses. */
 export const stack = JSON.parse(readFileSync(process.env.MOMENTS_STACK ?? join(root, ".local/stack.json"), "utf8"));
 
-/** Folder for the pictures that the tests leave. */
+/** Folder for screenshots. */
 export const pictures = join(root, ".local/pictures");
 
 /** The address of the page. */
 export const address = `${stack.api}/manage`;
 
-/** A browser of this machine. Chromium's own sandbox needs a user who isn't root. */
+/** Launches the installed browser. Chromium's sandbox needs a user other than root. */
 export async function launch() {
   const executablePath = process.env.CHROMIUM ?? execFileSync("sh", ["-c", "command -v chromium || command -v chromium-browser || command -v google-chrome"], { encoding: "utf8" }).trim();
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 }
 
-/** A page of its own for each test. Whatever it complains of is gathered in `complaints`, whatever it asks in `requests`. */
+/** Opens a separate page, and collects its errors in `consoleErrors` and its requests in `requests`. */
 export async function open(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(stack.api).origin });
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
-  const [complaints, requests] = [[], []];
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
+  const [consoleErrors, requests] = [[], []];
+  page.on("console", (message) => message.type() === "error" && consoleErrors.push(message.text()));
+  page.on("pageerror", (error) => consoleErrors.push(error.message));
   page.on("request", (request) => requests.push(request));
   await page.goto(address);
-  return Object.assign(page, { complaints, requests });
+  return Object.assign(page, { consoleErrors, requests });
 }
 
 export const unusedEmail = () => `${crypto.randomUUID().replaceAll("-", "")}@example.com`;
 
-/** The codes that were mailed to an address, the newest last. */
+/** The codes mailed to an address, newest last. */
 export async function codesFor(email) {
   const { messages } = await (await fetch(stack.mail)).json();
   const mails = Object.values(messages).flat().filter((mail) => mail.To.some((to) => to.toLowerCase() === email.toLowerCase()));
   return mails.map((mail) => mail.BodyText.match(/\b\d{6}\b/)[0]);
 }
 
-/** Asks the page for a code and reads it from the mail that comes. */
+/** Requests a code on the page and reads it from the mail. */
 export async function askForCode(page, email) {
   await page.getByLabel("E-mail address").fill(email);
   await page.getByRole("button", { name: "Send me a code" }).click();
@@ -67,12 +67,12 @@ export async function settled(page) {
   await page.waitForFunction(() => ["profile", "keys", "wallets", "balances", "notifications"].every((id) => document.getElementById(id).dataset.state !== "loading"));
 }
 
-/** Lets the page get this answer from an endpoint, in place of the service's own. */
+/** Answers the page's requests to an endpoint in place of the service. */
 export function answer(page, path, body, status = 200) {
   return page.route((url) => url.pathname === `/api/${path}`, (route) => route.fulfill({ status, json: body }));
 }
 
-/** Sets one field of a row, as time would. */
+/** Sets one numeric field of a row. */
 export async function setNumber(table, pk, sk, field, value) {
   const response = await fetch(stack.dynamodb, {
     method: "POST",
@@ -93,7 +93,7 @@ export async function setNumber(table, pk, sk, field, value) {
   if (!response.ok) throw new Error(`DynamoDB: ${await response.text()}`);
 }
 
-/** What the default chain's node answers. */
+/** Calls a method of the default chain's node. */
 export async function askNode(method, params) {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const answer = await (await fetch(stack.rpc["8453"], { method: "POST", headers: { "content-type": "application/json" }, body })).json();
@@ -101,7 +101,7 @@ export async function askNode(method, params) {
   return answer.result;
 }
 
-/** Gives the page a wallet (EIP-1193) whose key the local chain's node holds. */
+/** Gives the page a wallet (EIP-1193), for which the local chain's node signs. */
 export async function giveWallet(page, account) {
   await page.exposeFunction("askNode", askNode);
   await page.addInitScript((account) => {
@@ -120,7 +120,7 @@ export async function giveWallet(page, account) {
   await page.reload();
 }
 
-/** Notifications and balances to look at. */
+/** Sample notifications and balances. */
 export const someNotifications = (address) => ({
   status: "success",
   notifications: [

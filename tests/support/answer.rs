@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-/// An answer of the service, read to its end.
+/// A response of the service with its body.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -20,13 +20,13 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// The paths of `errors[]`.
+    /// The fields of `errors[]`.
     pub fn failing_fields(&self) -> Vec<&str> {
         let errors = self.body["errors"].as_array().into_iter().flatten();
         errors.filter_map(|error| error["field"].as_str()).collect()
     }
 
-    /// Checks the one shape that every error has, and gives the answer back.
+    /// Asserts the status and the shape of an error.
     #[track_caller]
     pub fn expect_error(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{self:?}");

@@ -4,12 +4,12 @@ use uuid::Uuid;
 
 use crate::{Answer, Stack};
 
-/// An address that nobody has used.
+/// A new, unique e-mail address.
 pub fn unused_email() -> String {
     format!("{}@example.com", Uuid::new_v4().simple())
 }
 
-/// An artist with a token.
+/// A signed-in artist with an access token.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
     pub email: String,
@@ -18,7 +18,7 @@ pub struct SignedIn {
 }
 
 impl Stack {
-    /// Asks for a code and reads it from the mail that comes.
+    /// Requests a sign-in code and reads it from the mail.
     pub async fn code_for(&self, email: &str) -> String {
         let seen = self.mails_to(email).await.len();
         let answer = self.post_json("/oauth/code", &json!({"email": email})).await.expect_success();
@@ -37,7 +37,7 @@ impl Stack {
         SignedIn { email: email.to_owned(), token: text("token"), wallet: text("social_wallet") }
     }
 
-    /// An artist whom no other test knows.
+    /// A new artist, signed in.
     pub async fn new_artist(&self) -> SignedIn {
         self.sign_in(&unused_email()).await
     }

@@ -1,7 +1,7 @@
 use alloy::sol;
 
 sol! {
-    /// What collections say of themselves that only tests ask for.
+    /// View functions of collections that only tests call.
     #[sol(rpc)]
     interface Published {
         function contractURI() external view returns (string memory);

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::{Answer, Stack};
 
 impl Stack {
-    /// A collection that the key's artist makes, with a moment for each of these metadata URIs, in this order.
+    /// Creates a collection with a moment per metadata URI, in that order, and returns its address.
     pub async fn release(&self, key: &str, name: &str, uris: &[String]) -> String {
         let token = |uri: &String| {
             let sale = json!({"type": "fixedPrice", "pricePerToken": "1000", "saleStart": 0, "saleEnd": u64::MAX});
@@ -17,7 +17,7 @@ impl Stack {
         answer.body["contractAddress"].as_str().expect("an address").to_owned()
     }
 
-    /// Every row of a list, page by page as `Link` leads, from the field of that name; no page has more than `limit`.
+    /// All rows of a list's `field`, following `Link` from page to page; asserts that no page exceeds `limit`.
     pub async fn all_pages(&self, path: &str, field: &str, limit: usize) -> Vec<Value> {
         let mut url: reqwest::Url = format!("{}{path}&limit={limit}", self.map.api).parse().expect("a URL");
         let mut rows = Vec::new();
@@ -35,13 +35,13 @@ impl Stack {
     }
 }
 
-/// A document that is in its own URI, with content of this media type.
+/// A metadata document as a `data:` URI, whose content has this media type.
 pub fn document(name: &str, mime: &str) -> String {
     let document = json!({"name": name, "content": {"mime": mime, "uri": "ar://content"}});
     format!("data:application/json,{document}").replace(' ', "%20")
 }
 
-/// The names of an object's fields, in their order.
+/// The names of an object's fields, sorted.
 pub fn fields(value: &Value) -> Vec<&str> {
     let mut fields: Vec<_> = value.as_object().expect("an object").keys().map(String::as_str).collect();
     fields.sort_unstable();

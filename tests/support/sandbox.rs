@@ -13,32 +13,32 @@ use uuid::Uuid;
 
 use crate::Stack;
 
-/// One function running apart from the stack's own, with another environment or other tables.
+/// A separate instance of one function, with another environment or other tables.
 pub struct Sandbox {
     emulator: Emulator,
     binary: String,
-    /// Where its tables are.
+    /// The AWS endpoints that it uses.
     pub endpoints: Endpoints,
 }
 
 impl Sandbox {
-    /// `binary` with the stack's tables, and these variables in place of its own.
+    /// Runs `binary` with the stack's tables and the given variables in place of its own.
     pub async fn with_variables(stack: &Stack, binary: &str, variables: &[(&str, &str)]) -> Self {
         Self::with(stack, binary, variables, &stack.map.dynamodb).await
     }
 
-    /// `binary` with empty tables of its own.
+    /// Runs `binary` with its own empty tables.
     pub async fn with_empty_tables(stack: &Stack, binary: &str) -> Self {
         let database = empty_tables(stack).await;
         Self::with_database(stack, binary, &database.endpoint).await
     }
 
-    /// `binary` with the tables that are at another endpoint.
+    /// Runs `binary` with the tables at another endpoint.
     pub async fn with_database(stack: &Stack, binary: &str, dynamodb: &str) -> Self {
         Self::with(stack, binary, &[], dynamodb).await
     }
 
-    /// `binary` with these variables in place of its own, and with the tables that are at an endpoint.
+    /// Runs `binary` with the given variables in place of its own and the tables at an endpoint.
     pub async fn with(stack: &Stack, binary: &str, variables: &[(&str, &str)], dynamodb: &str) -> Self {
         let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() };
         let (paths, template) = (Paths::of_checkout(), template());
@@ -51,7 +51,7 @@ impl Sandbox {
         let mut variables_of_function: BTreeMap<_, _> =
             environment(function, &stack.map.names, endpoints.environment()).expect("its environment");
         for (name, value) in variables {
-            // Where services are is the stack's business; everything else, the template names.
+            // The template names every variable except the endpoints of AWS services.
             let is_known = name.starts_with("AWS_ENDPOINT_URL_");
             assert!(
                 is_known | variables_of_function.insert((*name).to_owned(), (*value).to_owned()).is_some(),
@@ -67,19 +67,19 @@ impl Sandbox {
         Invocation::of(self.emulator.url(), &self.binary).send(event).await.expect("the function returns")
     }
 
-    /// Asks the function's route for a query.
+    /// Invokes the function with its event file and this query string.
     pub async fn get(&self, query: &str) -> Value {
         let mut event = self.event();
         event["rawQueryString"] = json!(query);
         self.invoke(&event).await
     }
 
-    /// Sends the function a JSON body as API Gateway would, from a client at `source_ip`. Gives the status and the body.
+    /// Sends a JSON body as API Gateway would, from a client at `source_ip`. Returns the status and the body.
     pub async fn post(&self, source_ip: &str, body: &Value) -> (u16, Value) {
         self.post_with(source_ip, body, &[]).await
     }
 
-    /// The same with these headers.
+    /// [`Sandbox::post`] with headers.
     pub async fn post_with(&self, source_ip: &str, body: &Value, headers: &[(&str, &str)]) -> (u16, Value) {
         let mut event = self.event();
         for (name, value) in headers {
@@ -93,14 +93,14 @@ impl Sandbox {
         (status, body)
     }
 
-    /// The event of the function's event file.
+    /// The content of the function's event file.
     pub fn event(&self) -> Value {
         let path = Paths::of_checkout().root().join(format!("events/{}.json", self.binary));
         serde_json::from_str(&fs::read_to_string(path).expect("an event")).expect("JSON")
     }
 }
 
-/// A database of a test's own, with the template's tables.
+/// A separate database with the template's tables, empty.
 pub async fn empty_tables(stack: &Stack) -> LocalDatabase {
     let database = LocalDatabase::start().await.expect("a database");
     let endpoints = Endpoints { dynamodb: database.endpoint.clone(), ..stack.endpoints() };

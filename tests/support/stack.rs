@@ -10,18 +10,18 @@ use alloy::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use local::{cloud::Endpoints, mail, paths::Paths, stack::StackMap};
 use serde_json::Value;
-use shared::chain::contracts::Creator1155;
+use shared::chain::contracts::native::Creator1155;
 
 use crate::Answer;
 
-/// The running stack: the one that `make test` starts, or else that of `make run`.
+/// The running stack: that of `make test`, or else that of `make run`.
 pub struct Stack {
     pub map: StackMap,
     pub http: reqwest::Client,
 }
 
 impl Stack {
-    /// Each test has its own, since a client can't outlive the test's runtime.
+    /// Connects. Each test needs its own, since a client can't outlive the test's runtime.
     pub fn connect() -> Self {
         let map = env::var_os("MOMENTS_STACK").map_or_else(|| Paths::of_checkout().local("stack.json"), PathBuf::from);
         let map =
@@ -53,7 +53,7 @@ impl Stack {
         Answer::of(self.post(path).json(body)).await
     }
 
-    /// How many mails went to an address.
+    /// The mails sent to an address.
     pub async fn mails_to(&self, address: &str) -> Vec<mail::Mail> {
         mail::mails_to(&self.map.mail, address).await.expect("the mails are listed")
     }
@@ -70,7 +70,7 @@ impl Stack {
         aws_sdk_kms::Client::new(&self.endpoints().sdk_config(&self.map.aws).await)
     }
 
-    /// A row of a table, by its key.
+    /// Reads a row by its key.
     pub async fn row(
         &self,
         table: &str,
@@ -82,7 +82,7 @@ impl Stack {
         call.consistent_read(true).send().await.expect("the row can be read").item
     }
 
-    /// Sets one field of a row, as time or an operator would.
+    /// Sets one field of a row.
     pub async fn set(&self, table: &str, pk: &str, sk: &str, field: &str, value: AttributeValue) {
         let key = |value: &str| AttributeValue::S(value.to_owned());
         let call = self.dynamodb().await.update_item().table_name(table).key("pk", key(pk)).key("sk", key(sk));
@@ -90,12 +90,12 @@ impl Stack {
         call.expression_attribute_values(":value", value).send().await.expect("the row can be written");
     }
 
-    /// The default chain's node.
+    /// A client of the default chain's node.
     pub fn chain(&self) -> RootProvider {
         self.node_of("8453")
     }
 
-    /// A chain's node.
+    /// A client of a chain's node.
     pub fn node_of(&self, chain: &str) -> RootProvider {
         ProviderBuilder::default().connect_http(self.map.rpc[chain].parse().expect("a URL"))
     }
@@ -120,7 +120,7 @@ impl Stack {
         self.map.demo["comments"][name].as_str().and_then(|text| text.parse().ok()).expect("a comment id")
     }
 
-    /// Sends a transaction from an account that the node holds the key of, and waits until it is mined.
+    /// Sends a transaction from an unlocked account and waits until it is mined.
     pub async fn transact(&self, from: Address, to: Address, value: U256, call: impl SolCall) -> TransactionReceipt {
         self.submit(
             TransactionRequest::default().with_from(from).with_to(to).with_value(value).with_input(call.abi_encode()),
@@ -128,7 +128,7 @@ impl Stack {
         .await
     }
 
-    /// Sends a call that is encoded already, in the same way.
+    /// [`Stack::transact`] with an encoded call and no value.
     pub async fn send(&self, from: Address, to: Address, call: Vec<u8>) -> TransactionReceipt {
         self.submit(TransactionRequest::default().with_from(from).with_to(to).with_input(call)).await
     }
@@ -142,14 +142,14 @@ impl Stack {
                     assert!(receipt.status(), "the transaction reverted");
                     return receipt;
                 }
-                // The node gives two transactions of one account the same nonce when they come at once.
+                // The node assigns one nonce twice when an account's transactions arrive at once.
                 Err(error) => assert!(error.to_string().contains("nonce too low"), "{error}"),
             }
         }
         panic!("the node takes the transaction");
     }
 
-    /// Collects the first moment of a collection that asks for no more than the mint fee.
+    /// Collects token 1 of a collection for the mint fee alone.
     pub async fn collect(&self, collection: Address, collector: Address, comment: &str) {
         let fee = Creator1155::new(collection, self.chain()).mintFee().call().await.expect("the mint fee");
         let mint = Creator1155::mintCall {
@@ -162,7 +162,7 @@ impl Stack {
         self.transact(collector, collection, fee, mint).await;
     }
 
-    /// What is at `path`, once the indexer has read what makes it so.
+    /// Polls `path` for up to 15 seconds until its body fulfils the condition, and returns the body.
     pub async fn wait_until(&self, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let mut answer = None;
         for _ in 0..150 {
@@ -173,10 +173,10 @@ impl Stack {
             answer = Some(now);
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        panic!("{path} isn't so after 15 s: {answer:?}");
+        panic!("{path}: condition not met after 15 s: {answer:?}");
     }
 
-    /// The comment at `path` that is meant, once the indexer has read it.
+    /// Polls the comments at `path` for up to 10 seconds until one matches, and returns it.
     pub async fn wait_for_comment(&self, path: &str, is_meant: impl Fn(&Value) -> bool) -> Value {
         for _ in 0..100 {
             let page = Answer::of(self.get(path)).await.expect_success();

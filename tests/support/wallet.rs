@@ -6,8 +6,8 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use shared::chain::{
-    account::{FALLBACK_HANDLER, PROXY_FACTORY, SINGLETON},
-    contracts::{Safe, SafeProxyFactory},
+    contracts::native::{Safe, SafeProxyFactory},
+    wallet::{FALLBACK_HANDLER, PROXY_FACTORY, SINGLETON},
 };
 
 use crate::{Answer, SignedIn, Stack};
@@ -22,42 +22,42 @@ sol! {
 }
 
 impl Stack {
-    /// Asks for a message to sign with a wallet.
+    /// Requests a challenge for a wallet.
     pub async fn challenge(&self, artist: &SignedIn, body: &Value) -> Answer {
         Answer::of(self.post("/artists/wallets/challenge").bearer_auth(&artist.token).json(body)).await
     }
 
-    /// The message itself.
+    /// Requests a challenge, and returns the message to sign.
     pub async fn message_for(&self, artist: &SignedIn, wallet: Address) -> String {
         let answer = self.challenge(artist, &json!({"address": wallet})).await.expect_success();
         answer.body["message"].as_str().expect("a message").to_owned()
     }
 
-    /// Brings back what was signed.
+    /// Connects a wallet with a signed message.
     pub async fn prove(&self, artist: &SignedIn, message: &str, signature: &str) -> Answer {
         let body = json!({"message": message, "signature": signature});
         Answer::of(self.post("/artists/wallets").bearer_auth(&artist.token).json(&body)).await
     }
 
-    /// Connects a wallet, from the message to its signature.
+    /// Requests a challenge, signs it and connects the wallet.
     pub async fn connect_wallet(&self, artist: &SignedIn, wallet: &PrivateKeySigner) -> Answer {
         let message = self.message_for(artist, wallet.address()).await;
         self.prove(artist, &message, &personal_sign(wallet, &message)).await
     }
 
-    /// The artist's wallets.
+    /// Lists the artist's wallets.
     pub async fn wallets(&self, artist: &SignedIn) -> Vec<Value> {
         let answer = Answer::of(self.get("/artists/wallets").bearer_auth(&artist.token)).await.expect_success();
         answer.body["wallets"].as_array().expect("wallets").clone()
     }
 }
 
-/// A text's signature, as a wallet gives it to a page.
+/// Signs a text as `personal_sign` does (EIP-191).
 pub fn personal_sign(wallet: &PrivateKeySigner, text: &str) -> String {
     wallet.sign_message_sync(text.as_bytes()).expect("a signature").to_string()
 }
 
-/// A Safe of this one owner, deployed on the default chain by `sender`, an account that the node holds the key of.
+/// Deploys a Safe with one owner on the default chain; `sender` is an unlocked account.
 pub async fn safe_of(stack: &Stack, sender: Address, owner: Address) -> Address {
     let setup = Safe::setupCall {
         _owners: vec![owner],
@@ -77,10 +77,10 @@ pub async fn safe_of(stack: &Stack, sender: Address, owner: Address) -> Address 
     let receipt = stack.transact(sender, PROXY_FACTORY, U256::ZERO, create).await;
     let mut logs = receipt.inner.logs().iter().map(|log| &log.inner);
     let created = logs.find_map(|log| SafeMessages::ProxyCreation::decode_log(log).ok());
-    created.expect("the factory says what it made").proxy
+    created.expect("a ProxyCreation event").proxy
 }
 
-/// A text's signature as a Safe takes it for its own: its owner's, of the text's hash wrapped for this one Safe.
+/// Signs a text for a Safe: the owner signs the text's hash, wrapped for this Safe.
 pub async fn sign_as_safe(stack: &Stack, safe: Address, owner: &PrivateKeySigner, text: &str) -> String {
     let hash = eip191_hash_message(text);
     let wrapped = SafeMessages::new(safe, stack.chain()).getMessageHash(hash.abi_encode().into()).call().await;

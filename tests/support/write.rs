@@ -7,22 +7,22 @@ use alloy::{
 use local::workshop;
 use serde_json::{Value, json};
 use shared::chain::{
-    contracts::{Creator1155, Erc20, FixedPriceMinter},
-    permission::Permission,
+    contracts::native::{Creator1155, Erc20, FixedPriceMinter},
+    protocol::permission::Permission,
 };
 
 use uuid::Uuid;
 
 use crate::{Answer, SignedIn, Stack};
 
-/// An artist who can write: with an API key, and a collection that their account is an admin of.
+/// An artist with an API key and a collection that their account is an admin of.
 pub struct Writer {
     pub artist: SignedIn,
     pub key: String,
     pub collection: Address,
 }
 
-/// An artist who has made nothing.
+/// An artist with an API key and no collection.
 pub struct Collector {
     pub artist: SignedIn,
     pub key: String,
@@ -30,21 +30,21 @@ pub struct Collector {
 }
 
 sol! {
-    /// The currency of local chains, which anyone may mint.
+    /// The local chains' USDC, which anyone may mint.
     interface TestCurrency {
         function mint(address account, uint256 amount) external;
     }
 }
 
 impl Stack {
-    /// An artist with a key and a collection. Its one moment, token 1, sells for 1000 wei, for ever.
+    /// Creates an artist with a key and a collection. Its one moment, token 1, sells for 1000 wei without end.
     pub async fn new_writer(&self) -> Writer {
         let Collector { artist, key, .. } = self.new_collector().await;
         let collection = self.collection_of(&artist.wallet).await;
         Writer { artist, key, collection }
     }
 
-    /// A new collection that `wallet` is an admin of.
+    /// Creates a collection that `wallet` is an admin of.
     pub async fn collection_of(&self, wallet: &str) -> Address {
         let (token, minter) = (U256::ONE, self.contract("fixedPriceMinter"));
         let sale = FixedPriceMinter::setSaleCall {
@@ -73,7 +73,7 @@ impl Stack {
             .expect("a collection")
     }
 
-    /// An artist with a key and nothing else.
+    /// Creates an artist with a key.
     pub async fn new_collector(&self) -> Collector {
         let artist = self.new_artist().await;
         let answer = self.create_key(&artist, &json!({})).await.expect_success();
@@ -82,8 +82,7 @@ impl Stack {
         Collector { artist, key, account }
     }
 
-    /// Publishes a moment with this sale, as its artist would, in a collection of its own. `more` are further fields of
-    /// the token.
+    /// Publishes a moment with this sale in a new collection. `more` are further fields of the token.
     pub async fn publish(&self, key: &str, sale: Value, more: Value) -> Address {
         let mut token = json!({"tokenMetadataURI": "ipfs://bafysale/1.json", "salesConfig": sale});
         for (name, value) in more.as_object().into_iter().flatten() {
@@ -95,33 +94,33 @@ impl Stack {
         answer.body["contractAddress"].as_str().and_then(|text| text.parse().ok()).expect("an address")
     }
 
-    /// Sets what an account has of the chain's own currency, in wei.
+    /// Sets an account's balance of the native currency, in wei.
     pub async fn set_balance(&self, account: Address, wei: u64) {
         self.chain().anvil_set_balance(account, U256::from(wei)).await.expect("a balance");
     }
 
-    /// Gives an account so many millionths of a dollar.
+    /// Mints USDC to an account, in its smallest unit (10⁻⁶).
     pub async fn give_usdc(&self, account: Address, amount: u64) {
-        // Whoever gives at the same time must not take the same nonces.
-        let giver = Address::from_word(keccak256(Uuid::new_v4()));
-        self.chain().anvil_impersonate_account(giver).await.expect("an account");
-        self.set_balance(giver, 1_000_000_000_000_000_000).await;
+        // A sender per call, so that concurrent calls don't compete for nonces.
+        let sender = Address::from_word(keccak256(Uuid::new_v4()));
+        self.chain().anvil_impersonate_account(sender).await.expect("an account");
+        self.set_balance(sender, 1_000_000_000_000_000_000).await;
         let mint = TestCurrency::mintCall { account, amount: U256::from(amount) };
-        self.transact(giver, self.contract("usdc"), U256::ZERO, mint).await;
+        self.transact(sender, self.contract("usdc"), U256::ZERO, mint).await;
     }
 
-    /// What an account has, in millionths of a dollar.
+    /// An account's USDC balance, in its smallest unit (10⁻⁶).
     pub async fn usdc_of(&self, account: Address) -> U256 {
         Erc20::new(self.contract("usdc"), self.chain()).balanceOf(account).call().await.expect("a balance")
     }
 
-    /// How many of a collection's first moment an account has.
+    /// An account's balance of a collection's token 1.
     pub async fn tokens_of(&self, account: Address, collection: Address) -> U256 {
         let collection = Creator1155::new(collection, self.chain());
         collection.balanceOf(account, U256::ONE).call().await.expect("a balance")
     }
 
-    /// Sends a write, with these headers beside the API key.
+    /// Sends a write with the API key and further headers.
     pub async fn write(&self, path: &str, key: &str, body: &Value, headers: &[(&str, &str)]) -> Answer {
         let request = self.post(path).header("x-api-key", key).json(body);
         let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));

@@ -1,4 +1,4 @@
-//! How many events a second are indexed: a chain of 100,000 protocol events on anvil into the local tables.
+//! Measures the indexer's rate: 100,000 protocol events from an anvil chain into the local tables.
 
 use std::{fs, time::Instant};
 
@@ -22,9 +22,9 @@ use local::{
 use shared::{
     chain::{
         Chain,
-        account::{Call, batch},
-        contracts::{Creator1155, FixedPriceMinter},
+        contracts::native::{Creator1155, FixedPriceMinter},
         node::Node,
+        wallet::{Call, batch},
     },
     model::ChainId,
     store::{Artists, Table},
@@ -32,16 +32,15 @@ use shared::{
 use template::Template;
 
 const CHAIN: ChainId = ChainId(8453);
-/// Events that the chain must have at least.
+/// Least number of events on the chain.
 const EVENTS: usize = 100_000;
-/// Different collections, and different people who collect from them.
 const COLLECTIONS: usize = 40;
 const COLLECTORS: u64 = 5_000;
-/// Collects in one transaction, and the events of each: the transfer, the words, the purchase.
+/// Collects per transaction. Each has three events: transfer, comment and purchase.
 const COLLECTS: usize = 60;
 const EVENTS_A_COLLECT: usize = 3;
 const PRICE: u64 = 1_000_000;
-/// As public chains are configured.
+/// The default of public chains, in blocks.
 const REORG_DEPTH: u64 = 128;
 const GAS: u64 = 16_000_000;
 const BALANCE: U256 = uint!(1_000_000_000_000_000_000_000_U256);
@@ -54,7 +53,7 @@ async fn main() -> Result<(), Error> {
     let process = LocalChain::start(&paths, &paths.local("workshops/index-bench"), CHAIN).await?;
     contracts::deploy(&process.rpc_url, &chain, &Artifacts::compile(&paths).await?).await?;
     let start = Instant::now();
-    let blocks = live(&process.rpc_url, &chain).await?;
+    let blocks = make_events(&process.rpc_url, &chain).await?;
     println!("{blocks} blocks made in {:.0} s", start.elapsed().as_secs_f64());
 
     let mut follower = follower(&paths, &process.rpc_url, &chain).await?;
@@ -73,8 +72,8 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes a chain with that many events. Gives how many blocks it has.
-async fn live(rpc_url: &str, chain: &Chain) -> Result<u64, Error> {
+/// Fills the chain with events, and returns its number of blocks.
+async fn make_events(rpc_url: &str, chain: &Chain) -> Result<u64, Error> {
     let node: RootProvider = RootProvider::connect(rpc_url).await?;
     let mut collections = Vec::new();
     for index in 0..COLLECTIONS {
@@ -101,7 +100,7 @@ async fn live(rpc_url: &str, chain: &Chain) -> Result<u64, Error> {
     Ok(node.get_block_number().await? + 1)
 }
 
-/// What puts token 1 on sale for a price.
+/// The calls that put token 1 on sale for [`PRICE`].
 fn sale(chain: &Chain, index: usize) -> Vec<Vec<u8>> {
     let minter = chain.addresses.fixed_price_minter;
     let config = FixedPriceMinter::SalesConfig {
@@ -118,8 +117,8 @@ fn sale(chain: &Chain, index: usize) -> Vec<Vec<u8>> {
 }
 
 fn collect(chain: &Chain, collection: Address, number: usize, value: U256) -> Call {
-    let dice = keccak256(number.to_be_bytes());
-    let collector = u64::from_be_bytes(*dice.first_chunk().unwrap_or(&[0; 8])) % COLLECTORS;
+    let random = keccak256(number.to_be_bytes());
+    let collector = u64::from_be_bytes(*random.first_chunk().unwrap_or(&[0; 8])) % COLLECTORS;
     let collector = Address::from_word(keccak256(collector.to_be_bytes()));
     let mint = Creator1155::mintCall {
         minter: chain.addresses.fixed_price_minter,
@@ -131,7 +130,7 @@ fn collect(chain: &Chain, collection: Address, number: usize, value: U256) -> Ca
     Call { value, ..Call::new(collection, &mint) }
 }
 
-/// An indexer with empty tables.
+/// Creates an indexer with empty tables.
 async fn follower(paths: &Paths, rpc_url: &str, chain: &Chain) -> Result<Follower, Error> {
     let dynamodb = database::start().await?;
     let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };

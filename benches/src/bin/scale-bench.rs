@@ -1,6 +1,6 @@
-//! What reads and recounts cost among a million collectors and a million names.
+//! Measures the cost of rankings and search with a million collectors and a million names.
 //!
-//! The recount runs in a process of its own, so that its memory can be measured.
+//! Ranking runs in a second process, so that its memory can be measured.
 
 use std::{env, fs, time::Instant};
 
@@ -13,15 +13,18 @@ use shared::{
         Address, Amount, ArtistId, ChainId, EventId, FoldedName, Page, Payment, Period, Protocol, RankedBy, SortOrder,
         Spending,
     },
-    store::{BlockId, Journal, ListedArtist, RankedCollector, Ranking, RankingScope, Rankings, Search, Table, Unit},
+    store::{
+        BlockId, Journal, Leaderboard, LeaderboardScope, Leaderboards, ListedArtist, RankedCollector, Search, Table,
+        UnitOfWork,
+    },
 };
 use template::Template;
 
 const ARTISTS: u64 = 1_000_000;
 const PAYMENTS: u64 = 500;
-/// The Unix time of every payment.
+/// Time of every payment, in Unix seconds.
 const NOW: u64 = 1_800_000_000;
-/// Tells the second process where the tables are.
+/// Environment variable of the second process: the tables' endpoint.
 const RECOUNT_AT: &str = "RECOUNT_AT";
 
 #[tokio::main]
@@ -34,7 +37,7 @@ async fn main() -> Result<(), Error> {
     for by in RankedBy::EVERY {
         for order in SortOrder::BOTH {
             println!("{ARTISTS} collectors by {by} {order}");
-            page(Ranking { scope: RankingScope::All, period: Period::All, by, order }).await?;
+            page(Leaderboard { scope: LeaderboardScope::All, period: Period::All, by, order }).await?;
         }
     }
     for collectors in [ARTISTS / 1_000, ARTISTS] {
@@ -44,7 +47,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Searches in the middle of all names.
+/// Searches by prefix among all names.
 async fn search() -> Result<(), Error> {
     let (database, recorder) = tables().await?;
     let search = Search::new(table(&recorder.url, "ArtistTable").await);
@@ -60,8 +63,8 @@ async fn search() -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads pages of a ranking of everybody.
-async fn page(ranking: Ranking) -> Result<(), Error> {
+/// Reads pages of a ranking of all collectors.
+async fn page(ranking: Leaderboard) -> Result<(), Error> {
     let (database, recorder) = tables().await?;
     let set = ranking.set();
     let mut loader = set.loader();
@@ -70,7 +73,7 @@ async fn page(ranking: Ranking) -> Result<(), Error> {
         .filter_map(|collector| loader.member(ranking.place(collector.artist_id, collector.spending), &collector).ok());
     database.load("ChainTable", rows)?;
     database.load("ChainTable", loader.finish()?)?;
-    let rankings = Rankings::new(table(&recorder.url, "ChainTable").await);
+    let rankings = Leaderboards::new(table(&recorder.url, "ChainTable").await);
     for number in ["1", "2", "25000", "50000"] {
         let page = Page { limit: "20".parse()?, number: number.parse()? };
         let shown = rankings.page(ranking, page).await?;
@@ -79,16 +82,16 @@ async fn page(ranking: Ranking) -> Result<(), Error> {
     Ok(())
 }
 
-/// Counts new payments of new collectors among those who are ranked already.
+/// Ranks payments of new collectors among `collectors` existing ones.
 async fn count_new(collectors: u64) -> Result<(), Error> {
     let (database, recorder) = tables().await?;
     for by in RankedBy::EVERY {
         for order in SortOrder::BOTH {
             for period in Period::EVERY {
-                let ranking = Ranking { scope: RankingScope::All, period, by, order };
+                let ranking = Leaderboard { scope: LeaderboardScope::All, period, by, order };
                 let set = ranking.set();
                 let mut loader = set.loader();
-                // Counting reads no member but those whose places change: the trees are enough.
+                // Ranking reads only the members whose places change, so the trees are enough.
                 for collector in (0..collectors).map(collector) {
                     loader.member(ranking.place(collector.artist_id, collector.spending), &())?;
                 }
@@ -97,7 +100,7 @@ async fn count_new(collectors: u64) -> Result<(), Error> {
         }
     }
     let chain_table = table(&database.endpoint, "ChainTable").await;
-    let mut unit = Unit::new(chain_table.clone());
+    let mut unit = UnitOfWork::new(chain_table.clone());
     let mut journal = Journal::new(chain_table, ChainId::DEFAULT);
     journal.open(&mut unit).await?;
     for number in 0..PAYMENTS {
@@ -111,7 +114,7 @@ async fn count_new(collectors: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// The recount, and what memory it took.
+/// Runs the ranker, and prints its calls and peak memory.
 async fn recount(endpoint: &str) -> Result<(), Error> {
     let chains: Chains = format!(r#"[{{"id": {}}}]"#, ChainId::DEFAULT).parse()?;
     let chains = chains.iter().cloned().collect();

@@ -1,7 +1,7 @@
-//! How many writes a second go through one lane and through four, and how many AWS calls each takes.
+//! Measures writes per second through one lane and through four, and the AWS calls of a write.
 //!
-//! The chain makes a block a second, as fast chains do. A lane has at most [`MAX_OPEN`] transactions open, so one lane
-//! can't do more than that in a block, whatever the machine; several can.
+//! The chain makes a block per second. A lane has at most [`MAX_OPEN`] open transactions, which bounds its writes per
+//! block on any machine.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,17 +13,16 @@ use futures::future::{join_all, try_join_all};
 use local::{Error, cloud::Endpoints, recorder::Recorder, workshop::Workshop};
 use shared::{
     chain::{
-        account::Call,
-        contracts::Creator1155,
-        engine::{Engine, Outcome, Write},
-        policy::Policy,
+        contracts::native::Creator1155,
+        transaction::{Outcome, Policy, TransactionSender, WriteRequest},
+        wallet::Call,
     },
     store::{Answer, Artist, MAX_OPEN},
 };
 
 const LANES: usize = 4;
 const SECONDS_A_BLOCK: u64 = 1;
-/// How long each measurement lasts.
+/// Length of each measurement.
 const DURATION: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -34,12 +33,12 @@ async fn main() -> Result<(), Error> {
     let artists = try_join_all((0..LANES * MAX_OPEN).map(|index| workshop.artist(index % LANES))).await?;
     let collection = workshop.collection(&artists).await?;
 
-    let engine = workshop.engine(&workshop.rpc_url, boundless())?;
+    let sender = workshop.sender(&workshop.rpc_url, boundless())?;
     for artist in &artists {
-        write(&engine, artist, collection, "ar://deploys-the-account").await?;
+        write(&sender, artist, collection, "ar://deploys-the-account").await?;
     }
     println!(
-        "{} AWS calls for a write that nobody is in the way of",
+        "{} AWS calls for a write without contention",
         calls_of_one_write(&workshop, &artists[0], collection).await?
     );
 
@@ -49,21 +48,25 @@ async fn main() -> Result<(), Error> {
     let mut rates = Vec::new();
     for lanes in [1, LANES] {
         let clients = artists.iter().enumerate().filter(|(index, _)| index % LANES < lanes).map(|(_, artist)| artist);
-        let rate = writes_a_second(&engine, clients, collection).await;
+        let rate = writes_a_second(&sender, clients, collection).await;
         println!("{rate:5.1} writes a second through {lanes} lane(s), a block every {SECONDS_A_BLOCK} s");
         rates.push(rate);
     }
-    println!("four lanes do {:.1} times what one does", rates[1] / rates[0]);
+    println!("four lanes do {:.1} times the writes of one", rates[1] / rates[0]);
     Ok(())
 }
 
-/// Each client writes again as soon as its last write is mined.
-async fn writes_a_second(engine: &Engine, clients: impl Iterator<Item = &Artist>, collection: Address) -> f64 {
+/// Each client sends its next write as soon as the last one is mined.
+async fn writes_a_second(
+    sender: &TransactionSender,
+    clients: impl Iterator<Item = &Artist>,
+    collection: Address,
+) -> f64 {
     let start = Instant::now();
     let done = join_all(clients.map(async |artist| {
         let mut done = 0_u32;
         while start.elapsed() < DURATION {
-            match write(engine, artist, collection, &format!("ar://{done}")).await {
+            match write(sender, artist, collection, &format!("ar://{done}")).await {
                 Ok(()) => done += 1,
                 Err(error) => eprintln!("not written: {error}"),
             }
@@ -74,25 +77,25 @@ async fn writes_a_second(engine: &Engine, clients: impl Iterator<Item = &Artist>
     f64::from(done) / start.elapsed().as_secs_f64()
 }
 
-async fn write(engine: &Engine, artist: &Artist, collection: Address, uri: &str) -> Result<(), Error> {
+async fn write(sender: &TransactionSender, artist: &Artist, collection: Address, uri: &str) -> Result<(), Error> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-    let transactions = engine.transactions();
-    let caller = transactions.caller(artist.artist_id, engine.chain().id, Some(artist.lane), None, now).await?;
+    let transactions = sender.transactions();
+    let caller = transactions.caller(artist.artist_id, sender.chain().id, Some(artist.lane), None, now).await?;
     let update = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: uri.to_owned() };
     let calls = vec![Call::new(collection, &update)];
-    let write = Write { caller: caller.ok_or("no artist")?, calls, replay: None };
+    let write = WriteRequest { caller: caller.ok_or("no artist")?, calls, replay: None };
     let answer = |outcome: &Outcome| Answer { status: 200, body: format!("{:?}", outcome.end) };
-    let answer = engine.write(write, now, PATIENCE, answer).await?;
+    let answer = sender.write(write, now, PATIENCE, answer).await?;
     if answer.body.starts_with("Mined") { Ok(()) } else { Err(answer.body.into()) }
 }
 
-/// Those of the engine; the endpoint's own are one more, for the API key.
+/// Counts the sender's calls; an endpoint makes one more, for the API key.
 async fn calls_of_one_write(workshop: &Workshop, artist: &Artist, collection: Address) -> Result<usize, Error> {
     let dynamodb = Recorder::in_front_of(&workshop.endpoints.dynamodb).await?;
     let kms = Recorder::in_front_of(&workshop.endpoints.aws).await?;
     let endpoints = Endpoints { aws: kms.url.clone(), dynamodb: dynamodb.url.clone() };
-    let engine = workshop.engine_at(&endpoints, &workshop.rpc_url, boundless()).await?;
-    write(&engine, artist, collection, "ar://counted").await?;
+    let sender = workshop.sender_at(&endpoints, &workshop.rpc_url, boundless()).await?;
+    write(&sender, artist, collection, "ar://counted").await?;
     Ok(dynamodb.take().len() + kms.take().len())
 }
 

@@ -1,4 +1,4 @@
-//! Contracts as compilers left them in files.
+//! Compiled contracts.
 
 use std::path::{Path, PathBuf};
 
@@ -12,21 +12,18 @@ use crate::{
     paths::Paths,
 };
 
-/// Where compiled contracts are.
+/// The folders of compiled contracts.
 pub struct Artifacts {
-    /// The folder that npm installs into.
+    /// Folder of the installed npm packages.
     pub node_modules: PathBuf,
-    /// The folder that `contracts/compile.mjs` writes into.
+    /// Output folder of `contracts/compile.mjs`.
     pub compiled: PathBuf,
 }
 
 impl Artifacts {
-    /// Those of the checkout: what npm installed, and the service's own, compiled now if they have changed.
-    ///
-    /// # Errors
-    /// When Node.js isn't there or the contracts don't compile.
+    /// Compiles the checkout's own contracts where they have changed.
     pub async fn compile(paths: &Paths) -> Result<Self, Error> {
-        // Of several at the same time one compiles, the others find it done.
+        // One caller compiles; concurrent ones wait and find the output.
         static COMPILING: Mutex<()> = Mutex::const_new(());
         let _compiling = COMPILING.lock().await;
         let compiled = paths.local("contracts");
@@ -39,25 +36,24 @@ impl Artifacts {
         Ok(Self { node_modules: paths.node_modules(), compiled })
     }
 
-    /// The bytecode of a contract that `contracts/compile.mjs` compiled, in hexadecimal digits.
+    /// Bytecode of a contract that `contracts/compile.mjs` compiled, as hex.
     pub(crate) fn compiled(&self, contract: &'static str, name: &str) -> Result<String, StepError> {
         bytecode(contract, &self.compiled.join(format!("{name}.json")))
     }
 
-    /// The bytecode of a contract that an npm package has, in hexadecimal digits.
+    /// Bytecode of a contract in an npm package, as hex.
     pub(crate) fn packaged(&self, contract: &'static str, file: &str) -> Result<String, StepError> {
         bytecode(contract, &self.node_modules.join(file))
     }
 }
 
-/// What deploys a contract: its bytecode, given in hexadecimal digits, and its constructor's arguments.
+/// Creation code: bytecode, given as hex, and constructor arguments.
 pub(super) fn creation_code(contract: &'static str, code: &str, arguments: &[u8]) -> Result<Vec<u8>, StepError> {
     let mut creation = hex::decode(code).map_err(during(contract))?;
     creation.extend_from_slice(arguments);
     Ok(creation)
 }
 
-/// The bytecode that a compiler wrote, in hexadecimal digits.
 fn bytecode(contract: &'static str, file: &Path) -> Result<String, StepError> {
     #[derive(Deserialize)]
     struct Artifact {

@@ -1,4 +1,4 @@
-//! Revenue splits.
+//! The contracts of revenue splits.
 
 use alloy::sol_types::SolValue;
 use shared::chain::ChainAddresses;
@@ -7,7 +7,7 @@ use super::Deployment;
 use crate::node::StepError;
 
 impl Deployment<'_> {
-    /// The factory of splits, and the code that those share.
+    /// The factory of splits, and their implementation contract.
     pub(super) async fn splits(&mut self, addresses: &ChainAddresses) -> Result<(), StepError> {
         let contract = "splitFactory";
         let split = self.create(contract, &self.artifacts.compiled(contract, "PushSplit")?, &[]).await?;
@@ -109,7 +109,7 @@ mod tests {
 
     /// Selectors and topics as in <https://github.com/0xSplits/splits-contracts-monorepo>, `packages/splits-v2`.
     #[test]
-    fn the_interface_is_that_of_the_deployed_factory() {
+    fn selectors_match_the_public_factory() {
         assert_eq!(SplitFactory::createSplitCall::SELECTOR, hex!("2556fa39"));
         assert_eq!(SplitFactory::createSplitDeterministicCall::SELECTOR, hex!("f79918b0"));
         assert_eq!(SplitFactory::predictDeterministicAddress_0Call::SELECTOR, hex!("e9889edd"));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_split_is_made_once_where_it_was_predicted() -> Result<(), Error> {
+    async fn split_is_deployed_once_at_the_predicted_address() -> Result<(), Error> {
         let (_anvil, node, chain) = started().await?;
         let factory = SplitFactory::new(chain.addresses.split_factory, &node);
         let predicted = factory.predictDeterministicAddress_0(two_to_one(), OWNER, SALT).call().await?;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_split_of_unequal_lists_or_a_wrong_sum_is_refused() -> Result<(), Error> {
+    async fn split_with_unequal_lists_or_a_wrong_sum_is_refused() -> Result<(), Error> {
         let (_anvil, node, chain) = started().await?;
         let factory = SplitFactory::new(chain.addresses.split_factory, &node);
         let refusal = async |split| {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_split_pays_each_recipient_its_part() -> Result<(), Error> {
+    async fn distribution_pays_each_recipient_their_share() -> Result<(), Error> {
         let (_anvil, node, chain) = started().await?;
         let factory = SplitFactory::new(chain.addresses.split_factory, &node);
         let address = factory.predictDeterministicAddress_0(two_to_one(), OWNER, SALT).call().await?;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_distributes_gets_the_incentive() -> Result<(), Error> {
+    async fn distributor_receives_the_incentive() -> Result<(), Error> {
         let (_anvil, node, chain) = started().await?;
         let factory = SplitFactory::new(chain.addresses.split_factory, &node);
         let with_incentive = SplitFactory::Split { distributionIncentive: 10_000, ..two_to_one() };

@@ -1,4 +1,4 @@
-//! The timed sale strategy: its published source, with a token that opens no secondary market.
+//! The timed sale strategy: its published source, with a token that has no secondary market.
 
 use alloy::sol;
 use shared::chain::ChainAddresses;
@@ -14,7 +14,7 @@ sol! {
 }
 
 impl Deployment<'_> {
-    /// The strategy, and the code that the tokens of its sales share.
+    /// The strategy, and the implementation contract of its sales' tokens.
     pub(super) async fn timed_sale(&mut self, addresses: &ChainAddresses) -> Result<(), StepError> {
         let contract = "timedMinter";
         let token = self.create(contract, &self.artifacts.compiled(contract, "TimedSaleToken")?, &[]).await?;
@@ -40,7 +40,7 @@ mod tests {
     use shared::{
         chain::{
             Chains,
-            contracts::{Creator1155, CreatorFactory, MintCommenter::MintComment, TimedMinter},
+            contracts::native::{Creator1155, CreatorFactory, MintCommenter::MintComment, TimedMinter},
         },
         model::ChainId,
     };
@@ -65,7 +65,7 @@ mod tests {
     const COLLECTOR: Address = Address::repeat_byte(0xc0);
 
     #[tokio::test]
-    async fn a_timed_sale_is_set_with_its_collection_and_collected_from_with_a_comment() -> Result<(), Error> {
+    async fn timed_sale_is_set_at_creation_and_collected_from_with_a_comment() -> Result<(), Error> {
         let chains: Chains = r#"[{"id": 1}]"#.parse()?;
         let chain = chains.get(ChainId(1))?;
         let anvil = Anvil::with_contracts(chain).await?;

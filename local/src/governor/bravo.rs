@@ -1,4 +1,4 @@
-//! A governor made of OpenZeppelin's parts, with a timelock as its executor.
+//! A governor built from OpenZeppelin's contracts, with a timelock as its executor.
 
 use alloy::{
     primitives::{Address, B256, U256, keccak256},
@@ -33,7 +33,7 @@ pub(super) async fn deploy(rpc_url: &str, artifacts: &Artifacts) -> Result<Local
     let contract = "bravoGovernor";
     let arguments = (token, executor, U256::from(VOTING_PERIOD)).abi_encode_params();
     let governor = deployment.create(contract, &artifacts.compiled(contract, "BravoGovernor")?, &arguments).await?;
-    // The governor names its executor as it is made, so that the executor learns of it only now.
+    // The governor's constructor takes the executor, so the role can only be granted afterwards.
     let proposer_role: B256 = keccak256("PROPOSER_ROLE");
     let permission = Timelock::grantRoleCall { role: proposer_role, account: governor };
     deployment.call(contract, executor, &permission).await?;

@@ -1,4 +1,4 @@
-//! The Nouns governor, from its published builds.
+//! The Nouns governor, from its published build.
 
 use alloy::{
     primitives::{Address, U256, address, aliases::U48, uint},
@@ -17,15 +17,16 @@ use crate::{
 const GOVERNOR: Address = address!("6f3E6272A167e8AcCb32072d08E0957F9c79223d");
 const EXECUTOR: Address = address!("b1a32FC9F9D8b2cf86C068Cae13108809547ef71");
 
-// Where the contracts keep what is written past their own rules. Placed without their constructors they have no
-// administrator who could set them up, and the shortest vote that the governor accepts is a day.
+// Storage slots that are set directly: without their constructors the contracts have no admin, and the shortest voting
+// period that the governor accepts is a day.
 const ADMIN_SLOT: U256 = uint!(0_U256);
 const VOTING_PERIOD_SLOT: U256 = uint!(5_U256);
-/// The shortest vote that the governor accepts, in blocks.
+/// The shortest voting period that the governor accepts, in blocks.
 const MIN_VOTING_PERIOD: U256 = uint!(5_760_U256);
-/// The shortest delay that the executor's constructor accepts, in seconds. It isn't kept: nothing but the code is.
+/// The shortest delay that the executor's constructor accepts, in seconds. Its storage isn't kept, so there is no
+/// delay.
 const MIN_DELAY: U256 = uint!(172_800_U256);
-/// The smallest share of all votes that the governor accepts as a quorum, in hundredths of a percent.
+/// The smallest quorum that the governor accepts, in hundredths of a percent of all votes.
 const QUORUM_BPS: U256 = uint!(200_U256);
 
 sol! {
@@ -74,7 +75,7 @@ pub(super) async fn deploy(rpc_url: &str, artifacts: &Artifacts) -> Result<Local
     Ok(LocalGovernor { governor: GOVERNOR, executor: EXECUTOR, proposer: DEPLOYER })
 }
 
-/// What votes, with one for every account. Its look is left out.
+/// Deploys the voting token and mints one per account, without artwork.
 async fn token(deployment: &Deployment<'_>) -> Result<Address, StepError> {
     let contract = "governorToken";
     let code = deployment.artifacts.compiled(contract, "NounsTokenHarness")?;

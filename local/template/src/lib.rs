@@ -1,5 +1,5 @@
-//! Reads `template.yaml`: its routes, functions and resources, with references resolved. Only what the template uses of
-//! CloudFormation is understood, and anything else is an error.
+//! Reads `template.yaml`: its routes, functions and resources, with references resolved. It supports only the parts of
+//! CloudFormation that the template uses; anything else is an error.
 #![warn(missing_docs)]
 
 mod policy;
@@ -12,21 +12,21 @@ use std::{collections::BTreeMap, str::FromStr};
 
 use serde_norway::Value;
 
-/// What can be wrong with a template.
+/// Errors of reading a template.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     /// Not YAML.
     #[error("template.yaml: {0}")]
     Yaml(#[from] serde_norway::Error),
-    /// Something that is needed isn't there.
+    /// A required property is missing.
     #[error("template.yaml: {0} is missing")]
     Missing(String),
-    /// A reference or function that isn't understood.
+    /// An unknown reference or function.
     #[error("template.yaml: can't resolve {0}")]
     Unresolved(String),
 }
 
-/// The template.
+/// A parsed template.
 pub struct Template {
     document: Value,
 }
@@ -34,58 +34,86 @@ pub struct Template {
 /// A route of the HTTP API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Stage of its API, which is the first segment of its URL.
+    /// Stage of its API: the first segment of the URL's path.
     pub stage: String,
     /// HTTP method, in capitals.
     pub method: String,
     /// Path after the stage, such as `/collections/{network}/{contract}`.
     pub path: String,
-    /// Binary that answers.
+    /// Binary of the function that answers.
     pub binary: String,
 }
 
 /// A Lambda function.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// Name of its resource.
+    /// Logical id of its resource.
     pub logical_id: String,
     /// Name of its binary.
     pub binary: String,
-    /// Its environment, with references not yet resolved.
+    /// Its environment, with unresolved references.
     pub environment: BTreeMap<String, Value>,
-    /// Whether requests that match no route go to it.
+    /// Whether it answers requests that match no route.
     pub is_default_route: bool,
     /// Whether it runs on a schedule.
     pub is_scheduled: bool,
-    /// What its role allows, policy by policy.
+    /// Expressions of its schedules, such as `rate(1 minute)`.
+    pub schedules: Vec<String>,
+    /// Longest run, in seconds.
+    pub timeout: u64,
+    /// Memory size in MB.
+    pub memory_size: u32,
+    /// Reserved concurrency, if it has any.
+    pub reserved_concurrency: Option<usize>,
+    /// Retries of asynchronous invocations.
+    pub max_retries: u32,
+    /// Statements of its role, by policy.
     pub policies: Vec<Vec<Statement>>,
 }
 
-/// Which pages of other sites may call an HTTP API, and what they get to see.
+/// A throttle of an HTTP API's route.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Throttle {
+    /// Requests a second in the long run.
+    pub rate: f64,
+    /// Requests at once.
+    pub burst: f64,
+}
+
+/// The throttles of an HTTP API.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Throttles {
+    /// That of every route without its own.
+    pub default: Option<Throttle>,
+    /// Those of routes, by method and path.
+    pub routes: BTreeMap<(String, String), Throttle>,
+}
+
+/// CORS settings of an HTTP API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cors {
-    /// Their origins, or `*`.
+    /// Allowed origins, or `*`.
     pub allow_origins: Vec<String>,
-    /// What they may call with.
+    /// Allowed methods.
     pub allow_methods: Vec<String>,
-    /// Headers that they may send.
+    /// Allowed request headers.
     pub allow_headers: Vec<String>,
-    /// Headers of answers that they may read.
+    /// Response headers that pages may read.
     pub expose_headers: Vec<String>,
-    /// For how many seconds a browser need not ask again.
+    /// Seconds that a browser may cache a preflight.
     pub max_age: u64,
 }
 
-/// A resource of some type.
+/// A resource of the template.
 #[derive(Debug, Clone, Copy)]
 pub struct Resource<'a> {
-    /// Its name in the template.
+    /// Logical id.
     pub logical_id: &'a str,
-    /// The condition under which it is made; always unless given.
+    /// Name of the condition under which it is created; `None` for always.
     pub condition: Option<&'a str>,
-    /// What becomes of it when it leaves the stack.
+    /// `DeletionPolicy`: what happens when it leaves the stack.
     pub deletion_policy: Option<&'a str>,
-    /// What becomes of the one that another takes the place of.
+    /// `UpdateReplacePolicy`: what happens when it is replaced.
     pub update_replace_policy: Option<&'a str>,
     /// Its properties.
     pub properties: &'a Value,
@@ -102,7 +130,7 @@ impl FromStr for Template {
 }
 
 impl Template {
-    /// The resources of a type, in the template's order.
+    /// All resources of a type, in the template's order.
     pub fn resources<'a>(&'a self, r#type: &'a str) -> impl Iterator<Item = Resource<'a>> {
         let resources = self.document.get("Resources").and_then(Value::as_mapping).into_iter().flatten();
         resources.filter_map(move |(id, resource)| {
@@ -126,11 +154,7 @@ impl Template {
             .collect()
     }
 
-    /// What the template's names stand for: these, the parameters' defaults where they say nothing, and the conditions that
-    /// follow from both.
-    ///
-    /// # Errors
-    /// When a condition can't be resolved.
+    /// Values by name: the given ones, the defaults of other parameters, and the outcomes of all conditions.
     pub fn names(
         &self,
         given: impl IntoIterator<Item = (String, String)>,
@@ -146,10 +170,7 @@ impl Template {
         Ok(names)
     }
 
-    /// The HTTP API's answer to other sites; `None` when it lets none in. `names` are those of [`Template::names`].
-    ///
-    /// # Errors
-    /// When a part of it is missing.
+    /// CORS settings of the HTTP API; `None` when it has none. `names` come from [`Template::names`].
     pub fn cors(&self, names: &BTreeMap<String, String>) -> Result<Option<Cors>, TemplateError> {
         let api = self.resources("AWS::Serverless::HttpApi").next();
         let cors = api.and_then(|api| api.properties.get("CorsConfiguration"));
@@ -166,10 +187,30 @@ impl Template {
         }))
     }
 
+    /// Throttles of the HTTP API. `names` come from [`Template::names`].
+    pub fn throttles(&self, names: &BTreeMap<String, String>) -> Result<Throttles, TemplateError> {
+        let throttle = |settings: &Value| {
+            let part = |name: &str| match settings.get(name).map(|value| resolve(value, names)).transpose()? {
+                Some(value) => value.parse().map(Some).map_err(|_| missing("HttpApi", name)),
+                None => Ok(None),
+            };
+            let (rate, burst) = (part("ThrottlingRateLimit")?, part("ThrottlingBurstLimit")?);
+            Ok::<_, TemplateError>(rate.zip(burst).map(|(rate, burst)| Throttle { rate, burst }))
+        };
+        let api = self.resources("AWS::Serverless::HttpApi").next();
+        let default = api.and_then(|api| api.properties.get("DefaultRouteSettings"));
+        let mut routes = BTreeMap::new();
+        for event in self.resources("AWS::Serverless::Function").flat_map(|function| function.events("HttpApi")) {
+            let part = |name: &str| event.get(name).and_then(scalar);
+            let settings = event.get("RouteSettings").map(throttle).transpose()?.flatten();
+            if let (Some(method), Some(path), Some(settings)) = (part("Method"), part("Path"), settings) {
+                routes.insert((method.to_uppercase(), path), settings);
+            }
+        }
+        Ok(Throttles { default: default.map(throttle).transpose()?.flatten(), routes })
+    }
+
     /// All functions.
-    ///
-    /// # Errors
-    /// When one doesn't say which binary it is.
     pub fn functions(&self) -> Result<Vec<Function>, TemplateError> {
         let globals = at(&self.document, "Globals.Function.Environment.Variables");
         let function = |resource: Resource<'_>| {
@@ -182,18 +223,39 @@ impl Template {
             let environment =
                 variables.filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone()))).collect();
             let is_default_route = resource.events("HttpApi").any(|event| event.get("Path").is_none());
-            let is_scheduled = resource.events("ScheduleV2").next().is_some();
+            let schedules = resource.events("ScheduleV2").map(|event| {
+                event
+                    .get("ScheduleExpression")
+                    .and_then(scalar)
+                    .ok_or_else(|| missing(&logical_id, "ScheduleExpression"))
+            });
+            let schedules: Vec<_> = schedules.collect::<Result<_, _>>()?;
+            let property = |name: &str| {
+                let global = || at(&self.document, &format!("Globals.Function.{name}"));
+                at(resource.properties, name).or_else(global).and_then(Value::as_u64)
+            };
             let policies = policy::policies(resource.properties.get("Policies"))
                 .ok_or_else(|| missing(&logical_id, "a readable policy"))?;
-            Ok(Function { logical_id, binary, environment, is_default_route, is_scheduled, policies })
+            let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+            Ok(Function {
+                binary,
+                environment,
+                is_default_route,
+                is_scheduled: !schedules.is_empty(),
+                schedules,
+                // Lambda's defaults.
+                timeout: property("Timeout").unwrap_or(3),
+                memory_size: property("MemorySize").map_or(128, small),
+                reserved_concurrency: property("ReservedConcurrentExecutions").and_then(|most| most.try_into().ok()),
+                max_retries: property("EventInvokeConfig.MaximumRetryAttempts").map_or(2, small),
+                policies,
+                logical_id,
+            })
         };
         self.resources("AWS::Serverless::Function").map(function).collect()
     }
 
-    /// All routes, but for the default one, which has neither method nor path.
-    ///
-    /// # Errors
-    /// When a route lacks a part.
+    /// All routes except the default one, which has neither method nor path.
     pub fn routes(&self) -> Result<Vec<Route>, TemplateError> {
         let mut routes = Vec::new();
         for (resource, function) in self.resources("AWS::Serverless::Function").zip(self.functions()?) {
@@ -228,10 +290,7 @@ impl<'a> Resource<'a> {
             .filter_map(|(_, event)| event.get("Properties"))
     }
 
-    /// Whether it is made, with the conditions that [`Template::names`] has added.
-    ///
-    /// # Errors
-    /// When its condition isn't among `names`.
+    /// Whether it is created, by the conditions in [`Template::names`].
     pub fn is_made(&self, names: &BTreeMap<String, String>) -> Result<bool, TemplateError> {
         self.condition.map_or(Ok(true), |condition| resolve::holds(condition, names))
     }
@@ -267,12 +326,13 @@ Parameters:
   Pages: { Type: String, Default: "https://a.example,https://b.example" }
 Conditions: { HasPages: !Not [!Equals [!Ref Pages, ""]] }
 Globals:
-  Function: { Environment: { Variables: { LEVEL: !Ref Level } } }
+  Function: { Timeout: 29, Environment: { Variables: { LEVEL: !Ref Level } } }
 Resources:
   Api:
     Type: AWS::Serverless::HttpApi
     Properties:
       StageName: api
+      DefaultRouteSettings: { ThrottlingRateLimit: !Ref Limit, ThrottlingBurstLimit: 60 }
       CorsConfiguration: !If
         - HasPages
         - { AllowOrigins: !Split [",", !Ref Pages], AllowMethods: [GET], AllowHeaders: [a, b], ExposeHeaders: [c], MaxAge: 600 }
@@ -283,11 +343,21 @@ Resources:
     Properties:
       Environment: { Variables: { TABLE: !Ref Table, ARN: !GetAtt Table.Arn, URL: !Sub "x/${Table}/y/${Limit}" } }
       Events:
-        Route: { Type: HttpApi, Properties: { ApiId: !Ref Api, Method: get, Path: "/things/{id}" } }
+        Route:
+          Type: HttpApi
+          Properties:
+            ApiId: !Ref Api
+            Method: get
+            Path: "/things/{id}"
+            RouteSettings: { ThrottlingRateLimit: 5, ThrottlingBurstLimit: 10 }
   RestFunction:
     Type: AWS::Serverless::Function
     Metadata: { BuildProperties: { Binary: rest } }
     Properties:
+      Timeout: 60
+      MemorySize: 512
+      ReservedConcurrentExecutions: 1
+      EventInvokeConfig: { MaximumRetryAttempts: 0 }
       Events:
         Default: { Type: HttpApi, Properties: { ApiId: !Ref Api } }
         Clock: { Type: ScheduleV2, Properties: { ScheduleExpression: rate(1 minute) } }
@@ -311,7 +381,27 @@ Resources:
     }
 
     #[test]
-    fn the_pages_that_may_call_are_read_from_a_parameter() {
+    fn limits_are_the_functions_own_the_globals_or_the_defaults() {
+        let functions = YAML.parse::<Template>().unwrap().functions().unwrap();
+        let limits = |function: &Function| {
+            (function.timeout, function.memory_size, function.reserved_concurrency, function.max_retries)
+        };
+        assert_eq!(limits(&functions[0]), (29, 128, None, 2));
+        assert_eq!(limits(&functions[1]), (60, 512, Some(1), 0));
+        assert_eq!(functions[1].schedules, ["rate(1 minute)"]);
+    }
+
+    #[test]
+    fn throttles_are_read_with_their_references() {
+        let template: Template = YAML.parse().unwrap();
+        let throttles = template.throttles(&template.names([]).unwrap()).unwrap();
+        assert_eq!(throttles.default, Some(Throttle { rate: 30.0, burst: 60.0 }));
+        let route = ("GET".to_owned(), "/things/{id}".to_owned());
+        assert_eq!(throttles.routes, [(route, Throttle { rate: 5.0, burst: 10.0 })].into());
+    }
+
+    #[test]
+    fn cors_origins_are_read_from_a_parameter() {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let cors = Cors {
             allow_origins: texts(&["https://a.example", "https://b.example"]),
@@ -327,7 +417,7 @@ Resources:
     }
 
     #[test]
-    fn references_are_resolved_and_unknown_ones_named() {
+    fn references_are_resolved_and_unknown_ones_are_named() {
         let template: Template = YAML.parse().unwrap();
         let environment = &template.functions().unwrap()[0].environment;
         let names = [("Table", "things"), ("Table.Arn", "arn:things"), ("Limit", "30"), ("Level", "info")];
@@ -341,7 +431,7 @@ Resources:
     }
 
     #[test]
-    fn conditions_decide_what_is_made_and_listed() {
+    fn conditions_select_resources_and_list_items() {
         let yaml = r#"
 Parameters: { Count: { Type: Number, Default: 2 } }
 Conditions:

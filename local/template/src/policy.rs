@@ -2,19 +2,18 @@ use std::collections::BTreeMap;
 
 use serde_norway::Value;
 
-/// A statement of a role: what it allows, on what, and when.
+/// An allowing statement of a role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     /// Actions, such as `dynamodb:GetItem`.
     pub actions: Vec<String>,
-    /// ARNs, with references not yet resolved.
+    /// ARNs, with unresolved references.
     pub resources: Value,
-    /// Operator → key → allowed values, with references not yet resolved.
+    /// Operator → key → allowed values, with unresolved references.
     pub conditions: BTreeMap<String, BTreeMap<String, Value>>,
 }
 
-/// The statements of each of a function's policies; `None` when one can't be read. Only inline ones that allow are
-/// understood.
+/// The statements of each policy. Only inline policies with `Effect: Allow` are supported; `None` for any other.
 pub(crate) fn policies(policies: Option<&Value>) -> Option<Vec<Vec<Statement>>> {
     let policies = policies.and_then(Value::as_sequence).into_iter().flatten();
     policies.map(|policy| policy.get("Statement")?.as_sequence()?.iter().map(statement).collect()).collect()

@@ -4,14 +4,11 @@ use serde_norway::Value;
 
 use crate::{TemplateError, scalar};
 
-/// What stands for a value that isn't there.
+/// The reference that means no value.
 const NO_VALUE: &str = "AWS::NoValue";
 
-/// A value as text, with `!Ref`, `!GetAtt`, `!Sub`, `!Join` and `!If` looked up in `names`: `Name` for what `!Ref Name`
-/// gives, `Name.Attribute` for an attribute; conditions come from [`Template::names`](crate::Template::names).
-///
-/// # Errors
-/// When a name isn't known, or the value is no text.
+/// A value as text, with `!Ref`, `!GetAtt`, `!Sub`, `!Join` and `!If` resolved by `names`: `Name` for `!Ref Name`,
+/// `Name.Attribute` for an attribute; conditions come from [`Template::names`](crate::Template::names).
 pub fn resolve(value: &Value, names: &BTreeMap<String, String>) -> Result<String, TemplateError> {
     let unresolved = || TemplateError::Unresolved(format!("{value:?}"));
     let value = chosen(value, names)?.ok_or_else(unresolved)?;
@@ -38,10 +35,7 @@ pub fn resolve(value: &Value, names: &BTreeMap<String, String>) -> Result<String
     }
 }
 
-/// A list of values as text, `!Split` ones included, or a single one; those that aren't there are left out.
-///
-/// # Errors
-/// Those of [`resolve`].
+/// A list of values, a `!Split` or a single value as texts, without those that resolve to `AWS::NoValue`.
 pub fn resolve_all(value: &Value, names: &BTreeMap<String, String>) -> Result<Vec<String>, TemplateError> {
     match chosen(value, names)? {
         None => Ok(Vec::new()),
@@ -59,18 +53,18 @@ pub fn resolve_all(value: &Value, names: &BTreeMap<String, String>) -> Result<Ve
     }
 }
 
-/// Under which name a condition's outcome is found.
+/// Key of a condition's outcome in `names`.
 pub(crate) fn condition_key(name: &str) -> String {
     format!("condition {name}")
 }
 
-/// Whether a condition that was evaluated before holds.
+/// Outcome of a condition that was evaluated before.
 pub(crate) fn holds(name: &str, names: &BTreeMap<String, String>) -> Result<bool, TemplateError> {
     let key = condition_key(name);
     names.get(&key).map(|outcome| outcome == "true").ok_or(TemplateError::Unresolved(key))
 }
 
-/// Whether what a condition says is true. Those that it names must have been evaluated before.
+/// Evaluates a condition. The conditions that it refers to must have been evaluated before.
 pub(crate) fn evaluate(condition: &Value, names: &BTreeMap<String, String>) -> Result<bool, TemplateError> {
     let unresolved = || TemplateError::Unresolved(format!("{condition:?}"));
     let Value::Tagged(tagged) = condition else { return Err(unresolved()) };
@@ -92,7 +86,7 @@ pub(crate) fn evaluate(condition: &Value, names: &BTreeMap<String, String>) -> R
     }
 }
 
-/// The branch that `!If` takes; `None` for no value.
+/// The value after `!If`; `None` for `AWS::NoValue`.
 pub(crate) fn chosen<'a>(
     value: &'a Value,
     names: &BTreeMap<String, String>,

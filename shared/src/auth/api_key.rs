@@ -1,5 +1,5 @@
-//! API keys: a prefix, 32 random base62 characters and 6 of checksum. A mistyped key is refused before any read, and
-//! scanners for leaked secrets can tell one for sure. Only the hash is kept.
+//! API keys: a prefix, 32 random base62 characters and a checksum of 6. The checksum refuses a mistyped key before any
+//! read, and lets scanners for leaked secrets recognise a key for certain. Only the hash is stored.
 
 use std::{fmt, time::Duration};
 
@@ -8,36 +8,32 @@ use sha2::{Digest, Sha256};
 use crate::{
     http::{ApiError, Request},
     model::ArtistId,
-    store::Keys,
+    store::ApiKeys,
 };
 
-/// What every key starts with. Clients, secret scanners and stored keys know it: it must never change.
+/// Prefix of every key. It must never change: clients, secret scanners and stored keys rely on it.
 pub const PREFIX: &str = "moments_";
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_CHARACTERS: usize = 32;
 const CHECKSUM_CHARACTERS: usize = 6;
 
-/// A key as its owner has it. Shown once, never stored, never printed.
+/// An API key in plain text. Shown once, never stored, never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PlainKey(String);
 
-/// The hash under which a key is stored and looked up: SHA-256, in hexadecimal digits. The key is random, so there is
-/// nothing to guess that a slow hash would have to protect.
+/// SHA-256 of a key in hexadecimal digits, as it is stored. A key is random, so a slow hash would protect nothing more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashedKey(String);
 
 impl PlainKey {
     /// A new key from the operating system's randomness.
-    ///
-    /// # Errors
-    /// When the operating system has none.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut characters = String::with_capacity(RANDOM_CHARACTERS);
         while characters.len() < RANDOM_CHARACTERS {
             let mut bytes = [0; RANDOM_CHARACTERS];
             getrandom::fill(&mut bytes)?;
-            // Bytes past the last whole alphabet would make its first characters likelier.
+            // Bytes past the last whole alphabet would bias the remainder.
             let fair = bytes.iter().map(|&byte| usize::from(byte)).filter(|&byte| byte < 256 - 256 % ALPHABET.len());
             let missing = RANDOM_CHARACTERS - characters.len();
             characters.extend(fair.take(missing).map(|byte| char::from(ALPHABET[byte % ALPHABET.len()])));
@@ -46,31 +42,31 @@ impl PlainKey {
         Ok(Self(format!("{PREFIX}{characters}{checksum}")))
     }
 
-    /// Reads a key that a request brings; `None` when it can't be one of ours.
+    /// Parses a key from a request; `None` on a wrong prefix, length or checksum.
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix(PREFIX)?;
         let (characters, sum) = rest.split_at_checked(RANDOM_CHARACTERS)?;
         (sum == checksum(characters)).then(|| Self(text.to_owned()))
     }
 
-    /// The key itself, for the one answer that shows it.
+    /// The plain key, for the one answer that shows it.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The first characters, by which its owner recognises it.
+    /// The prefix and 4 characters, by which the owner recognises the key.
     pub fn shown_prefix(&self) -> &str {
         &self.0[..PREFIX.len() + 4]
     }
 
-    /// What is stored of it.
+    /// The hash to store or look up.
     pub fn hash(&self) -> HashedKey {
         HashedKey(alloy::hex::encode(Sha256::digest(&self.0)))
     }
 }
 
 impl HashedKey {
-    /// The hash's digits.
+    /// The hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -82,23 +78,20 @@ impl fmt::Debug for PlainKey {
     }
 }
 
-/// Finds out whose key a request brings.
+/// Authenticates requests by API key.
 #[derive(Clone)]
 pub struct KeyAuthenticator {
-    keys: Keys,
+    keys: ApiKeys,
 }
 
 impl KeyAuthenticator {
-    /// An authenticator that knows these keys.
-    pub fn new(keys: Keys) -> Self {
+    /// An authenticator for the stored `keys`.
+    pub fn new(keys: ApiKeys) -> Self {
         Self { keys }
     }
 
-    /// The artist whose key is in the `x-api-key` header. A text that can't be a key costs no read, any other one. That
-    /// the key is used is noted once a minute, which is one write.
-    ///
-    /// # Errors
-    /// 401 unless it is a live key; 500 when storage fails.
+    /// The artist whose key is in the `x-api-key` header; 401 unless it is a live key. One read, none for a text that
+    /// can't be a key; one write a minute to note the key's use.
     pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
         const NOTED_EVERY: u64 = 60;
         let text = request
@@ -114,7 +107,6 @@ impl KeyAuthenticator {
     }
 }
 
-/// CRC-32 in base62, the most significant digit first.
 fn checksum(characters: &str) -> String {
     let mut rest = crc32fast::hash(characters.as_bytes()) as usize;
     let mut digits = [0; CHECKSUM_CHARACTERS];
@@ -130,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_has_its_parts_and_reads_back() {
+    fn a_random_key_has_its_parts_and_parses() {
         let key = PlainKey::random().unwrap();
         assert_eq!(key.reveal().len(), PREFIX.len() + 38);
         assert_eq!(PlainKey::parse(key.reveal()), Some(key.clone()));
@@ -141,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wrong_character_anywhere_is_noticed() {
+    fn one_wrong_character_anywhere_is_refused() {
         let key = PlainKey::random().unwrap();
         for position in 0..key.reveal().len() {
             let mut wrong = key.reveal().to_owned().into_bytes();
@@ -154,8 +146,8 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_stays_what_it_is() {
-        // CRC-32's own check value, 0xCBF43926.
+    fn the_checksum_is_crc_32_in_base62() {
+        // CRC-32's standard check value, 0xCBF43926.
         assert_eq!(checksum("123456789"), "3jZRME");
     }
 }

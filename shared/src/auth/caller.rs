@@ -1,4 +1,4 @@
-//! Who asks, where a token and an API key are equally good.
+//! Authentication for endpoints that accept a token or an API key.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use crate::{
     config::ConfigError,
     http::{ApiError, Request},
     model::ArtistId,
-    store::{Keys, Table},
+    store::{ApiKeys, Table},
 };
 
-/// Finds out whose token or API key a request brings.
+/// Authenticates requests by token or API key.
 #[derive(Clone)]
 pub struct CallerAuthenticator {
     tokens: TokenVerifier,
@@ -18,19 +18,13 @@ pub struct CallerAuthenticator {
 }
 
 impl CallerAuthenticator {
-    /// Knows the keys in the table of secrets. Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
-    ///
-    /// # Errors
-    /// When one of them is unset or wrong.
+    /// Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`; API keys are in the table `secrets`.
     pub fn from_env(secrets: Table) -> Result<Self, ConfigError> {
-        Ok(Self { tokens: TokenVerifier::from_env()?, keys: KeyAuthenticator::new(Keys::new(secrets)) })
+        Ok(Self { tokens: TokenVerifier::from_env()?, keys: KeyAuthenticator::new(ApiKeys::new(secrets)) })
     }
 
-    /// The artist whose token, or else whose key, the request brings; a request with both is judged by its token alone.
-    /// Costs what the one or the other does.
-    ///
-    /// # Errors
-    /// 401 without a live one; 500 when storage fails.
+    /// The artist whose token or API key the request brings; 401 without a valid one. A request with both is judged by
+    /// its token alone. Costs what [`TokenVerifier::authenticate`] or [`KeyAuthenticator::authenticate`] does.
     pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
         if request.header("authorization").is_some() {
             self.tokens.authenticate(request)

@@ -1,4 +1,5 @@
-//! Who a caller is, and how often they may ask.
+//! Authentication and rate limits. `from_env` fails when a variable that it reads is missing or invalid; other calls
+//! fail when storage or KMS does.
 
 pub mod api_key;
 pub mod caller;

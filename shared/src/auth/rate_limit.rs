@@ -1,6 +1,5 @@
-//! How often something may happen. Hits are counted in slices of a sixtieth of the window, so that a limit of any size
-//! fits in one small row; a slice counts until its last moment has left the window, so no window ever holds more hits
-//! than its limit allows.
+//! Rate limits over sliding windows. Hits are counted in slices of a sixtieth of the window, so that a limit of any
+//! size fits in one small row. A slice counts until its end has left the window, so no window exceeds its limit.
 
 use std::time::Duration;
 
@@ -12,23 +11,23 @@ use crate::{
 /// At most `max` hits of `subject` within any `window`.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Whom or what it limits.
+    /// Key of the counter, such as an action and an address.
     pub subject: String,
     /// Most hits.
     pub max: u32,
-    /// In how long a time.
+    /// Length of the window.
     pub window: Duration,
-    /// What the client is told when it is used up.
+    /// Message of the 429 answer.
     pub message: &'static str,
 }
 
 const SLICES: u64 = 60;
 
-/// Counts one hit against all limits, or none when one is used up. Says how far each is used up, in their order. One
+/// Counts one hit against all limits, or none of them if one is used up. Returns their states in the given order. One
 /// read and one transaction.
 ///
 /// # Errors
-/// 429 when a limit is used up; 503 when others keep counting the same; 500 when storage fails.
+/// 429 when a limit is used up; 503 when concurrent requests keep changing the same counters.
 pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Result<Vec<RateLimit>, ApiError> {
     const ATTEMPTS: u32 = 8;
     let subjects: Vec<&str> = limits.iter().map(|limit| limit.subject.as_str()).collect();
@@ -56,7 +55,7 @@ pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Re
 }
 
 impl Limit {
-    /// Counts a hit at `now` (since the Unix epoch) and says what is left, or how long to wait until one is let through.
+    /// Counts a hit at `now` (since the Unix epoch); an error holds the wait until a hit is admitted.
     fn hit(&self, window: &mut RateWindow, now: Duration) -> Result<RateLimit, Duration> {
         let slice = (self.window / u32::try_from(SLICES).unwrap_or(1)).max(Duration::from_millis(1)).as_millis();
         let leaves_at = |number: u64| slice * (u128::from(number) + 1) + self.window.as_millis();
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn no_window_ever_holds_more_hits_than_allowed_and_the_wait_is_honest() {
+    fn no_window_exceeds_its_limit_and_the_wait_is_accurate() {
         let limit = limit(3, 600);
         let mut window = RateWindow::default();
         let mut admitted: Vec<u64> = Vec::new();
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_nothing_admits_nothing() {
+    fn a_limit_of_0_admits_nothing() {
         assert!(limit(0, 60).hit(&mut RateWindow::default(), Duration::from_secs(1_000)).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Sign-in by a code that is mailed. A code is kept only as a KMS HMAC over the address, the code and the time of issue:
-//! whoever reads the table can't sign in, nor test a guess.
+//! Mailed sign-in codes. A code is stored only as a KMS HMAC over address, code and time of issue: the table's content
+//! is enough neither to sign in nor to test a guess.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     store::{Codes, StoreError, StoredCode},
 };
 
-/// Issuing or checking a code failed; a wrong code is no failure.
+/// Failure to issue or check a code. A wrong code is no error.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
     /// Storage failed.
@@ -18,8 +18,8 @@ pub enum SignInError {
     /// KMS failed.
     #[error(transparent)]
     Kms(#[from] KmsError),
-    /// The operating system has no randomness.
-    #[error("randomness")]
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no randomness")]
     Random(#[from] getrandom::Error),
 }
 
@@ -30,7 +30,7 @@ pub struct SignInCodes {
     key: MacKey,
 }
 
-/// A code that is out: what withdraws it, or uses it up.
+/// An issued code, for withdrawing it or using it up.
 #[derive(Debug)]
 pub struct IssuedCode {
     email: Email,
@@ -43,10 +43,7 @@ impl SignInCodes {
         Self { codes, key }
     }
 
-    /// Issues a code for an address, in place of any earlier one. One KMS call and one write.
-    ///
-    /// # Errors
-    /// When KMS or storage fails; there is then no new code.
+    /// Issues a code for an address, in place of an earlier one. One KMS call and one write; no new code on an error.
     pub async fn issue(&self, email: &Email, now: Duration) -> Result<(OneTimeCode, IssuedCode), SignInError> {
         let code = OneTimeCode::random()?;
         let issued_at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
@@ -57,11 +54,8 @@ impl SignInCodes {
         Ok((code, IssuedCode { email: email.clone(), stored }))
     }
 
-    /// Counts a try and gives the code that is out for the address, if that is it. One write and one KMS call, whether
-    /// there is a code or not, so that the time taken tells nothing.
-    ///
-    /// # Errors
-    /// When storage or KMS fails.
+    /// Counts a try and returns the address's stored code if `code` matches it. Always one write and one KMS call, so
+    /// that timing doesn't tell whether a code exists.
     pub async fn check(
         &self,
         email: &Email,
@@ -77,17 +71,13 @@ impl SignInCodes {
         Ok(stored.filter(|_| right).map(|stored| IssuedCode { email: email.clone(), stored }))
     }
 
-    /// Takes a code out of use. `false` when it was used or superseded meanwhile: of two who bring the same code, one
-    /// gets `true`. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Deletes a code. `false` if it was used or replaced meanwhile: one code signs in only once. One write.
     pub async fn withdraw(&self, issued: &IssuedCode) -> Result<bool, SignInError> {
         Ok(self.codes.remove(&issued.email, &issued.stored).await?)
     }
 }
 
-/// What is authenticated. No part can hold the line break that parts them.
+/// The authenticated text. No part can contain the line break that separates them.
 fn message(email: &Email, code: &OneTimeCode, issued_at: u64) -> Vec<u8> {
     format!("{email}\n{}\n{issued_at}", code.reveal()).into_bytes()
 }

@@ -1,4 +1,4 @@
-//! Access tokens: JWTs signed with ES256 by a KMS key that only sign-in may use. Everyone else has just the public keys.
+//! Access tokens: JWTs signed with ES256 by a KMS key that only sign-in may use. Other functions have the public keys.
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ use crate::{
     model::ArtistId,
 };
 
-/// How long a token is valid.
+/// Time for which a token is valid.
 pub const LIFETIME: Duration = Duration::from_secs(60 * 60);
 
-/// The type of token that the header names (RFC 9068): no other JWT of ours can be taken for one.
+/// The header's `typ` (RFC 9068), which keeps other JWTs of ours from passing as access tokens.
 const TYPE: &str = "at+jwt";
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,21 +37,18 @@ struct Claims {
     jti: Uuid,
 }
 
-/// The public keys that tokens are checked with; the first belongs to the key that signs.
+/// Public keys that verify tokens; the first belongs to the signing key.
 #[derive(Clone, Debug)]
 pub struct PublicKeys(JwkSet);
 
 impl PublicKeys {
-    /// Reads `TOKEN_PUBLIC_KEYS`: SubjectPublicKeyInfo in base64, as KMS gives it, separated by commas. A retired key
-    /// stays in the list for as long as its last token is valid.
-    ///
-    /// # Errors
-    /// When it is unset or holds what is no P-256 key.
+    /// Reads `TOKEN_PUBLIC_KEYS`: P-256 keys as SubjectPublicKeyInfo in base64, as KMS gives them, separated by commas.
+    /// A retired key must stay in the list until its last token has expired.
     pub fn from_env() -> Result<Self, ConfigError> {
         config::parsed("TOKEN_PUBLIC_KEYS")
     }
 
-    /// The key set as it is published (RFC 7517).
+    /// The key set in its published form (RFC 7517).
     pub fn jwks(&self) -> &JwkSet {
         &self.0
     }
@@ -61,7 +58,7 @@ impl PublicKeys {
     }
 }
 
-/// A text that is no public key.
+/// Reason why a text is no public key.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidKey {
     /// Not base64.
@@ -70,7 +67,7 @@ pub enum InvalidKey {
     /// Not a P-256 key.
     #[error("not the SubjectPublicKeyInfo of a P-256 key: {0}")]
     Spki(#[from] p256::pkcs8::spki::Error),
-    /// Without coordinates, or of a kind without a thumbprint.
+    /// A point without coordinates, or a key without a thumbprint.
     #[error("not a usable P-256 key")]
     Point,
 }
@@ -105,7 +102,6 @@ fn jwk(base64_spki: &str) -> Result<Jwk, InvalidKey> {
     Ok(jwk)
 }
 
-/// Who tokens come from and who they are for: `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
 #[derive(Clone, Debug)]
 struct Parties {
     issuer: String,
@@ -118,18 +114,18 @@ impl Parties {
     }
 }
 
-/// A token that couldn't be made.
+/// Failure to issue a token.
 #[derive(Debug, thiserror::Error)]
 pub enum IssueError {
     /// KMS failed.
     #[error(transparent)]
     Kms(#[from] KmsError),
-    /// It can't be written as JSON.
-    #[error("token")]
+    /// Writing JSON failed.
+    #[error("token couldn't be written as JSON")]
     Json(#[from] serde_json::Error),
 }
 
-/// Makes tokens. Only sign-in has one.
+/// Issues tokens. Only sign-in has one.
 pub struct TokenIssuer {
     key: SigningKey,
     key_id: Option<String>,
@@ -138,18 +134,12 @@ pub struct TokenIssuer {
 
 impl TokenIssuer {
     /// Reads `TOKEN_KEY_ID` (the KMS key), `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
-    ///
-    /// # Errors
-    /// When one of them is unset or wrong.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
         let key = SigningKey::from_env(aws, "TOKEN_KEY_ID")?;
         Ok(Self { key, key_id: PublicKeys::from_env()?.signing_key_id(), parties: Parties::from_env()? })
     }
 
-    /// A token for an artist, valid for [`LIFETIME`] from `now` on. One KMS call.
-    ///
-    /// # Errors
-    /// When KMS fails.
+    /// A token for an artist, valid from `now` for [`LIFETIME`]. One KMS call.
     pub async fn issue(&self, artist: ArtistId, now: Duration) -> Result<String, IssueError> {
         let header = Header { typ: Some(TYPE.to_owned()), kid: self.key_id.clone(), ..Header::new(Algorithm::ES256) };
         let claims = Claims {
@@ -170,7 +160,7 @@ impl TokenIssuer {
     }
 }
 
-/// Checks tokens, with nothing but public keys.
+/// Verifies tokens with public keys.
 #[derive(Clone)]
 pub struct TokenVerifier {
     keys: PublicKeys,
@@ -179,9 +169,6 @@ pub struct TokenVerifier {
 
 impl TokenVerifier {
     /// Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
-    ///
-    /// # Errors
-    /// When one of them is unset or wrong.
     pub fn from_env() -> Result<Self, ConfigError> {
         let parties = Parties::from_env()?;
         let mut validation = Validation::new(Algorithm::ES256);
@@ -192,10 +179,7 @@ impl TokenVerifier {
         Ok(Self { keys: PublicKeys::from_env()?, validation })
     }
 
-    /// The artist whose token the request brings as `Authorization: Bearer`. No call to anyone.
-    ///
-    /// # Errors
-    /// 401 when there is none, or one that isn't ours or has expired.
+    /// The artist whose token is in `Authorization: Bearer`; 401 without a valid one. No call to storage or AWS.
     pub fn authenticate(&self, request: &Request) -> Result<ArtistId, ApiError> {
         let token = request
             .header("authorization")

@@ -1,5 +1,5 @@
-//! Proof that a wallet is the caller's: a message that they were given, signed with it. The message is one of EIP-4361,
-//! so wallets show it as a sign-in and warn when another site asks for it.
+//! Proof that a wallet is the caller's: a challenge signed with it. The challenge is an EIP-4361 message, so wallets
+//! show it as a sign-in and warn when another site asks for the signature.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -10,38 +10,33 @@ use uuid::Uuid;
 use crate::{
     clock,
     config::{self, ConfigError},
+    http::Scalar,
     model::{Address, ChainId, Invalid},
     store::CHALLENGE_LIFETIME,
 };
 
-/// Words the messages: who asks for them.
+/// Writes challenges in the name of the service's address.
 #[derive(Clone, Debug)]
 pub struct Challenger {
     base: Url,
 }
 
-/// A text that is to be signed, or came back signed.
+/// A challenge to be signed, or one that came back with its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message(String);
 
-/// A signature of a wallet: 65 bytes of a key, or whatever a contract takes for one; `0x` and hexadecimal digits.
+/// A wallet's signature as `0x` and hexadecimal digits: 65 bytes of a key, or up to 4096 bytes for a contract to judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalletSignature(Bytes);
 
 impl Challenger {
-    /// Reads `TOKEN_ISSUER`, the base address of the service, from which the messages' domain follows.
-    ///
-    /// # Errors
-    /// When it is unset or no URL.
+    /// Reads `TOKEN_ISSUER`, the service's base URL, from which the messages' domain follows.
     pub fn from_env() -> Result<Self, ConfigError> {
         Ok(Self { base: config::parsed("TOKEN_ISSUER")? })
     }
 
-    /// A new message for `wallet` to sign at `now`. It names the artist's account, so that whoever is made to sign for
-    /// somebody else can see it.
-    ///
-    /// # Errors
-    /// When the clock stands beyond the year 9999.
+    /// A new message for `wallet` to sign. It names the artist's `account`, so that a person who is tricked into
+    /// signing for another artist can notice. Fails beyond the year 9999.
     pub fn message(
         &self,
         wallet: Address,
@@ -65,30 +60,32 @@ impl Challenger {
 }
 
 impl Message {
-    /// The text.
+    /// The message's text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What is signed: the text's hash as wallets sign texts (EIP-191, `personal_sign`).
+    /// The hash that wallets sign for a text (EIP-191, `personal_sign`).
     pub fn hash(&self) -> B256 {
         eip191_hash_message(&self.0)
     }
 }
 
 impl WalletSignature {
-    /// Whether the key of `wallet` made it over `message`. No call to anyone.
+    /// Whether the key of `wallet` signed `message`. No call to a node.
     pub fn is_of_key(&self, wallet: Address, message: &Message) -> bool {
         let signature = Signature::from_raw(&self.0).ok();
         let signer = signature.and_then(|signature| signature.recover_address_from_prehash(&message.hash()).ok());
         signer == Some(wallet.into())
     }
 
-    /// Its bytes, for the contract that judges it.
+    /// The bytes, for a contract wallet to judge.
     pub fn as_bytes(&self) -> &Bytes {
         &self.0
     }
 }
+
+impl Scalar for Message {}
 
 impl FromStr for Message {
     type Err = Invalid;
@@ -100,6 +97,8 @@ impl FromStr for Message {
         Ok(Self(text.to_owned()))
     }
 }
+
+impl Scalar for WalletSignature {}
 
 impl FromStr for WalletSignature {
     type Err = Invalid;
@@ -120,7 +119,7 @@ impl fmt::Display for Message {
     }
 }
 
-/// As EIP-4361 wants addresses: with the checksum of EIP-55.
+/// EIP-4361 requires addresses with the EIP-55 checksum.
 fn checksummed(address: Address) -> String {
     alloy::primitives::Address::from(address).to_checksum(None)
 }
@@ -130,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_has_the_parts_of_eip_4361_and_is_new_each_time() {
+    fn a_message_follows_eip_4361_and_has_a_new_nonce_each_time() {
         let challenger = Challenger { base: "https://moments.example:8443/api".parse().unwrap() };
         let wallet = "0x540c18b7f99b3b599c6feb99964498931c211858".parse().unwrap();
         let account = "0x2994762aa0e4c750c51f333c10d81961faebe785".parse().unwrap();
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_is_judged_by_who_made_it() {
+    fn only_a_signature_of_the_wallets_key_is_accepted() {
         // https://web3js.readthedocs.io/en/v1.10.0/web3-eth-accounts.html#sign
         let message: Message = "Some data".parse().unwrap();
         let signer = "0x2c7536e3605d9c16a7a3d7b1898e529396a65c23".parse().unwrap();

@@ -1,25 +1,11 @@
-//! What the service knows of EVM chains: which ones it serves, their contracts, their nodes, and the accounts it keeps
-//! there for artists.
+//! EVM chains: configuration, nodes, contracts, accounts and transactions. Calls fail when the nodes, KMS or the table
+//! that they use fail, and `from_env` on a missing or invalid variable.
 
-pub mod account;
-pub mod contract_signature;
+mod chains;
 pub mod contracts;
-pub mod currency;
-pub mod destination;
-pub mod engine;
 pub mod node;
-pub mod node_error;
-pub mod other_protocols;
-pub mod permission;
-pub mod policy;
-mod prepare;
-pub mod publishing;
-mod registry;
-pub mod revert;
-pub mod sale;
-pub mod signer;
-pub mod simulate;
-pub mod splits;
-mod write;
+pub mod protocol;
+pub mod transaction;
+pub mod wallet;
 
-pub use registry::{Chain, ChainAddresses, Chains, EditionsAddresses, InvalidChains, RegistryAddresses};
+pub use self::chains::{Chain, ChainAddresses, Chains, EditionsAddresses, InvalidChains, RegistryAddresses};

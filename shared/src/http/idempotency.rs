@@ -2,12 +2,12 @@ use std::str::FromStr;
 
 use crate::model::Invalid;
 
-/// What a client calls one request, so that sending it again doesn't do it again. Means something for its caller alone.
+/// A client's name for a request, so that a retry isn't carried out twice. Scoped to its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// The key as it was sent.
+    /// The key as sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,22 +1,25 @@
-//! The one place that parses a request and the one that answers it. An endpoint implements [`Endpoint`] and its `main`
-//! is [`serve`].
+//! Parsing requests and answering them. An endpoint implements [`Endpoint`], and its `main` calls [`serve`]. A request's
+//! type derives [`FromFields`] from the attributes of its schema.
 
 mod error;
 mod fields;
 mod idempotency;
-mod publication;
-pub mod publication_form;
+mod input;
 mod rate_limit;
 mod request;
 mod response;
+mod scalar;
 mod serve;
 
 pub use error::{ApiError, ErrorBody, FieldError};
-pub use fields::Fields;
+pub use fields::{AllowedChains, AnyChain, Field, Fields, FromField, FromFields};
 pub use idempotency::IdempotencyKey;
+pub use input::Input;
 pub use lambda_http::http::StatusCode;
-pub use publication::MAX_MOMENTS_BYTES;
 pub use rate_limit::{LimitUnit, RateLimit};
 pub use request::Request;
 pub use response::Response;
+pub use scalar::{Form, Scalar};
+pub use serde_json::json;
 pub use serve::{Endpoint, StartError, serve};
+pub use shared_derive::FromFields;

@@ -2,38 +2,36 @@ use std::time::Duration;
 
 use lambda_http::http::{HeaderName, HeaderValue};
 
-/// How far a limit is used up, as `RateLimit-Policy` and `RateLimit` tell it (IETF draft
-/// ietf-httpapi-ratelimit-headers). Where several apply, the one with the least left is told.
+/// State of a limit, as the headers `RateLimit-Policy` and `RateLimit` have it (IETF draft ietf-httpapi-ratelimit-headers).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
-    /// What it counts.
+    /// Counted unit.
     pub unit: LimitUnit,
-    /// Most of it.
+    /// Most units in a window.
     pub max: u64,
-    /// In how long a time.
+    /// Length of the window.
     pub window: Duration,
-    /// How much is left.
+    /// Units left.
     pub left: u64,
-    /// How long until there is more.
+    /// Time until more are left.
     pub reset: Duration,
 }
 
-/// What a limit counts.
+/// Unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitUnit {
-    /// Requests, which is what the draft takes for granted.
+    /// Requests, the draft's default.
     Requests,
-    /// Gas that the service pays for.
+    /// Gas paid by the service.
     Gas,
-    /// Usernames that were given up and are kept for whoever had them.
+    /// Usernames kept for the artist who gave them up.
     HeldNames,
 }
 
-/// The largest number that a structured header can have (RFC 9651).
+/// Largest integer of a structured header (RFC 9651).
 const MAX_INTEGER: u64 = 999_999_999_999_999;
 
 impl RateLimit {
-    /// The two headers.
     pub(super) fn headers(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
         let (name, unit) = match self.unit {
             LimitUnit::Requests => ("default", ""),
@@ -49,7 +47,7 @@ impl RateLimit {
         [("ratelimit-policy", policy), ("ratelimit", limit)].into_iter().filter_map(header)
     }
 
-    /// Whole seconds until there is more, one at least.
+    /// At least 1.
     pub(super) fn reset_seconds(&self) -> u64 {
         self.reset.as_secs().max(1)
     }

@@ -12,13 +12,13 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{ApiError, Fields, IdempotencyKey, RateLimit};
+use super::{error::ApiError, idempotency::IdempotencyKey, input::Input, rate_limit::RateLimit};
 use crate::model::Invalid;
 
-/// Longest body that is read.
+/// Longest body unless an endpoint says otherwise.
 const MAX_BODY_BYTES: usize = 16 * 1024;
 
-/// A request as API Gateway hands it over (HTTP API, payload version 2).
+/// A request from API Gateway (HTTP API, payload version 2).
 pub struct Request {
     event: lambda_http::Request,
     id: String,
@@ -31,13 +31,12 @@ impl Request {
         Self { event, id, limit: Mutex::default() }
     }
 
-    /// The id under which the logs of this request are found.
+    /// Id in the logs.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Notes how far the limits on such requests are used up: of these, the one with the least left. Whatever the answer
-    /// will be, it tells that.
+    /// Puts the limit with the least left into the answer's headers, whatever the answer.
     pub fn note_limits(&self, limits: &[RateLimit]) {
         let tightest = limits.iter().min_by_key(|limit| limit.left);
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner) = tightest.copied();
@@ -47,18 +46,17 @@ impl Request {
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Method of the request.
+    /// HTTP method.
     pub fn method(&self) -> &Method {
         self.event.method()
     }
 
-    /// Path from the host on, with the stage's name in front.
+    /// Path with the stage in front.
     pub fn path(&self) -> &str {
         self.event.uri().path()
     }
 
-    /// Method and pattern of the route that was taken, such as `GET /collections/{network}/{contract}`: unlike the path,
-    /// it names nothing and nobody.
+    /// Method and pattern of the route, such as `GET /collections/{network}/{contract}`; safe to log, unlike the path.
     pub fn route(&self) -> &str {
         match self.event.request_context_ref() {
             Some(RequestContext::ApiGatewayV2(context)) => context.route_key.as_deref().unwrap_or_default(),
@@ -66,15 +64,12 @@ impl Request {
         }
     }
 
-    /// A header's value, if it is there and readable text.
+    /// A header's value, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.event.headers().get(name)?.to_str().ok()
     }
 
-    /// The key that makes a repetition of this request recognisable, if it brings one.
-    ///
-    /// # Errors
-    /// 400 when its `Idempotency-Key` header can't be one.
+    /// The `Idempotency-Key` header; 400 when it is malformed.
     pub fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, ApiError> {
         let mut values = self.event.headers().get_all("idempotency-key").iter();
         let Some(value) = values.next() else { return Ok(None) };
@@ -82,8 +77,8 @@ impl Request {
         key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
     }
 
-    /// What tells this request from another with the same key: a hash of its method, path and body. The body counts as
-    /// JSON, so that neither space nor the order of fields makes a difference.
+    /// Hash of method, path and body, to tell another request with the same key. The body is compared as JSON: whitespace
+    /// and order of fields don't matter.
     pub fn fingerprint(&self) -> String {
         let body: &[u8] = self.event.body().as_ref();
         let body = serde_json::from_slice::<Value>(body).map_or_else(|_| body.to_vec(), |json| json.to_string().into());
@@ -95,24 +90,25 @@ impl Request {
         alloy::hex::encode(hash.finalize())
     }
 
-    /// The query string as it was sent.
+    /// The query string as sent.
     pub fn query_string(&self) -> &str {
         self.event.uri().query().unwrap_or_default()
     }
 
-    /// The query's parameters.
-    pub fn query(&self) -> Fields {
-        Fields::from_query(self.query_string())
+    /// Parameters of the query.
+    pub fn query(&self) -> Input {
+        let parameters = url::form_urlencoded::parse(self.query_string().as_bytes());
+        Input::of_parameters(parameters.map(|(name, value)| (name.into_owned(), value.into_owned())))
     }
 
-    /// The path's parameters, such as `address` of `/artists/{address}`, with percent-encoding undone.
-    pub fn path_parameters(&self) -> Fields {
+    /// Parameters of the path, percent-decoded, such as `address` of `/artists/{address}`.
+    pub fn path_parameters(&self) -> Input {
+        let decode = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
         let parameters = self.event.path_parameters();
-        let decode = |value: &str| Value::String(percent_decode_str(value).decode_utf8_lossy().into_owned());
-        Fields::from_object(parameters.iter().map(|(name, value)| (name.to_owned(), decode(value))).collect())
+        Input::of_parameters(parameters.iter().map(|(name, value)| (name.to_owned(), decode(value))))
     }
 
-    /// The query string with `value` for the parameter `name`, and all others as they are.
+    /// The query string with another value for the parameter `name`.
     pub fn query_with(&self, name: &str, value: impl ToString) -> String {
         let sent = url::form_urlencoded::parse(self.query_string().as_bytes());
         let others = sent.filter(|(other, _)| other != name);
@@ -120,8 +116,8 @@ impl Request {
         query.extend_pairs(others).append_pair(name, &value.to_string()).finish()
     }
 
-    /// The network that the request came from, as the gateway saw it: the address, or for IPv6 its /64, which is what
-    /// one subscriber has. `X-Forwarded-For` is the client's own word and is not asked.
+    /// The client's network as the gateway saw it: the address, or for IPv6 its /64, which one subscriber has.
+    /// `X-Forwarded-For` is ignored, since clients set it.
     pub fn client_network(&self) -> String {
         let source = match self.event.request_context_ref() {
             Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone().unwrap_or_default(),
@@ -133,19 +129,13 @@ impl Request {
         }
     }
 
-    /// The body's fields.
-    ///
-    /// # Errors
-    /// 413 over 16 KiB, 415 unless the content type is JSON, 400 unless it is one JSON object.
-    pub fn json(&self) -> Result<Fields, ApiError> {
+    /// The body; 413 over 16 KiB, 415 unless it is sent as JSON, 400 unless it is a JSON object.
+    pub fn json(&self) -> Result<Input, ApiError> {
         self.json_of(MAX_BODY_BYTES)
     }
 
-    /// The body's fields, where it may be longer than others: up to `max_bytes`.
-    ///
-    /// # Errors
-    /// Those of [`Request::json`], but for the limit.
-    pub fn json_of(&self, max_bytes: usize) -> Result<Fields, ApiError> {
+    /// The same with another limit.
+    pub fn json_of(&self, max_bytes: usize) -> Result<Input, ApiError> {
         let body: &[u8] = self.event.body().as_ref();
         if body.len() > max_bytes {
             return Err(ApiError::payload_too_large(max_bytes));
@@ -154,22 +144,18 @@ impl Request {
             return Err(ApiError::unsupported_media_type());
         }
         match serde_json::from_slice(body) {
-            Ok(Value::Object(fields)) => Ok(Fields::from_object(fields)),
+            Ok(Value::Object(values)) => Ok(Input::of_object(values)),
             Ok(_) => Err(ApiError::bad_request("The body must be a JSON object")),
             Err(error) => Err(ApiError::bad_request(format!("The body is not valid JSON: {error}"))),
         }
     }
 
-    /// The body's fields, where a body may be left out.
-    ///
-    /// # Errors
-    /// Those of [`Request::json`], unless the body is empty.
-    pub fn json_or_empty(&self) -> Result<Fields, ApiError> {
-        if self.event.body().is_empty() { Ok(Fields::from_object(serde_json::Map::new())) } else { self.json() }
+    /// The same for an optional body, which defaults to an empty object.
+    pub fn json_or_empty(&self) -> Result<Input, ApiError> {
+        if self.event.body().is_empty() { Ok(Input::of_object(serde_json::Map::new())) } else { self.json() }
     }
 }
 
-/// Whether a content type is `application/json`, whatever its parameters.
 fn is_json(content_type: &str) -> bool {
     content_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }

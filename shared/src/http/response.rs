@@ -5,33 +5,26 @@ use lambda_http::{
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::{ApiError, RateLimit, Request};
+use super::{error::ApiError, rate_limit::RateLimit, request::Request};
 use crate::model::Page;
 
-/// What may not be kept.
 const NO_STORE: &str = "no-store";
 
-/// An answer to a request.
+/// An answer.
 pub struct Response(lambda_http::Response<Body>);
 
 impl Response {
-    /// 200 with `body` as JSON. Nothing on the way may keep it, unless [`Response::cacheable`] says so.
-    ///
-    /// # Errors
-    /// When the body can't be written as JSON, which is a fault of ours.
+    /// 200 with `body` as JSON, not cacheable.
     pub fn json(body: &impl Serialize) -> Result<Self, ApiError> {
         Ok(Self::new(StatusCode::OK, serde_json::to_string(body)?))
     }
 
-    /// A JSON body that is written already.
-    ///
-    /// # Errors
-    /// When there is no such status, which is a fault of ours.
+    /// A status and a serialised JSON body.
     pub fn stored(status: u16, body: String) -> Result<Self, ApiError> {
         Ok(Self::new(StatusCode::from_u16(status)?, body))
     }
 
-    /// 200 with a body of this type, which the media type's charset must fit.
+    /// 200 with a file; its content must fit the charset of `content_type`.
     pub fn file(content_type: &'static str, content: &[u8]) -> Self {
         let mut response = Self::new(StatusCode::OK, String::new());
         *response.0.body_mut() = match std::str::from_utf8(content) {
@@ -42,28 +35,22 @@ impl Response {
     }
 
     /// Adds a header.
-    ///
-    /// # Errors
-    /// When the value can't stand in a header, which is a fault of ours.
     pub fn with(self, name: &'static str, value: &str) -> Result<Self, ApiError> {
         Ok(self.with_header(HeaderName::from_static(name), HeaderValue::from_str(value)?))
     }
 
-    /// Says that this is what an earlier request with the same idempotency key was answered.
+    /// Marks the repeated answer to an earlier request with the same idempotency key.
     pub fn replayed(self) -> Self {
         self.with_header(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"))
     }
 
-    /// 200 with `body` as JSON, for what anyone may read: it may be kept for 5 seconds.
-    ///
-    /// # Errors
-    /// When the body can't be written as JSON, which is a fault of ours.
+    /// 200 with `body` as JSON, cacheable by anyone for 5 seconds.
     pub fn public(body: &impl Serialize) -> Result<Self, ApiError> {
         const SECONDS_TO_KEEP: u32 = 5;
         Ok(Self::json(body)?.cacheable(SECONDS_TO_KEEP))
     }
 
-    /// Lets anyone keep the answer for `seconds`. After that, its `ETag` tells whether it is still the same.
+    /// Makes it cacheable by anyone for `seconds`, and with its `ETag` revalidatable after that.
     pub fn cacheable(self, seconds: u32) -> Self {
         match HeaderValue::from_str(&format!("public, max-age={seconds}")) {
             Ok(value) => self.with_header(header::CACHE_CONTROL, value),
@@ -71,20 +58,14 @@ impl Response {
         }
     }
 
-    /// Points to what follows (RFC 8288): the same request with `value` for its parameter `name`.
-    ///
-    /// # Errors
-    /// When the query can't stand in a header, which is a fault of ours.
+    /// Links to the next page (RFC 8288): the same request with another value for its parameter `name`.
     pub fn with_next(self, request: &Request, name: &str, value: impl ToString) -> Result<Self, ApiError> {
         let query = request.query_with(name, value);
         let link = HeaderValue::from_str(&format!("<?{query}>; rel=\"next\""))?;
         Ok(self.with_header(header::LINK, link))
     }
 
-    /// Points to the page after `page` of a list, if there is `more`.
-    ///
-    /// # Errors
-    /// Those of [`Response::with_next`].
+    /// Links to the page after `page`, if there is `more`.
     pub fn with_next_page(self, request: &Request, page: Page, more: bool) -> Result<Self, ApiError> {
         match page.number.get().checked_add(1).filter(|_| more) {
             Some(next) => self.with_next(request, "page", next),
@@ -92,8 +73,8 @@ impl Response {
         }
     }
 
-    /// The answer as this client needs it: one that may be kept gets a weak `ETag` of its body, and becomes 304 without
-    /// a body if the client has it (`If-None-Match`, RFC 9110 13.1.2).
+    /// Gives a cacheable answer a weak `ETag` of its body; 304 without a body if the client has it (`If-None-Match`, RFC 9110
+    /// 13.1.2).
     pub(super) fn revalidated(self, request: &Request) -> Self {
         let kept = self.0.headers().get(header::CACHE_CONTROL).is_some_and(|value| value != NO_STORE);
         let keepable = kept && self.status() == StatusCode::OK;
@@ -112,7 +93,7 @@ impl Response {
         response
     }
 
-    /// Says how far the limit on such requests is used up, unless the answer says that of the one that refused it.
+    /// Adds the limit's headers, unless the answer carries those of the limit that refused it.
     pub(super) fn limited(self, limit: Option<RateLimit>) -> Self {
         if self.0.headers().contains_key("ratelimit") {
             return self;
@@ -166,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_has_is_not_sent_again() {
+    fn a_body_with_a_known_etag_is_not_sent_again() {
         let answer = |known: &str| Response::public(&["a"]).unwrap().revalidated(&request(known));
         let first = answer("");
         assert_eq!((first.status(), first.0.body().as_ref()), (StatusCode::OK, b"[\"a\"]".as_slice()));
@@ -186,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_not_be_kept_has_no_tag() {
+    fn an_uncacheable_answer_has_no_etag() {
         let private = Response::json(&["a"]).unwrap().revalidated(&request("*"));
         let error = Response::from_error(&ApiError::not_found("Nothing")).cacheable(5).revalidated(&request("*"));
         for (response, status) in [(private, StatusCode::OK), (error, StatusCode::NOT_FOUND)] {
@@ -195,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_is_the_same_request_with_another_page() {
+    fn the_next_link_repeats_the_request_with_another_page() {
         let page = Page { limit: "20".parse().unwrap(), number: "2".parse().unwrap() };
         let link = |more| Response::public(&()).unwrap().with_next_page(&request(""), page, more).unwrap();
         assert_eq!(header_of(&link(true), header::LINK), Some("<?artist=a%26b&x=%0D%0A&page=3>; rel=\"next\""));

@@ -1,29 +1,41 @@
 use std::{convert::Infallible, error::Error, future::Future, time::Instant};
 
+use futures::future::BoxFuture;
 use lambda_http::{Body, http::HeaderName, service_fn};
 
-use super::{ApiError, Request, Response};
+use super::{error::ApiError, request::Request, response::Response};
 use crate::telemetry;
 
-/// What one function answers with.
+/// The endpoint of one function.
 pub trait Endpoint: Send + Sync {
     /// Parses, authorises, acts and answers.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
 }
 
-/// Why a function couldn't start or go on.
+/// Why a function can't start.
 pub type StartError = Box<dyn Error + Send + Sync>;
 
-/// Answers requests with `endpoint` until the environment is shut down.
-///
-/// # Errors
-/// When the Lambda runtime can't be reached.
+/// Answers requests with `endpoint` until the environment shuts down. Fails when the Lambda runtime is unreachable.
 pub async fn serve(endpoint: impl Endpoint) -> Result<(), StartError> {
-    let endpoint = &endpoint;
+    run(&endpoint).await
+}
+
+/// An endpoint of any type. The Lambda runtime is compiled once for it in this crate, not in each function.
+trait AnyEndpoint: Send + Sync {
+    fn handle<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Response, ApiError>>;
+}
+
+impl<E: Endpoint> AnyEndpoint for E {
+    fn handle<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Response, ApiError>> {
+        Box::pin(Endpoint::handle(self, request))
+    }
+}
+
+async fn run(endpoint: &dyn AnyEndpoint) -> Result<(), StartError> {
     lambda_http::run(service_fn(move |event| async move { Ok::<_, Infallible>(answer(endpoint, event).await) })).await
 }
 
-async fn answer(endpoint: &impl Endpoint, event: lambda_http::Request) -> lambda_http::Response<Body> {
+async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lambda_http::Response<Body> {
     let (started, cold_start) = (Instant::now(), telemetry::is_cold_start());
     let request = Request::new(event);
     let response = endpoint.handle(&request).await.unwrap_or_else(|error| {

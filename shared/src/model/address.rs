@@ -1,13 +1,13 @@
 use std::{fmt, str::FromStr};
 
-use super::{Invalid, schema::text_schema, serde_as_text};
+use super::{invalid::Invalid, schema::text_schema, text::serde_as_text};
 
-/// An account or contract on an EVM chain. Read in any letter case, written in lower case.
+/// An account or contract on an EVM chain, parsed in any letter case and printed in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address(alloy::primitives::Address);
 
 impl Address {
-    /// Nobody's.
+    /// The zero address.
     pub const ZERO: Self = Self(alloy::primitives::Address::ZERO);
 }
 
@@ -31,7 +31,7 @@ serde_as_text!(Address);
 
 text_schema!(
     Address,
-    "An account or contract on an EVM chain. Read in any letter case, answered in lower case.",
+    "An account or contract on an EVM chain: accepted in any letter case, answered in lower case.",
     "0x540c18b7f99b3b599c6feb99964498931c211858",
     pattern = "^0x[0-9a-fA-F]{40}$",
 );
@@ -48,15 +48,13 @@ impl From<Address> for alloy::primitives::Address {
     }
 }
 
-/// An address that money or authority goes to. In mixed case it must carry the checksum of EIP-55, so that a slip of
-/// the hand is noticed; the zero address is nobody's.
+/// An address that receives money or authority. It isn't zero, and in mixed case it has its EIP-55 checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckedAddress(pub Address);
 
 text_schema!(
     CheckedAddress,
-    "An address that money or authority goes to: in mixed case it must carry the checksum of EIP-55, and it must not be \
-     the zero address.",
+    "An address that receives money or authority: not the zero address, and in mixed case with its EIP-55 checksum.",
     "0x540c18b7f99b3b599c6feb99964498931c211858",
     min_length = 42_usize,
     max_length = 42_usize,
@@ -77,12 +75,11 @@ impl FromStr for CheckedAddress {
     }
 }
 
-/// Exactly `N` bytes written as `0x` and two hexadecimal digits each, in any letter case.
 pub(super) fn parse_fixed_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits = text.strip_prefix("0x")?;
     let mut bytes = [0; N];
     alloy::hex::decode_to_slice(digits, &mut bytes).ok()?;
-    // The decoder accepts a second prefix; only the digits themselves may fill the length.
+    // The decoder skips a second `0x`, so the digits are counted.
     (digits.len() == 2 * N).then_some(bytes)
 }
 
@@ -91,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_letter_case_is_read_and_lower_case_written() {
+    fn any_letter_case_is_parsed_and_lower_case_printed() {
         for text in [
             "0x540C18B7F99B3B599C6FEB99964498931C211858",
             "0x540c18b7f99b3b599c6feb99964498931c211858",
@@ -103,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_case_must_carry_its_checksum() {
+    fn mixed_case_needs_its_checksum_and_zero_is_refused() {
         let right = "0x540C18B7f99b3b599c6FeB99964498931c211858";
         for text in [right, &right.to_lowercase(), &format!("0x{}", right[2..].to_uppercase())] {
             assert!(text.parse::<CheckedAddress>().is_ok(), "{text} was refused");
@@ -115,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_addresses_are_refused() {
         for text in [
             "",
             "0x",

@@ -7,13 +7,13 @@ use utoipa::{
 };
 
 use super::{
-    Invalid,
+    invalid::Invalid,
     moment::parse_digits,
     schema::{DIGITS_256, text_schema},
-    serde_as_text,
+    text::serde_as_text,
 };
 
-/// An amount in a currency's smallest unit, such as wei: a 256-bit whole number, written in decimal.
+/// An amount in a currency's smallest unit, such as wei: a 256-bit whole number, printed in decimal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Amount(pub U256);
 
@@ -26,7 +26,7 @@ impl FromStr for Amount {
 }
 
 impl Amount {
-    /// The amount in a currency's main unit, which has `places` decimals: exact, without zeros at its end.
+    /// The amount in the currency's main unit, which has `places` decimals: exact, without trailing zeros.
     pub fn decimal(self, places: usize) -> String {
         let digits = format!("{:0>width$}", self.0, width = places + 1);
         let (whole, decimals) = digits.split_at(digits.len() - places);
@@ -52,7 +52,7 @@ text_schema!(
     pattern = DIGITS_256,
 );
 
-/// A whole number of up to 64 bits, as contracts count times (Unix seconds) and tokens.
+/// A 64-bit whole number, such as a Unix time or a number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Whole(pub u64);
 
@@ -61,7 +61,7 @@ impl ToSchema for Whole {}
 impl PartialSchema for Whole {
     fn schema() -> RefOr<Schema> {
         Self::described()
-            .description(Some("A whole number of 64 bits: as a number, or as text in decimal digits."))
+            .description(Some("A 64-bit whole number: a JSON number, or decimal digits in a string."))
             .minimum(Some(0))
             .pattern(Some("^([0-9]{1,19}|1[0-7][0-9]{18}|18446744073709551615)$"))
             .examples([0])
@@ -70,7 +70,6 @@ impl PartialSchema for Whole {
 }
 
 impl Whole {
-    /// How the contract shows one that isn't 0.
     pub(crate) fn positive() -> ObjectBuilder {
         let pattern = "^0*([1-9][0-9]{0,18}|1[0-7][0-9]{18}|18446744073709551615)$";
         Self::described().minimum(Some(1)).pattern(Some(pattern)).examples([100])
@@ -90,12 +89,12 @@ impl FromStr for Whole {
     }
 }
 
-/// A share of a whole in millionths: percent with at most four decimals.
+/// A share in millionths, parsed from a percentage with at most four decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share(u32);
 
 impl Share {
-    /// All of it.
+    /// 100 percent.
     pub const WHOLE: u32 = 1_000_000;
 
     /// The share in millionths, from 1 to [`Share::WHOLE`].
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn main_units_are_exact_and_end_without_zeros() {
+    fn main_units_are_exact_without_trailing_zeros() {
         let wei = |text: &str| text.parse::<Amount>().unwrap();
         for (amount, places, text) in [
             ("0", 18, "0"),

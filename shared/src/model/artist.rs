@@ -5,26 +5,32 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
-    Address, Invalid,
+    address::Address,
+    invalid::Invalid,
     schema::{format, text_schema},
 };
 
-/// Who signed in: the id that everything an artist has hangs on.
+/// Id of an artist; in rankings also of a wallet without an artist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArtistId(Uuid);
 
-text_schema!(ArtistId, "Who signed in.", "0f8fad5b-d9cb-469f-a165-70867728950e", format = format("uuid"));
+text_schema!(
+    ArtistId,
+    "Id of an artist; in rankings also of a wallet without an artist.",
+    "0f8fad5b-d9cb-469f-a165-70867728950e",
+    format = format("uuid"),
+);
 
 impl ArtistId {
-    /// A new id from the operating system's randomness.
+    /// A new random id.
     pub fn random() -> Self {
         Self(Uuid::new_v4())
     }
 
-    /// The id under which a wallet that is no artist's is ranked: UUID v5 of its address.
+    /// Id under which a wallet without an artist is ranked: UUID v5 of its address.
     pub fn of_wallet(wallet: Address) -> Self {
-        /// Changing it would give every such wallet another id.
+        /// Must never change: every such wallet's id follows from it.
         const NAMESPACE: Uuid = Uuid::from_u128(0x9d1b_3f5e_2c47_4a8b_b6d0_71e8_5ac3_9f24);
         Self(Uuid::new_v5(&NAMESPACE, wallet.to_string().as_bytes()))
     }
@@ -49,23 +55,24 @@ impl fmt::Display for ArtistId {
     }
 }
 
-/// How the service knows that a wallet is an artist's.
+/// How a wallet was linked to its artist: `embedded` (the smart account that the service keeps for the artist),
+/// `external` (a key, proved by its signature) or `smart` (a contract wallet, proved by ERC-1271).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WalletType {
     /// The smart account that the service keeps for the artist.
     Embedded,
-    /// An own key, proved by its signature.
+    /// A key of the artist's own, proved by its signature.
     External,
-    /// An own contract wallet, proved by ERC-1271.
+    /// A contract wallet of the artist's own, proved by ERC-1271.
     Smart,
 }
 
-/// A wallet of an artist.
+/// A wallet linked to an artist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Wallet {
-    /// Its account.
+    /// The wallet's account.
     pub address: Address,
-    /// How it is known.
+    /// How the wallet was linked.
     pub r#type: WalletType,
 }

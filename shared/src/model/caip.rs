@@ -1,37 +1,22 @@
-//! A collection as paths name it, in the words of the Chain Agnostic Improvement Proposals: a network
-//! (<https://chainagnostic.org/CAIPs/caip-2>) and an asset on it (<https://chainagnostic.org/CAIPs/caip-19>).
-
 use std::str::FromStr;
 
-use utoipa::IntoParams;
+use super::{address::Address, invalid::Invalid, moment::ChainId, schema::text_schema};
 
-use super::{Address, ChainId, Invalid, schema::text_schema};
-
-/// `eip155:<chain id>`
+/// A chain, as `eip155:<chain id>` (<https://chainagnostic.org/CAIPs/caip-2>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaipNetwork(pub ChainId);
 
-/// `erc1155:<address>`
+/// A collection's contract, as `erc1155:<address>` (<https://chainagnostic.org/CAIPs/caip-19>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaipContract(pub Address);
 
-text_schema!(CaipNetwork, "A chain, as CAIP-2 writes it.", "eip155:8453", pattern = "^eip155:[0-9]{1,19}$");
+text_schema!(CaipNetwork, "A chain in CAIP-2 notation.", "eip155:8453", pattern = "^eip155:[0-9]{1,19}$");
 text_schema!(
     CaipContract,
-    "A collection's contract, as CAIP-19 writes it.",
+    "A collection's contract in CAIP-19 notation.",
     "erc1155:0x540c18b7f99b3b599c6feb99964498931c211858",
     pattern = "^erc1155:0x[0-9a-fA-F]{40}$",
 );
-
-/// How a path names a collection.
-#[derive(Clone, Copy, Debug, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub struct CollectionPath {
-    /// The collection's chain.
-    pub network: CaipNetwork,
-    /// Its contract.
-    pub contract: CaipContract,
-}
 
 impl FromStr for CaipNetwork {
     type Err = Invalid;
@@ -56,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_namespaces_of_the_service_are_read() {
+    fn other_namespaces_are_refused() {
         assert_eq!("eip155:8453".parse(), Ok(CaipNetwork(ChainId(8453))));
         for text in ["", "eip155", "eip155:", "eip155:base", "EIP155:1", "8453", "solana:1", "eip155:1:1"] {
             assert!(text.parse::<CaipNetwork>().is_err(), "{text:?} was accepted");

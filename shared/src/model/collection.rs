@@ -3,18 +3,25 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Address, Amount, ChainId, EventId, Invalid, MomentRef, SaleType, TokenId, schema::text_schema, serde_as_text,
+    address::Address,
+    amount::Amount,
+    event_id::EventId,
+    invalid::Invalid,
+    moment::{ChainId, MomentRef, TokenId},
+    sale::SaleType,
+    schema::text_schema,
+    text::serde_as_text,
 };
 
-/// Which protocol's contracts a collection is of.
+/// Protocol of a collection's contracts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protocol {
-    /// `native`: the service's own.
+    /// `native`: the service's own contracts.
     #[default]
     Native,
-    /// `registry`: releases that their artists register.
+    /// `registry`: releases that artists register.
     Registry,
-    /// `editions`: editions of one work, each token of its own number.
+    /// `editions`: editions of one work, whose tokens are numbered.
     Editions,
 }
 
@@ -45,31 +52,32 @@ serde_as_text!(Protocol);
 
 text_schema!(
     Protocol,
-    "Which protocol's contracts a collection is of: the service's own, releases that artists register, or editions.",
+    "Protocol of a collection's contracts: the service's own (`native`), releases that artists register (`registry`), \
+     or numbered editions of one work (`editions`).",
     "native",
     enum_values = ["native", "registry", "editions"],
 );
 
-/// A collection as it stands.
+/// A collection in its current state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
-    /// Id that follows from its creation.
+    /// Id of the event that created it.
     pub id: EventId,
     /// Chain of the contract.
     pub chain_id: ChainId,
-    /// The contract.
+    /// Address of the contract.
     pub address: Address,
-    /// Whose contracts it is of.
+    /// Protocol of the contract.
     pub protocol: Protocol,
-    /// Its name.
+    /// Name, at most [`MAX_NAME_KEPT`] characters.
     pub name: String,
-    /// Its metadata URI.
+    /// Metadata URI, at most [`MAX_URI_KEPT`] bytes.
     pub uri: String,
-    /// Account that it was made for, whoever sent the transaction: it got every permission.
+    /// Account that it was created for, which got every permission. The transaction's sender may be another.
     pub creator: Address,
-    /// Accounts with the admin permission on the whole collection, in their order; at most [`MAX_ADMINS`].
+    /// Accounts with the admin permission on the whole collection, ascending; at most [`MAX_ADMINS`].
     pub admins: Vec<Address>,
-    /// Royalties of tokens that have none of their own.
+    /// Royalty of tokens without one of their own.
     pub royalty: Option<Royalty>,
     /// Unix time of the creation's block, in seconds.
     pub created_at: u64,
@@ -77,69 +85,68 @@ pub struct Collection {
     pub updated_at: u64,
 }
 
-/// A token of a collection as it stands.
+/// A token of a collection in its current state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
-    /// Id that follows from its creation.
+    /// Id of the event that created it.
     pub id: EventId,
     /// Chain of the collection.
     pub chain_id: ChainId,
     /// Contract of the collection.
     pub collection: Address,
-    /// Token in the collection.
+    /// Id of the token in the collection.
     pub token_id: TokenId,
-    /// Whose contracts it is of.
+    /// Protocol of the collection.
     pub protocol: Protocol,
-    /// Its metadata URI.
+    /// Metadata URI, at most [`MAX_URI_KEPT`] bytes.
     pub uri: String,
-    /// Account that made it; the collection's creator where it was made together with the collection.
+    /// Account that created it; the collection's creator if both were created together.
     pub creator: Address,
-    /// Accounts with the admin permission on this token, in their order; at most [`MAX_ADMINS`]. Those of the collection
-    /// may do the same.
+    /// Token-level admins, ascending, at most [`MAX_ADMINS`]. Collection-level admins aren't repeated here.
     pub admins: Vec<Address>,
-    /// Most tokens that can be minted; 2^64 - 1 means an open edition.
+    /// Most tokens that can be minted; 2^64 - 1 for an open edition.
     pub max_supply: Amount,
-    /// How many were minted.
+    /// Number of tokens minted so far.
     pub minted: Amount,
-    /// How many of them were burned.
+    /// Number of tokens burned so far.
     pub burned: Amount,
-    /// What each strategy was last told, at most one of each; a strategy that was reset has none.
+    /// Newest setting of each sale strategy; none of a strategy that was reset.
     pub sales: Vec<MomentSale>,
-    /// Royalties, where they aren't the collection's.
+    /// Royalty of this token; `None` if it is the collection's.
     pub royalty: Option<Royalty>,
-    /// Who gets how much of what its sale brings.
+    /// Recipients of a sale's proceeds.
     pub fee_recipients: Vec<FeeRecipient>,
     /// Unix time of the creation's block, in seconds.
     pub created_at: u64,
-    /// Unix time of the last change's block, in seconds. Being collected changes nothing.
+    /// Unix time of the last change's block, in seconds; a collect is no change.
     pub updated_at: u64,
 }
 
-/// Most admins listed of a collection or a moment; nothing onchain limits them, and a row must fit into 400 KB.
+/// Most admins stored per collection or moment. Nothing onchain limits them, and a row must fit into 400 KB.
 pub const MAX_ADMINS: usize = 1_000;
 
-/// Most fee recipients listed, for the same reason.
+/// Most fee recipients stored per moment, for the same reason.
 pub const MAX_FEE_RECIPIENTS: usize = 100;
 
-/// What resale brings, by the token's own word.
+/// A royalty on resale, as the contract declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Royalty {
-    /// Hundredths of a percent of the price.
+    /// Share of the price, in hundredths of a percent.
     pub bps: u32,
-    /// Who gets it.
+    /// Account that receives the royalty.
     pub recipient: Address,
 }
 
-/// Who gets how much of what a sale brings.
+/// A recipient of a sale's proceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeeRecipient {
-    /// The account.
+    /// Account that receives the share.
     pub address: Address,
-    /// Its part, in millionths.
+    /// Share of the proceeds, in millionths.
     pub millionths: u32,
 }
 
-/// What a sale strategy was told of a moment.
+/// A sale strategy's setting for a moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MomentSale {
     /// The strategy.
@@ -147,25 +154,24 @@ pub struct MomentSale {
     pub strategy: SaleType,
     /// Price of one token in the currency's smallest unit, without the contract's mint fee.
     pub price: Amount,
-    /// The currency's contract; the zero address means the chain's own currency.
+    /// The currency's contract; the zero address for the chain's own currency.
     pub currency: Address,
-    /// Unix time in seconds.
+    /// Start, as Unix time in seconds.
     pub start: u64,
-    /// Unix time in seconds; the largest value means for ever.
+    /// End, as Unix time in seconds; 2^64 - 1 for no end.
     pub end: u64,
-    /// Most tokens for one address; 0 means as many as one likes.
+    /// Most tokens per address; 0 for no limit.
     pub max_per_address: u64,
-    /// Who gets the price; `None` where the contract names nobody.
+    /// Account that receives the price; `None` if the contract names none.
     pub funds_recipient: Option<Address>,
-    /// Block and log index of the setting: the newest counts.
+    /// Block and log index of the setting, by which the newest is found.
     pub set_in: (u64, u64),
 }
 
-/// Longest name and longest metadata URI kept, in characters and in bytes. A URI may hold a document itself; nothing
-/// onchain limits either, and a page of a hundred rows has to stay far under 6 MB.
+/// Longest name stored, in characters. Nothing onchain limits it, and a page of 100 rows must stay far below 6 MB.
 pub const MAX_NAME_KEPT: usize = 256;
 
-/// See [`MAX_NAME_KEPT`].
+/// Longest metadata URI stored, in bytes, for the same reason; a URI may contain the document itself.
 pub const MAX_URI_KEPT: usize = 8 * 1024;
 
 /// Cuts a name from the chain to [`MAX_NAME_KEPT`].
@@ -179,12 +185,12 @@ pub fn clip_uri(uri: &str) -> String {
 }
 
 impl Moment {
-    /// Where it is.
+    /// Chain, collection and token of the moment.
     pub fn place(&self) -> MomentRef {
         MomentRef { chain: self.chain_id, collection: self.collection, token: self.token_id }
     }
 
-    /// The sale in force: what was set last, of whichever strategy.
+    /// The sale in force: the newest setting of any strategy.
     pub fn sale(&self) -> Option<&MomentSale> {
         self.sales.iter().max_by_key(|sale| sale.set_in)
     }

@@ -4,13 +4,19 @@ use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Address, EventId, Invalid, address::parse_fixed_hex, schema::text_schema, serde_as_text};
+use super::{
+    address::{Address, parse_fixed_hex},
+    event_id::EventId,
+    invalid::Invalid,
+    schema::text_schema,
+    text::serde_as_text,
+};
 
-/// The comments protocol's id of a comment: 32 bytes, written as `0x` and 64 lower-case digits.
+/// A comment's id in the comments protocol: 32 bytes, as `0x` and 64 lower-case digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CommentId(B256);
 
-/// The counter value that the comments protocol gave a comment; needed to build an onchain reply to it.
+/// A comment's nonce in the comments protocol: 32 bytes, which an onchain reply names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommentNonce(B256);
 
@@ -52,23 +58,23 @@ thirty_two_bytes!(CommentNonce);
 
 text_schema!(
     CommentId,
-    "The comments protocol's id of a comment.",
+    "A comment's id in the comments protocol: 32 bytes.",
     "0x9f2d6c1be4c0c9c4b6f4ef1d7a7c1d2e3f405162738495a6b7c8d9eaf0b1c2d3",
     pattern = "^0x[0-9a-fA-F]{64}$",
 );
 text_schema!(
     CommentNonce,
-    "The counter value that the comments protocol gave a comment; an onchain reply names it.",
+    "A comment's nonce in the comments protocol: 32 bytes, which an onchain reply names.",
     "0x0000000000000000000000000000000000000000000000000000000000000001",
     pattern = "^0x[0-9a-fA-F]{64}$",
 );
 
-/// What an artist has to say of a moment: 1 to 1000 characters, with no control character but the line feed.
+/// The text of a new comment: 1 to 1000 characters, not only spaces, no control character but the line feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommentText(String);
 
 impl CommentText {
-    /// The text as it was given.
+    /// The text as given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -88,41 +94,41 @@ impl FromStr for CommentText {
 
 text_schema!(
     CommentText,
-    "What an artist has to say of a moment: more than spaces, with no control character but the line feed.",
+    "The text of a comment: not only spaces, no control character but the line feed.",
     "The light on the water!",
     min_length = 1_usize,
     max_length = 1_000_usize,
     pattern = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x09\x0b-\x1f\x7f-\x9f]*$",
 );
 
-/// A comment on a moment, without the reply count and preview, which belong to the list that shows it.
+/// A comment on a moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Comment {
-    /// Id of the stored row.
+    /// Id of the comment at this service.
     pub id: EventId,
-    /// Account that commented; for a mint-time comment the account that the token went to.
+    /// Account that commented; for a mint-time comment, the account that got the token.
     pub sender: Address,
-    /// Name of the sender's artist profile; empty without one.
+    /// Username of the sender's artist profile; empty without one.
     pub username: String,
-    /// Its text; a longer one is cut.
+    /// Text, cut to 2000 characters.
     #[schema(max_length = 2000)]
     pub comment: String,
     /// Unix time in milliseconds.
     pub timestamp: u64,
-    /// Protocol id; none for a mint-time comment, which can't be replied to onchain.
+    /// Id in the comments protocol; null for a mint-time comment, which can't be replied to onchain.
     #[schema(required = true)]
     pub comment_id: Option<CommentId>,
-    /// The parent's protocol id, for a reply.
+    /// Id of the parent comment in the comments protocol; null unless this is a reply.
     #[schema(required = true)]
     pub reply_to_id: Option<CommentId>,
-    /// Protocol nonce; none for a mint-time comment.
+    /// Nonce in the comments protocol; null for a mint-time comment.
     #[schema(required = true)]
     pub nonce: Option<CommentNonce>,
 }
 
-/// Longest comment text kept. Nothing onchain limits a comment's length, so without a bound one transaction could
-/// outgrow a stored row (400 KB with its three previews), or a page of 21 rows the 1 MB that one Query reads.
+/// Longest comment text stored, since nothing onchain limits it: a row with three previews must fit into 400 KB, and a
+/// page of 21 rows into the 1 MB that one Query reads.
 pub const MAX_COMMENT_CHARACTERS: usize = 2_000;
 
 /// Cuts a text from the chain to [`MAX_COMMENT_CHARACTERS`].
@@ -145,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_s_text_is_neither_empty_nor_endless() {
+    fn empty_and_too_long_comment_texts_are_refused() {
         let longest = "é".repeat(1_000);
         for text in ["!", "two\nlines", "🔥", &longest] {
             assert!(text.parse::<CommentText>().is_ok(), "{text:?} was refused");

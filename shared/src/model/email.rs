@@ -4,25 +4,25 @@ use email_address::{EmailAddress, Options};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Invalid,
+    invalid::Invalid,
     schema::{format, text_schema},
-    serde_as_text,
+    text::serde_as_text,
 };
 
-/// A mail address, in lower case: sign-in treats `Ada@Example.com` and `ada@example.com` as one.
+/// An e-mail address in lower case, since sign-in ignores letter case.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
-/// Longest address that fits an SMTP path (RFC 5321, 4.5.3.1.3, less the angle brackets).
+/// Longest address in an SMTP path (RFC 5321, 4.5.3.1.3, without the angle brackets).
 const MAX_BYTES: usize = 254;
 
 impl Email {
-    /// The address as a mail server takes it.
+    /// The address.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A stand-in for the address where the address itself has no business: its SHA-256, in hexadecimal digits.
+    /// SHA-256 of the address in hexadecimal digits, for places that must not hold the address itself.
     pub fn fingerprint(&self) -> String {
         alloy::hex::encode(Sha256::digest(&self.0))
     }
@@ -35,7 +35,7 @@ impl FromStr for Email {
         if text.len() > MAX_BYTES {
             return Err(Invalid("must be at most 254 characters long"));
         }
-        // SES takes ASCII alone in a local part, and a quoted one invites header tricks: neither is worth its risk.
+        // SES accepts only ASCII in a local part, and a quoted one can smuggle in headers.
         let plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
         let options = Options::default().with_required_tld().without_domain_literal().without_display_text();
         if !plain || EmailAddress::parse_with_options(text, options).is_err() {
@@ -55,7 +55,7 @@ serde_as_text!(Email);
 
 text_schema!(
     Email,
-    "A mail address in ASCII. Letter case makes no difference.",
+    "An e-mail address in ASCII; letter case is ignored.",
     "ada@example.com",
     format = format("email"),
     max_length = MAX_BYTES,
@@ -73,14 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_in_any_letter_case() {
+    fn letter_case_is_ignored_and_addresses_are_never_printed() {
         let email: Email = "Ada.Lovelace+moments@Example.COM".parse().unwrap();
         assert_eq!(email.as_str(), "ada.lovelace+moments@example.com");
         assert_eq!(format!("{email:?}"), "Email(…)");
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_addresses_are_refused() {
         let long = format!("{}@{}.com", "a".repeat(60), "b".repeat(190));
         for text in [
             "",

@@ -1,6 +1,6 @@
 use std::str::FromStr;
 
-use super::Invalid;
+use super::invalid::Invalid;
 
 /// `true` or `false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

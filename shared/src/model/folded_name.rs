@@ -3,15 +3,13 @@ use std::fmt;
 use icu_casemap::CaseMapper;
 use icu_normalizer::ComposingNormalizer;
 
-/// A name as names are compared: composed (NFC), with Unicode's full case folding. Two names that differ in case alone
-/// fold to the same text, in any alphabet, and what folds a beginning of a name is a beginning of the folded name.
-///
-/// Folding is not lower case: `ς` and `σ` fold alike wherever they stand, and `ß` folds to `ss`.
+/// A name in the form in which names are compared: composed (NFC), with Unicode's full case folding. A folded prefix of
+/// a name is a prefix of the folded name. Folding isn't lower case: `ς` and `σ` fold alike, and `ß` folds to `ss`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FoldedName(String);
 
 impl FoldedName {
-    /// Folds a name, or a beginning of one.
+    /// Folds a name, or a prefix of one.
     pub fn of(name: &str) -> Self {
         let normalizer = const { ComposingNormalizer::new_nfc() };
         let folded = const { CaseMapper::new() }.fold_string(&normalizer.normalize(name)).into_owned();
@@ -35,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_differ_in_case_or_composition_alone_fold_alike() {
+    fn names_that_differ_only_in_case_or_composition_fold_alike() {
         for (one, other) in [
             ("Nadia", "nADIA"),
             ("ЁЖИК", "ёжик"),
@@ -54,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folded_beginning_is_the_beginning_of_the_folded_name() {
+    fn a_folded_prefix_is_a_prefix_of_the_folded_name() {
         for name in ["ΣΊΣΥΦΟΣ", "Straße", "İstanbul", "ŁÓDŹ", "東京", "한국", "ﬃ.x_Y-9", "🌊a"] {
             let folded = FoldedName::of(name);
             for (end, _) in name.char_indices() {

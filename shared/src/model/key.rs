@@ -4,26 +4,25 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    Invalid,
+    invalid::Invalid,
     schema::{LINE, format, text_schema},
-    serde_as_text,
+    text::serde_as_text,
 };
 
-/// The id of an API key, by which its owner lists and revokes it. Says nothing about the key itself. Later ids sort
-/// after earlier ones (UUID v7).
+/// Id of an API key, by which its owner lists and revokes it; sorts by time of creation (UUID v7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyId(Uuid);
 
 text_schema!(
     KeyId,
-    "Id of an API key; says nothing about the key itself.",
+    "Id of an API key, for listing and revoking it.",
     "019a2b3c-4d5e-7f60-8172-839405a6b7c8",
     format = format("uuid"),
 );
 
 impl KeyId {
-    /// A new id, sorting after all that were made before it.
+    /// A new id, which sorts after all earlier ones.
     pub fn next() -> Self {
         Self(Uuid::now_v7())
     }
@@ -43,7 +42,7 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// What an artist calls a key: 1 to 100 characters, kept as given without the spaces around it.
+/// An artist's name for an API key: 1 to 100 characters, trimmed. By default `API key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyName(String);
 
@@ -75,7 +74,7 @@ serde_as_text!(KeyName);
 
 text_schema!(
     KeyName,
-    "What an artist calls a key: without control characters, kept without the spaces around it.",
+    "An artist's name for an API key: without control characters; spaces around it are removed.",
     "my site",
     min_length = 1_usize,
     max_length = 100_usize,

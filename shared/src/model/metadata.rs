@@ -4,50 +4,49 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::{Invalid, schema::text_schema, serde_as_text};
+use super::{invalid::Invalid, schema::text_schema, text::serde_as_text};
 
-/// What a metadata document says, as far as it is kept. What it doesn't say is empty.
+/// The metadata document of a moment or collection; missing parts are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Metadata {
-    /// Title.
+    /// Title, cut to 256 characters.
     pub name: String,
     /// URI of a picture.
     pub image: String,
-    /// Text.
+    /// Text, cut to 2000 characters.
     pub description: String,
-    /// What the moment is.
+    /// File that the moment consists of.
     pub content: Content,
 }
 
-/// The file that a moment is about.
+/// The file that a moment consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Content {
-    /// Media type.
+    /// Media type, such as `image/png`.
     pub mime: String,
-    /// Where the file is.
+    /// URI of the file.
     pub uri: String,
 }
 
-/// Longest name kept. The bounds here hold the largest page of documents well within what a function may answer, 6 MB.
+/// Longest name stored. These bounds keep the largest page of documents well below the 6 MB of a function's answer.
 pub const MAX_NAME_CHARACTERS: usize = 256;
 
-/// Longest description kept.
+/// Longest description stored.
 pub const MAX_DESCRIPTION_CHARACTERS: usize = 2_000;
 
 const MAX_MIME_CHARACTERS: usize = 128;
 
-/// Longest URI kept. A picture that lies in its own URI may well have some thousand bytes.
+/// Longest URI stored; a `data:` URI of a picture can have thousands of bytes.
 const MAX_URI_BYTES: usize = 8 * 1024;
 
 impl Metadata {
-    /// Reads a document as documents are found: whatever isn't of its type counts as missing. `None` for what isn't a
-    /// JSON object.
+    /// Reads a document leniently: a value of a wrong type counts as missing. `None` unless it is a JSON object.
     pub fn from_json(document: &Value) -> Option<Self> {
         let document = document.as_object()?;
         let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
         let content = |name: &str| document.get("content").and_then(|content| content.get(name)?.as_str());
         let image = uri(text("image"));
-        // Documents without `content` name the file in other ways: `animation_url`, or the picture is all there is.
+        // Documents without `content` name the file as `animation_url`, or have only a picture.
         let named = [content("uri").unwrap_or_default(), text("animation_url")].map(uri).into_iter();
         let file = named.chain([image.clone()]).find(|uri| !uri.is_empty());
         let mime = content("mime").unwrap_or_else(|| text("mime_type"));
@@ -59,7 +58,7 @@ impl Metadata {
         })
     }
 
-    /// The kind of media that the content is, if its media type tells.
+    /// Kind of media of the content; `None` without a known media type.
     pub fn content_type(&self) -> Option<ContentType> {
         self.content.mime.split('/').next()?.to_ascii_lowercase().parse().ok()
     }
@@ -68,24 +67,24 @@ impl Metadata {
 /// A kind of media: the part of a media type before its slash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ContentType {
-    /// Such as PDF or HTML applications.
+    /// `application/*`, such as PDF.
     Application,
-    /// Sound.
+    /// `audio/*`
     Audio,
-    /// Typefaces.
+    /// `font/*`
     Font,
-    /// Pictures.
+    /// `image/*`
     Image,
-    /// Three-dimensional models.
+    /// `model/*`: three-dimensional models.
     Model,
-    /// Writing.
+    /// `text/*`
     Text,
-    /// Films.
+    /// `video/*`
     Video,
 }
 
 impl ContentType {
-    /// The name in media types.
+    /// The part of a media type before the slash.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Application => "application",
@@ -120,18 +119,18 @@ serde_as_text!(ContentType);
 
 text_schema!(
     ContentType,
-    "A kind of media: the part of a media type before its slash.",
+    "A kind of media: the part of a media type before the slash.",
     "image",
     enum_values = ["application", "audio", "font", "image", "model", "text", "video"],
 );
 
-/// Text without control characters other than line breaks and tabs, cut between characters.
+/// Drops control characters other than line breaks and tabs, and cuts between characters.
 fn clip(text: &str, max_characters: usize) -> String {
     let is_kept = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
     text.chars().filter(is_kept).take(max_characters).collect()
 }
 
-/// A URI as it is, or nothing: a part of one leads nowhere, and one with a script in it must not get anywhere.
+/// Drops a URI that is too long, since a part of one leads nowhere, or that runs a script.
 fn uri(text: &str) -> String {
     let text = text.trim();
     let is_script = text.split(':').next().is_some_and(|scheme| {
@@ -148,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_read_as_it_is() {
+    fn fields_are_read_from_a_document() {
         let document = json!({
             "name": "First Light", "description": "Five\nin the morning", "image": "ipfs://a/1.png",
             "content": {"mime": "video/mp4", "uri": "ar://b"}, "external_url": "https://a.example", "animation_url": "ar://c",
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_another_type_counts_as_missing() {
+    fn values_of_a_wrong_type_count_as_missing() {
         let empty = Metadata::default();
         for document in [
             json!({}),
@@ -176,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn without_content_the_animation_or_the_picture_is_it() {
+    fn content_falls_back_to_the_animation_then_to_the_picture() {
         let content = |document| Metadata::from_json(&document).unwrap().content.uri;
         assert_eq!(content(json!({"image": "ar://i", "animation_url": "ar://a"})), "ar://a");
         assert_eq!(content(json!({"image": "ar://i", "content": {"uri": ""}})), "ar://i");
     }
 
     #[test]
-    fn texts_are_cut_and_uris_are_whole_or_nothing() {
+    fn long_texts_are_cut_and_unusable_uris_dropped() {
         let document = json!({
             "name": "é\u{0}".repeat(300), "description": "d".repeat(9_000), "image": "i".repeat(9_000),
             "content": {"mime": "m".repeat(500), "uri": "JavaScript:alert(1)"},

@@ -2,12 +2,12 @@ use std::{fmt, str::FromStr};
 
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{
-    Address, Invalid,
+    address::Address,
+    invalid::Invalid,
     schema::{DIGITS_256, number_schema, text_schema},
-    serde_as_text,
+    text::serde_as_text,
 };
 
 /// An EIP-155 chain id.
@@ -15,10 +15,10 @@ use super::{
 #[serde(transparent)]
 pub struct ChainId(pub u64);
 
-number_schema!(ChainId, "EIP-155 id of a chain that the service serves.", 8453);
+number_schema!(ChainId, "EIP-155 id of a supported chain.", 8453);
 
 impl ChainId {
-    /// The chain that a request means when it names none.
+    /// Base, for requests that name no chain.
     pub const DEFAULT: Self = Self(8453);
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for ChainId {
     }
 }
 
-/// The id of a token in its collection: a 256-bit whole number, written in decimal.
+/// A token's id in its collection: a 256-bit whole number, printed in decimal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TokenId(U256);
 
@@ -58,7 +58,7 @@ serde_as_text!(TokenId);
 
 text_schema!(
     TokenId,
-    "Id of a token in its collection: a whole number of 256 bits, in decimal digits.",
+    "A token's id in its collection: a 256-bit whole number, in decimal digits.",
     "1",
     pattern = DIGITS_256,
 );
@@ -75,28 +75,24 @@ impl From<TokenId> for U256 {
     }
 }
 
-/// Where a moment is: a token of a collection on a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ToSchema)]
+/// Identifies a moment: a token of a collection on a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MomentRef {
     /// Chain of the collection.
-    #[schema(rename = "chainId", value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
     pub chain: ChainId,
     /// Contract of the collection.
-    #[schema(rename = "collectionAddress")]
     pub collection: Address,
-    /// Token in the collection.
-    #[schema(rename = "tokenId")]
+    /// Id of the token in the collection.
     pub token: TokenId,
 }
 
-/// Prints `chain#collection#token`, the form that storage keys use.
+/// Prints `chain#collection#token`, as in storage keys.
 impl fmt::Display for MomentRef {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}#{}#{}", self.chain, self.collection, self.token)
     }
 }
 
-/// A whole number in plain decimal digits: no sign, no separator, no prefix.
 pub(super) fn parse_digits<T: FromStr>(text: &str) -> Option<T> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if plain { text.parse().ok() } else { None }

@@ -1,27 +1,24 @@
 use std::{fmt, str::FromStr, time::Duration};
 
-use super::{Invalid, schema::text_schema};
+use super::{invalid::Invalid, schema::text_schema};
 
-/// The six digits that prove that a mail was read.
+/// A six-digit sign-in code, sent by mail.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OneTimeCode(String);
 
-text_schema!(OneTimeCode, "The six digits that were mailed.", "123456", pattern = "^[0-9]{6}$");
+text_schema!(OneTimeCode, "The six-digit code from the mail.", "123456", pattern = "^[0-9]{6}$");
 
 impl OneTimeCode {
-    /// How long a code can be used.
+    /// Time for which a code is valid.
     pub const LIFETIME: Duration = Duration::from_secs(10 * 60);
 
-    /// How often a code can be tried, right or wrong.
+    /// Most tries of one code, right or wrong.
     pub const MAX_TRIES: u32 = 5;
 
-    /// A code of which each of the million is equally likely, from the operating system's randomness.
-    ///
-    /// # Errors
-    /// When the operating system has none.
+    /// A uniformly random code, from the operating system's randomness.
     pub fn random() -> Result<Self, getrandom::Error> {
         const CODES: u32 = 1_000_000;
-        // Numbers past the last whole million would make small codes likelier.
+        // Numbers past the last whole million would bias the remainder.
         const FAIR: u32 = u32::MAX - u32::MAX % CODES;
         loop {
             let number = getrandom::u32()?;
@@ -31,7 +28,7 @@ impl OneTimeCode {
         }
     }
 
-    /// The digits, for the mail and the message that is authenticated. They go nowhere else.
+    /// The digits, only for the mail and the message that is authenticated.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -63,14 +60,14 @@ mod tests {
     fn codes_are_six_digits_with_every_first_digit() {
         let codes: Vec<_> = (0..1_000).map(|_| OneTimeCode::random().unwrap()).collect();
         assert!(codes.iter().all(|code| code.reveal().parse::<OneTimeCode>().as_ref() == Ok(code)));
-        // A first digit that never shows in 1,000 fair draws has a chance of 0.9^1000, under 10^-45.
+        // One given first digit is missing from 1,000 fair draws with a probability of 0.9^1000, under 10^-45.
         for digit in '0'..='9' {
             assert!(codes.iter().any(|code| code.reveal().starts_with(digit)), "no code starts with {digit}");
         }
     }
 
     #[test]
-    fn what_is_no_code_is_refused_and_a_code_is_never_printed() {
+    fn invalid_codes_are_refused_and_codes_are_never_printed() {
         for text in ["", "12345", "1234567", "12345a", " 12345", "१२३४५६", "-12345"] {
             assert!(text.parse::<OneTimeCode>().is_err(), "{text:?} was accepted");
         }

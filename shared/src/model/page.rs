@@ -1,15 +1,13 @@
 use std::str::FromStr;
 
-use utoipa::IntoParams;
+use super::{invalid::Invalid, moment::parse_digits, schema::whole_schema};
 
-use super::{Invalid, moment::parse_digits, schema::whole_schema};
-
-/// How many rows a page of a list has at most: 1 to 100.
+/// Most rows on a page of a list: 1 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimit(u32);
 
 impl PageLimit {
-    /// Where a request doesn't say.
+    /// 20 rows.
     pub const DEFAULT: Self = Self(20);
 
     /// The number.
@@ -27,12 +25,12 @@ impl FromStr for PageLimit {
     }
 }
 
-/// Which page of a list: 1 is the first.
+/// A page of a list; the first is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageNumber(u32);
 
 impl PageNumber {
-    /// Where a list begins.
+    /// The first page.
     pub const FIRST: Self = Self(1);
 
     /// The number.
@@ -50,47 +48,35 @@ impl FromStr for PageNumber {
     }
 }
 
-whole_schema!(PageLimit, "How many rows a page has.", 20, 1, 100);
-whole_schema!(PageNumber, "Which page it is; 1 is the first.", 1, 1, u32::MAX as usize);
-
-/// How a query names a page.
-#[derive(Clone, Copy, Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct PageParameters {
-    /// How many rows a page has.
-    #[param(default = 20, required = false)]
-    pub limit: PageLimit,
-    /// Which page; 1 is the first.
-    #[param(default = 1, required = false)]
-    pub page: PageNumber,
-}
+whole_schema!(PageLimit, "Most rows on a page.", 20, 1, 100);
+whole_schema!(PageNumber, "Number of the page; the first is 1.", 1, 1, u32::MAX as usize);
 
 /// A page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// How many rows it has, unless the list ends.
+    /// Most rows on the page.
     pub limit: PageLimit,
-    /// Which one it is.
+    /// Number of the page.
     pub number: PageNumber,
 }
 
 impl Page {
-    /// How many rows it has at most.
+    /// Most rows on the page.
     pub fn rows(self) -> usize {
         usize::try_from(self.limit.0).unwrap_or(usize::MAX)
     }
 
-    /// How many rows stand on the pages before.
+    /// Number of rows on earlier pages.
     pub fn offset(self) -> u64 {
         u64::from(self.number.0 - 1) * u64::from(self.limit.0)
     }
 
-    /// How many rows stand on it and on the pages before.
+    /// Number of rows on this page and earlier ones.
     pub fn end(self) -> u64 {
         self.offset() + u64::from(self.limit.0)
     }
 
-    /// How many pages a list of `rows` has: none if it is empty.
+    /// Number of pages in a list of `rows`; 0 if it is empty.
     pub fn count(self, rows: u64) -> u64 {
         rows.div_ceil(u64::from(self.limit.0))
     }
@@ -101,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_lie_side_by_side() {
+    fn pages_neither_overlap_nor_leave_gaps() {
         let page = |limit: &str, number: &str| Page { limit: limit.parse().unwrap(), number: number.parse().unwrap() };
         assert_eq!((page("20", "1").offset(), page("20", "3").offset()), (0, 40));
         assert_eq!(page("100", "4294967295").offset(), 429_496_729_400);
@@ -111,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_refused() {
+    fn invalid_limits_and_page_numbers_are_refused() {
         for text in ["", "0", "101", "-1", "1.5", "+1", " 1", "1e1", "ten", "4294967297"] {
             assert!(text.parse::<PageLimit>().is_err(), "{text:?} was accepted as a limit");
         }

@@ -1,86 +1,92 @@
 use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
 
-use super::{Address, Amount, ChainId, EventId, FeeRecipient, MomentRef, Protocol, TokenId};
+use super::{
+    address::Address,
+    amount::Amount,
+    collection::{FeeRecipient, Protocol},
+    event_id::EventId,
+    moment::{ChainId, MomentRef, TokenId},
+};
 
-/// A collect that was paid for.
+/// A paid collect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payment {
-    /// Id that follows from its event.
+    /// Id of its event.
     pub id: EventId,
-    /// Chain that it was made on.
+    /// Chain of the collection.
     pub chain_id: ChainId,
     /// Contract of the collection.
     pub collection: Address,
-    /// Token in the collection.
+    /// Id of the token in the collection.
     pub token_id: TokenId,
     /// Id of the moment.
     pub moment_id: EventId,
-    /// Whose contracts the collection is of.
+    /// Protocol of the collection.
     pub protocol: Protocol,
-    /// The moment's metadata URI at that time.
+    /// Metadata URI of the moment at that time.
     pub uri: String,
-    /// The collection's creator, who hears of the payment.
+    /// Creator of the collection, who is notified.
     pub creator: Address,
-    /// Account that made the moment.
+    /// Account that created the moment.
     pub moment_creator: Address,
-    /// Who got how much of it.
+    /// Recipients of the proceeds.
     pub fee_recipients: Vec<FeeRecipient>,
-    /// Account that the tokens went to.
+    /// Account that got the tokens.
     pub buyer: Address,
-    /// How many tokens.
+    /// Number of tokens.
     pub quantity: Amount,
-    /// What the seller got, in the currency's smallest unit: the price without the contract's fees.
+    /// Proceeds in the currency's smallest unit: the price without the contract's fees.
     pub amount: Amount,
-    /// What the buyer paid of the price, fees that are taken out of it included, those on top of it not.
+    /// Price that the buyer paid: includes fees taken out of it, but not fees added on top.
     pub paid: Amount,
-    /// The currency's contract; the zero address means the chain's own currency.
+    /// The currency's contract; the zero address for the chain's own currency.
     pub currency: Address,
-    /// Transaction that it was made in.
+    /// Transaction of the collect.
     pub transaction_hash: B256,
-    /// Block that holds it.
+    /// Number of its block.
     pub block: u64,
     /// Unix time of the block, in seconds.
     pub transferred_at: u64,
 }
 
 impl Payment {
-    /// The moment that was paid for.
+    /// The moment that was collected.
     pub fn moment(&self) -> MomentRef {
         MomentRef { chain: self.chain_id, collection: self.collection, token: self.token_id }
     }
 }
 
-/// Why tokens moved.
+/// Kind of a token transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TransferKind {
-    /// Somebody collected, paid or not.
+    /// A collect, paid or free.
     Collect,
-    /// An admin minted to somebody else.
+    /// Minted by an admin for another account than the creator's.
     Airdrop,
-    /// The collection's creator got tokens without collecting them.
+    /// Minted to the collection's creator without a collect.
     Mint,
-    /// One holder gave to another.
+    /// Sent from one holder to another.
     Transfer,
-    /// The holder destroyed them.
+    /// Burned by the holder.
     Burn,
 }
 
-/// Tokens that moved.
+/// A transfer of one token id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
-    /// Id that follows from its event; tokens of one event that moves several kinds share it.
+    /// Id of its event, shared by all token ids of a batch transfer.
     pub id: EventId,
-    /// Why.
+    /// Kind of the transfer.
     pub kind: TransferKind,
-    /// Who had them; the zero address when they were minted.
+    /// Previous holder; the zero address for a mint.
     pub from: Address,
-    /// Who has them now; the zero address when they were burned.
+    /// New holder; the zero address for a burn.
     pub to: Address,
-    /// How many.
+    /// Number of tokens.
     pub quantity: Amount,
-    /// Transaction that moved them.
+    /// Transaction of the event.
     pub transaction_hash: B256,
     /// Unix time of the block, in seconds.
     pub transferred_at: u64,

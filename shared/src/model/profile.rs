@@ -4,25 +4,25 @@ use unicode_security::{
     GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, confusable_detection::skeleton,
 };
 
-use super::{Invalid, schema::text_schema};
+use super::{invalid::Invalid, schema::text_schema};
 
-/// The name that an artist goes by: 3 to 32 letters, digits, `_`, `.` and `-`, kept as given. Letters of any alphabet
-/// will do, but no mixture of alphabets and nothing that reads as a name in Latin letters without being one (Unicode
-/// Technical Standard 39), so that nobody can go by a name that looks like another's.
+/// An artist's public name: 3 to 32 letters, digits, `_`, `.` and `-`, kept as given. The letters are of one alphabet,
+/// and the name isn't confusable with one in Latin letters (Unicode Technical Standard 39).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Username(String);
 
-/// What artists say about themselves: up to 500 characters on any number of lines, kept as given. May be empty.
+/// An artist's text about themselves: up to 500 characters on any number of lines, kept as given. May be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bio(String);
 
-/// What an artist goes by at another service: up to 64 letters, digits, `_`, `.` and `-`. May be empty.
+/// An artist's name at another service: up to 64 letters, digits, `_`, `.` and `-`. May be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocialUsername(String);
 
 text_schema!(
     Username,
-    "The name that an artist goes by: letters and digits of one alphabet, `_`, `.` and `-`, and none that reads as another's.",
+    "An artist's public name: letters and digits of one alphabet, `_`, `.` and `-`. In another alphabet it must not \
+     look like a name in Latin letters.",
     "ada.lovelace",
     min_length = 3_usize,
     max_length = 32_usize,
@@ -30,14 +30,14 @@ text_schema!(
 );
 text_schema!(
     Bio,
-    "What artists say about themselves, on any number of lines.",
+    "An artist's text about themselves, on any number of lines.",
     "I keep a diary of the weather.",
     max_length = 500_usize,
     pattern = r"^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$",
 );
 text_schema!(
     SocialUsername,
-    "What an artist goes by at another service, without an `@`.",
+    "An artist's name at another service, without an `@`.",
     "ada",
     max_length = 64_usize,
     pattern = "^[A-Za-z0-9_.-]{0,64}$",
@@ -83,13 +83,11 @@ impl FromStr for SocialUsername {
     }
 }
 
-/// What every kind of name may be made of.
 fn is_plain(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '.' | '-')
 }
 
-/// Whether marks such as accents stand without a letter before them, or so many in a row that they would cover others'
-/// lines.
+/// Whether combining marks have no letter before them, or stack so high that they cover other lines.
 fn has_stray_marks(text: &str) -> bool {
     let mut in_a_row = 3;
     text.chars().any(|c| {
@@ -102,7 +100,7 @@ fn has_stray_marks(text: &str) -> bool {
 macro_rules! text {
     ($($type:ident),*) => {$(
         impl $type {
-            /// The text as it was given.
+            /// The text as given.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -122,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_any_alphabet_are_taken_as_they_are() {
+    fn names_of_any_alphabet_are_kept_as_given() {
         let longest = "x".repeat(32);
         for text in [
             "ada",
@@ -142,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn invalid_usernames_are_refused() {
         let long = "x".repeat(33);
         let piled = format!("e{}", "\u{301}".repeat(3));
         for text in [
@@ -169,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_looks_like_another_is_refused() {
+    fn names_confusable_with_latin_ones_are_refused() {
         for text in ["аda", "асе", "аdа", "раураl", "o\u{3bf}o"] {
             assert!(text.parse::<Username>().is_err(), "{text:?} was accepted");
         }
     }
 
     #[test]
-    fn other_texts_have_their_bounds() {
+    fn bios_and_social_usernames_have_bounds() {
         for text in ["", "<script>alert(1)</script>", "two\nlines", "🎨 & \"more\"", &"é".repeat(500)] {
             assert_eq!(text.parse::<Bio>().map(|bio| bio.to_string()).as_deref(), Ok(text));
         }

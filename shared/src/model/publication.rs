@@ -1,35 +1,39 @@
 use super::{
-    Address, Invalid, MetadataUri, Sale, Share,
+    address::Address,
+    amount::Share,
+    invalid::Invalid,
+    sale::Sale,
     schema::{LINE, text_schema},
+    uri::MetadataUri,
 };
 
-/// Most tokens that a moment without a limit can have: the protocol's mark of an open edition.
+/// Maximum supply of an open edition, which has no limit.
 pub const OPEN_EDITION: u64 = u64::MAX;
 
-/// A moment that is to be.
+/// A moment to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMoment {
-    /// Its metadata.
+    /// Metadata URI.
     pub uri: MetadataUri,
     /// Most tokens that can be minted; [`OPEN_EDITION`] for no limit.
     pub max_supply: u64,
-    /// Who gets the protocol's reward for bringing it about; the zero address for nobody.
+    /// Recipient of the protocol's create referral reward; the zero address for nobody.
     pub create_referral: Address,
-    /// How it is sold.
+    /// First sale of its tokens.
     pub sale: Sale,
-    /// Who gets the proceeds and royalties, where neither a split nor the creator does.
+    /// Recipient of proceeds and royalties if there is no split; the creator if `None`.
     pub payout_recipient: Option<Address>,
-    /// How many tokens the creator gets at once.
+    /// Number of tokens minted to the creator at once.
     pub mint_to_creator: u64,
 }
 
-/// What a collection is called: 1 to 200 characters.
+/// A collection's name: 1 to 200 characters, trimmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectionName(pub String);
 
 text_schema!(
     CollectionName,
-    "What a collection is called: without control characters, kept without the spaces around it.",
+    "A collection's name: without control characters; spaces around it are removed.",
     "Weather diary",
     min_length = 1_usize,
     max_length = 200_usize,
@@ -48,29 +52,26 @@ impl std::str::FromStr for CollectionName {
     }
 }
 
-/// Where new moments go.
+/// The collection that new moments are created in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetCollection {
-    /// A collection that is there.
+    /// An existing collection.
     Existing(Address),
-    /// A collection that is to be.
+    /// A collection to be created with them.
     New {
-        /// Its name.
+        /// Name of the collection.
         name: String,
-        /// Its metadata.
+        /// Metadata URI.
         uri: MetadataUri,
     },
 }
 
-/// Whom proceeds are shared among: at least two different recipients whose shares make up the whole.
+/// A division of proceeds: at least two different recipients, whose shares add up to exactly 100 percent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split(Vec<(Address, Share)>);
 
 impl Split {
-    /// A split among these. The order they are given in makes no difference.
-    ///
-    /// # Errors
-    /// With fewer than two recipients, one of them twice, or shares that don't add up to exactly 100 percent.
+    /// A split among these recipients, given in any order.
     pub fn new(mut recipients: Vec<(Address, Share)>) -> Result<Self, Invalid> {
         recipients.sort();
         if recipients.len() < 2 {
@@ -86,7 +87,7 @@ impl Split {
         Ok(Self(recipients))
     }
 
-    /// Recipients and their shares, in the order of the addresses.
+    /// Recipients and their shares, by ascending address.
     pub fn recipients(&self) -> &[(Address, Share)] {
         &self.0
     }
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_must_make_up_the_whole_exactly() {
+    fn shares_that_miss_100_percent_are_refused() {
         for good in [&["50", "50"][..], &["33.3333", "33.3333", "33.3334"], &["0.0001", "99.9999"]] {
             assert!(split(good).is_ok(), "{good:?} was refused");
         }
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn recipients_are_different_and_in_order() {
+    fn repeated_recipients_are_refused_and_others_sorted() {
         let (low, high) = ([1, 2]).map(|n| alloy::primitives::Address::with_last_byte(n).into()).into();
         let half: Share = "50".parse().unwrap();
         assert!(Split::new(vec![(low, half), (low, half)]).is_err());

@@ -3,9 +3,9 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Amount, Invalid, serde_as_text};
+use super::{amount::Amount, invalid::Invalid, text::serde_as_text};
 
-/// How far back a list goes.
+/// Rolling period of a list: the last 24 hours (`day`), 7 days (`week`) or 30 days (`month`), or all time (`all`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub enum Period {
@@ -15,49 +15,49 @@ pub enum Period {
     Week,
     /// The last 30 days.
     Month,
-    /// Everything.
+    /// All time.
     All,
 }
 
-/// What collectors are ranked by.
+/// Field that collectors are ranked by: the number of paid collects, or the sum paid in one currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum RankedBy {
-    /// How many paid collects.
+    /// Number of paid collects.
     CollectedCount,
-    /// What they came to in the chain's own currency.
+    /// Sum paid in the chain's own currency.
     EthSpent,
-    /// What they came to in USDC.
+    /// Sum paid in USDC.
     UsdcSpent,
 }
 
-/// Which end of a ranking comes first. Equals stand in the order of their artist ids either way.
+/// Order of a ranking. Ties break by ascending artist id in either direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 pub enum SortOrder {
-    /// The least first.
+    /// Lowest first.
     #[schema(rename = "asc")]
     Ascending,
-    /// The most first.
+    /// Highest first.
     #[schema(rename = "desc")]
     Descending,
 }
 
-/// What somebody collected, and paid for it.
+/// A collector's paid collects and the sums paid for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spending {
-    /// How many paid collects, whatever they were paid in.
+    /// Number of paid collects in any currency.
     pub collected_count: u64,
-    /// What they came to in wei.
+    /// Sum paid in the chain's own currency, in wei.
     pub eth_spent: Amount,
-    /// What they came to in millionths of a USDC.
+    /// Sum paid in USDC, in millionths of a USDC.
     pub usdc_spent: Amount,
 }
 
 impl Period {
-    /// All periods.
+    /// All periods, the shortest first.
     pub const EVERY: [Self; 4] = [Self::Day, Self::Week, Self::Month, Self::All];
 
-    /// How many seconds it looks back, if not to the beginning.
+    /// Length in seconds; `None` for all time.
     pub fn seconds(self) -> Option<u64> {
         const DAY: u64 = 24 * 60 * 60;
         match self {
@@ -80,7 +80,7 @@ impl SortOrder {
 }
 
 impl Spending {
-    /// What both come to.
+    /// The sum of both.
     pub fn plus(self, other: Self) -> Self {
         Self {
             collected_count: self.collected_count.saturating_add(other.collected_count),
@@ -89,7 +89,7 @@ impl Spending {
         }
     }
 
-    /// What is left without `other`.
+    /// The difference to `other`, at least 0.
     pub fn minus(self, other: Self) -> Self {
         Self {
             collected_count: self.collected_count.saturating_sub(other.collected_count),
@@ -98,7 +98,7 @@ impl Spending {
         }
     }
 
-    /// What ranks it, in the unit in which it is kept. Nobody has spent more than 128 bits can say.
+    /// Value of the field `by`, in its unit; at most 2^128 - 1.
     pub fn score(self, by: RankedBy) -> u128 {
         match by {
             RankedBy::CollectedCount => self.collected_count.into(),
@@ -108,7 +108,6 @@ impl Spending {
     }
 }
 
-/// Implements `FromStr` and `Display` for an enum whose values have fixed words, as they are sent and stored.
 macro_rules! words {
     ($type:ident, $refused:literal, $($value:ident = $word:literal),+) => {
         impl FromStr for $type {
@@ -148,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_as_they_are_written() {
+    fn printed_names_parse_and_others_are_refused() {
         for period in Period::EVERY {
             assert_eq!(period.to_string().parse(), Ok(period));
         }

@@ -2,59 +2,59 @@ use std::{fmt, str::FromStr};
 
 use alloy::primitives::{U256, uint};
 
-use super::{Address, Amount, Invalid, schema::text_schema, serde_as_text};
+use super::{address::Address, amount::Amount, invalid::Invalid, schema::text_schema, text::serde_as_text};
 
-/// How a moment is sold at first hand. Holds only what its strategy's contract can express and would sell.
+/// A first-hand sale of a moment. Build one only from values that pass the checks below, which follow the contracts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sale {
-    /// For the chain's own currency; a price of 0 is free but for the protocol's mint fee.
+    /// In the chain's own currency; at a price of 0 only the protocol's mint fee is due.
     FixedPrice {
-        /// When, and how many to one address.
+        /// Times, and limit per address.
         terms: SaleTerms,
-        /// Wei for one token.
+        /// Price of one token, in wei.
         price: Amount,
     },
-    /// For an ERC-20 currency.
+    /// In an ERC-20 currency.
     Erc20 {
-        /// When, and how many to one address.
+        /// Times, and limit per address.
         terms: SaleTerms,
         /// Price of one token, in the currency's smallest unit.
         price: Amount,
         /// The currency's contract.
         currency: Address,
     },
-    /// For the protocol's fee alone, until enough were collected to open a market.
+    /// At the protocol's fee alone, until enough tokens are collected to open a market.
     Timed {
-        /// Unix time in seconds.
+        /// Start, as Unix time in seconds.
         start: u64,
     },
 }
 
-/// When a sale is open, and how many tokens one address can get from it.
+/// Times of a sale, and its limit per address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SaleTerms {
-    /// Unix time in seconds.
+    /// Start, as Unix time in seconds.
     pub start: u64,
-    /// Unix time in seconds; the largest value means for ever.
+    /// End, as Unix time in seconds; 2^64 - 1 for no end.
     pub end: u64,
-    /// 0 means as many as one likes.
+    /// Most tokens per address; 0 for no limit.
     pub max_per_address: u64,
 }
 
-/// What a request calls a strategy.
+/// A sale strategy, as requests and answers name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SaleType {
     /// `fixedPrice`
     FixedPrice,
     /// `erc20Mint`
     Erc20,
-    /// `timed`, and the contract's name for it
+    /// `timed`; also parsed from the contract's name, `PartnerTimedSaleStrategy`
     Timed,
 }
 
 text_schema!(
     SaleType,
-    "How a sale goes; `PartnerTimedSaleStrategy` is another word for `timed`.",
+    "Sale strategy; `PartnerTimedSaleStrategy` is an alias of `timed`.",
     "fixedPrice",
     enum_values = ["fixedPrice", "erc20Mint", "timed", "PartnerTimedSaleStrategy"],
 );
@@ -84,17 +84,14 @@ impl fmt::Display for SaleType {
 
 serde_as_text!(SaleType);
 
-/// The fixed-price contract keeps a price in 96 bits.
+/// The fixed-price contract stores a price in 96 bits.
 const MAX_FIXED_PRICE: U256 = uint!(0xffffffffffffffffffffffff_U256);
 
-/// The ERC-20 contract refuses less, since its rewards would round to nothing.
+/// The ERC-20 contract refuses a lower price, whose rewards would round to 0.
 const MIN_ERC20_PRICE: U256 = uint!(10000_U256);
 
 impl SaleTerms {
-    /// Whether a contract that sells between two times ever sells.
-    ///
-    /// # Errors
-    /// When `saleEnd` is 0, which it takes for the past, or lies before `saleStart`.
+    /// Refuses terms that never sell: an end of 0, which contracts take for the past, or one before the start.
     pub fn check(&self) -> Result<(), Invalid> {
         if self.end == 0 {
             return Err(Invalid(
@@ -106,18 +103,12 @@ impl SaleTerms {
 }
 
 impl Sale {
-    /// Whether the fixed-price contract can keep this price.
-    ///
-    /// # Errors
-    /// Over 96 bits.
+    /// Refuses a price that the fixed-price contract can't store: 2^96 wei or more.
     pub fn check_fixed_price(price: Amount) -> Result<(), Invalid> {
         if price.0 > MAX_FIXED_PRICE { Err(Invalid("must be less than 2^96 wei")) } else { Ok(()) }
     }
 
-    /// Whether the ERC-20 contract takes this price.
-    ///
-    /// # Errors
-    /// Under its minimum.
+    /// Refuses a price below the ERC-20 contract's minimum, 10000 units.
     pub fn check_erc20_price(price: Amount) -> Result<(), Invalid> {
         if price.0 < MIN_ERC20_PRICE {
             return Err(Invalid("must be at least 10000 for a sale in an ERC-20 currency; use fixedPrice for free"));

@@ -1,7 +1,7 @@
-//! What the published contract says of the domain's words: the form of each, beside no other rule than its parser's.
+//! Schemas of domain types in `openapi.json`; each must agree with the type's parser.
 
-/// Describes a type that is sent as text: what it is, an example that its parser takes, and what else JSON Schema can
-/// say of it, each as a setter of [`utoipa::openapi::ObjectBuilder`].
+/// Schema of a type that is sent as text: its description, an example that parses, and further setters of
+/// [`utoipa::openapi::ObjectBuilder`].
 macro_rules! text_schema {
     ($type:ident, $description:literal, $example:literal $(, $setter:ident = $value:expr)* $(,)?) => {
         impl utoipa::ToSchema for $type {}
@@ -19,7 +19,6 @@ macro_rules! text_schema {
     };
 }
 
-/// The same for a whole number within bounds, which is answered as a JSON number.
 macro_rules! whole_schema {
     ($type:ident, $description:literal, $example:literal, $least:expr, $most:expr) => {
         impl utoipa::ToSchema for $type {}
@@ -38,22 +37,20 @@ macro_rules! whole_schema {
     };
 }
 
-/// The same for a whole number of 64 bits.
 macro_rules! number_schema {
     ($type:ident, $description:literal, $example:literal) => {
         crate::model::schema::whole_schema!($type, $description, $example, 0, usize::MAX);
     };
 }
 
-/// A format of JSON Schema.
 pub(super) fn format(name: &str) -> utoipa::openapi::SchemaFormat {
     utoipa::openapi::SchemaFormat::Custom(name.to_owned())
 }
 
-/// A text of one line that isn't empty: no control characters, and more than spaces.
+/// One line of text: no control characters, not only spaces.
 pub(super) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$";
 
-/// Decimal digits of a number under 10^77, and of most others that 256 bits hold.
+/// Decimal digits of a number below 1.15 * 10^77, which is just under 2^256.
 pub(super) const DIGITS_256: &str = "^([0-9]{1,77}|1(0[0-9]|1[0-4])[0-9]{75})$";
 
 pub(super) use {number_schema, text_schema, whole_schema};

@@ -1,13 +1,13 @@
 use std::{fmt, str::FromStr};
 
-use super::{Invalid, schema::text_schema, serde_as_text};
+use super::{invalid::Invalid, schema::text_schema, text::serde_as_text};
 
-/// Where a moment's or collection's metadata is: 1 to 2048 characters, `ipfs://`, `ar://`, `https://` or `data:`.
+/// URI of a metadata document: 1 to 2048 characters, `ipfs://`, `ar://`, `https://` or `data:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetadataUri(String);
 
 impl MetadataUri {
-    /// The URI as it was given.
+    /// The URI as given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -39,7 +39,7 @@ serde_as_text!(MetadataUri);
 
 text_schema!(
     MetadataUri,
-    "Where metadata is: `ipfs://`, `ar://`, `https://` or `data:`, without spaces and control characters.",
+    "URI of a metadata document: `ipfs://`, `ar://`, `https://` or `data:`, without spaces and control characters.",
     "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
     max_length = 2_048_usize,
     pattern = r"^(ipfs://|ar://|https://|data:)[^\x00-\x20\x7f-\x9f]+$",
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_lasting_and_safe_places_are_accepted() {
+    fn other_schemes_and_unsafe_characters_are_refused() {
         let longest = format!("ar://{}", "x".repeat(2_043));
         for text in ["ipfs://bafy/1.json", "ar://abc", "https://a.example/x?y=1", "data:application/json,{}", &longest]
         {

@@ -1,7 +1,4 @@
-//! Messages that were handed out to be signed with a wallet: one row each, in the table of secrets.
-//!
-//! `pk = CHALLENGE#<SHA-256 of the message>`, `sk = CHALLENGE`. Nothing is read out of a message that comes back signed:
-//! one that isn't word for word what was handed out has no row.
+//! Messages to sign with a wallet. A signed one is looked up by hash and never parsed: an altered one is unknown.
 
 use std::time::Duration;
 
@@ -9,38 +6,37 @@ use aws_sdk_dynamodb::types::{Delete, ReturnValue, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Key, StoreError, Table, number, row, text, unless_refused};
+use super::table::{PrimaryKey, StoreError, Table, number, row, text, unless_refused};
 use crate::model::{Address, ArtistId, ChainId};
 
-/// How long a message can be signed and brought back.
+/// How long a challenge can be answered.
 pub const CHALLENGE_LIFETIME: Duration = Duration::from_secs(10 * 60);
 
-/// How often a message can be brought back, signed right or wrong.
 const MAX_TRIES: u32 = 5;
 
-/// What is kept of a message.
+/// Stored part of a challenge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredChallenge {
-    /// Its SHA-256, in hexadecimal digits.
+    /// SHA-256 of the message, in hexadecimal.
     pub hash: String,
-    /// Whom it was given to.
+    /// Artist who asked for it.
     pub artist_id: ArtistId,
-    /// The wallet that is to sign it.
+    /// Wallet that must sign it.
     pub wallet: Address,
-    /// The chain that a contract wallet is on.
+    /// Chain of the wallet, if it is a contract.
     pub chain: ChainId,
-    /// Unix time in seconds from which it is worthless; the row is then deleted, in time.
+    /// Expiry, in Unix seconds; the row is deleted some time after.
     pub expires_at: u64,
-    /// How often it came back.
+    /// Number of answers so far.
     pub tries: u32,
 }
 
-/// The messages that are out.
+/// Open challenges.
 #[derive(Clone)]
 pub struct Challenges(Table);
 
 impl StoredChallenge {
-    /// What is to be kept of a message that is handed out at `now`, a Unix time in seconds.
+    /// Creates the record for `message`, issued at `now` (Unix seconds).
     pub fn new(message: &str, artist_id: ArtistId, wallet: Address, chain: ChainId, now: u64) -> Self {
         let expires_at = now + CHALLENGE_LIFETIME.as_secs();
         Self { hash: hash(message), artist_id, wallet, chain, expires_at, tries: 0 }
@@ -48,26 +44,19 @@ impl StoredChallenge {
 }
 
 impl Challenges {
-    /// The messages in the table of secrets.
+    /// Uses the secret table.
     pub fn new(secrets: Table) -> Self {
         Self(secrets)
     }
 
-    /// Keeps what belongs to a message. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Stores a challenge. One write.
     pub async fn put(&self, challenge: &StoredChallenge) -> Result<(), StoreError> {
         let item = row(&key(&challenge.hash), challenge)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
         Ok(())
     }
 
-    /// Counts that a message came back and gives what belongs to it. `None` when this artist was given no such message,
-    /// or it was used, came back too often or has expired. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Counts an answer and returns the challenge; `None` if unknown, used, expired or out of tries. One write.
     pub async fn count_try(
         &self,
         message: &str,
@@ -91,7 +80,6 @@ impl Challenges {
         Ok(answer.and_then(|answer| answer.attributes).map(serde_dynamo::from_item).transpose()?)
     }
 
-    /// The write that uses a message up; its transaction fails when it is used already.
     pub(super) fn redemption(&self, challenge: &StoredChallenge) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key(&challenge.hash).item()));
         let delete = delete.condition_expression("attribute_exists(pk)").build()?;
@@ -103,6 +91,6 @@ fn hash(message: &str) -> String {
     alloy::hex::encode(Sha256::digest(message))
 }
 
-fn key(hash: &str) -> Key {
-    Key::new(format!("CHALLENGE#{hash}"), "CHALLENGE")
+fn key(hash: &str) -> PrimaryKey {
+    PrimaryKey::new(format!("CHALLENGE#{hash}"), "CHALLENGE")
 }

@@ -1,52 +1,42 @@
-//! Sign-in codes: one row per mail address, in the table of secrets.
-//!
-//! `pk = CODE#<SHA-256 of the address>`, `sk = CODE`. A new code takes the place of the last one, so only the newest
-//! counts.
+//! Sign-in codes, one per mail address: only the newest counts. Rows: docs/data-model.md, Sign-in codes.
 
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::{Deserialize, Serialize};
 
-use super::{Key, StoreError, Table, number, row, text, unless_refused};
+use super::table::{PrimaryKey, StoreError, Table, number, row, text, unless_refused};
 use crate::model::{Email, OneTimeCode};
 
-/// What is kept of a code.
+/// Stored part of a code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredCode {
-    /// Authentication code over the address, the code and the time of issue, in hexadecimal digits.
+    /// HMAC of address, code and time of issue, in hexadecimal.
     pub mac: String,
-    /// Unix time in milliseconds.
+    /// Time of issue, in Unix milliseconds.
     pub issued_at: u64,
-    /// Unix time in seconds from which the code is worthless; the row is then deleted, in time.
+    /// Expiry, in Unix seconds; the row is deleted some time after.
     pub expires_at: u64,
-    /// How often it was tried.
+    /// Number of tries so far.
     pub tries: u32,
 }
 
-/// The codes that are out.
+/// Open codes.
 #[derive(Clone)]
 pub struct Codes(Table);
 
 impl Codes {
-    /// The codes in the table of secrets.
+    /// Uses the secret table.
     pub fn new(secrets: Table) -> Self {
         Self(secrets)
     }
 
-    /// Keeps a code, in place of any earlier one for the address.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Stores a code; replaces the address's previous one.
     pub async fn put(&self, email: &Email, code: &StoredCode) -> Result<(), StoreError> {
         let item = row(&key(email), code)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
         Ok(())
     }
 
-    /// Counts a try, then gives what there is to compare with. `None` when there is no code, it has expired or its
-    /// tries are used up.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Counts a try and returns the code; `None` if there is none, it has expired or its tries are used up.
     pub async fn count_try(&self, email: &Email, now: u64) -> Result<Option<StoredCode>, StoreError> {
         let call = self
             .0
@@ -64,10 +54,7 @@ impl Codes {
         Ok(answer.and_then(|answer| answer.attributes).map(serde_dynamo::from_item).transpose()?)
     }
 
-    /// Takes a code away, so that it can't be used. `false` when it was used, or another took its place, before.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Deletes a code; `false` if it was already used or replaced.
     pub async fn remove(&self, email: &Email, code: &StoredCode) -> Result<bool, StoreError> {
         let call = self
             .0
@@ -81,6 +68,6 @@ impl Codes {
     }
 }
 
-fn key(email: &Email) -> Key {
-    Key::new(format!("CODE#{}", email.fingerprint()), "CODE")
+fn key(email: &Email) -> PrimaryKey {
+    PrimaryKey::new(format!("CODE#{}", email.fingerprint()), "CODE")
 }

@@ -1,58 +1,53 @@
-//! Comments, in the table of what the chain can rebuild.
-//!
-//! - `pk = COMMENTS#<moment>`: a moment's top-level comments, a numbered list in the order of the chain;
-//! - `pk = REPLIES#<moment>#<parent's comment id>`: the direct replies to a comment, likewise;
-//! - `pk = COMMENT#<chain>#<comment id, or row id without one>`, `sk = PLACE`: where a comment's row is. A comment that
-//!   has one is known already.
-//!
-//! A comment's row carries its first replies, which never change once there are three: a page with its previews is
-//! one Query.
+//! Comments and replies. Rows: docs/data-model.md, Comments.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Key, StoreError, Table, Unit,
-    numbered::{NumberedList, Page, length_key, row_key},
+    structures::numbered_list::{NumberedList, Page, length_key, row_key},
+    table::{PrimaryKey, StoreError, Table},
 };
-use crate::model::{ChainId, Comment, CommentId, MomentRef};
+use crate::{
+    model::{ChainId, Comment, CommentId, MomentRef},
+    store::index::UnitOfWork,
+};
 
-/// Comments in one answer, top-level or replies.
+/// Comments per page, top-level or replies.
 pub const PAGE_SIZE: usize = 20;
 
-/// Replies shown with a top-level comment.
+/// Replies previewed with a top-level comment.
 pub const MAX_PREVIEWS: u64 = 3;
 
-/// A comment that the chain holds.
+/// A comment to add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewComment {
-    /// What it is about.
+    /// The moment.
     pub moment: MomentRef,
     /// The comment.
     pub comment: Comment,
-    /// Sparks that it was made with.
+    /// Sparks paid with it.
     pub sparks: u64,
 }
 
-/// A comment with what stands under it.
+/// A comment with a preview of its replies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedComment {
     /// The comment.
     #[serde(flatten)]
     pub comment: Comment,
-    /// How many direct replies it has.
+    /// Number of direct replies.
     pub reply_count: u64,
-    /// The first of them, oldest first.
+    /// First replies, oldest first; they never change once there are [`MAX_PREVIEWS`].
     pub replies: Vec<Comment>,
 }
 
-/// Some comments of a list.
+/// A page of comments.
 #[derive(Debug)]
 pub struct CommentPage {
-    /// The comments, in the list's order.
+    /// Comments in the order of the list.
     pub comments: Vec<ListedComment>,
-    /// Whether more follow.
+    /// Whether another page follows.
     pub more: bool,
 }
 
@@ -62,54 +57,40 @@ pub struct Comments(Table);
 
 #[derive(Serialize, Deserialize)]
 struct PlaceRow {
-    place: Key,
+    place: PrimaryKey,
 }
 
-/// A comment's row, with what isn't shown.
 #[derive(Serialize, Deserialize)]
 struct CommentRow {
     #[serde(flatten)]
     listed: ListedComment,
-    /// How many were given to it.
     sparks: u64,
 }
 
 impl Comments {
-    /// The comments in the chain's table.
+    /// Uses the chain table.
     pub fn new(chain: Table) -> Self {
         Self(chain)
     }
 
-    /// A moment's top-level comments, newest first, from the `offset`th on.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns a moment's comments, newest first, from `offset` on. One Query; with an offset, one more read.
     pub async fn top_level(&self, moment: &MomentRef, offset: u64) -> Result<CommentPage, StoreError> {
         Ok(self.top_level_list(moment).newest_first(offset, PAGE_SIZE).await?.into())
     }
 
-    /// The direct replies to a comment on this moment, oldest first, from the `offset`th on. One Query.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns direct replies, oldest first, from `offset` on. One Query.
     pub async fn replies(&self, moment: &MomentRef, to: CommentId, offset: u64) -> Result<CommentPage, StoreError> {
         Ok(self.reply_list(moment, to).oldest_first(offset, PAGE_SIZE).await?.into())
     }
 
-    /// A comment of the comments protocol. Two reads.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns a comment of the comments protocol. Two reads.
     pub async fn find(&self, chain: ChainId, comment: CommentId) -> Result<Option<Comment>, StoreError> {
         let Some(PlaceRow { place }) = self.0.get(&place_key(chain, comment)).await? else { return Ok(None) };
         let listed: Option<ListedComment> = self.0.get(&place).await?;
         Ok(listed.map(|listed| listed.comment))
     }
 
-    /// How many top-level comments moments have; those without any are left out. One read for every hundred.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the number of top-level comments by moment; moments without any are left out. One read per 100.
     pub async fn counts(&self, moments: &[MomentRef]) -> Result<HashMap<MomentRef, u64>, StoreError> {
         let lists = moments.iter().map(|moment| (top_level_partition(moment), *moment));
         self.0.list_lengths(&lists.collect()).await
@@ -124,12 +105,8 @@ impl Comments {
     }
 }
 
-impl Unit {
-    /// Adds a comment at the end of its list, counts it with its parent and shows it in the parent's preview. A comment
-    /// that is known already changes nothing.
-    ///
-    /// # Errors
-    /// When storage fails.
+impl UnitOfWork {
+    /// Appends a comment to its list and updates its parent's count and preview. A known comment is ignored.
     pub async fn add_comment(&mut self, new: &NewComment) -> Result<(), StoreError> {
         let NewComment { moment, comment, sparks } = new;
         let place_key = new.place_key();
@@ -144,7 +121,7 @@ impl Unit {
         let number = self.append(&partition, &CommentRow { listed, sparks: *sparks }).await?;
         self.put(&place_key, &PlaceRow { place: row_key(&partition, number) })?;
         self.add_name(moment.chain, comment.sender, &new.id())?;
-        // Without a row of its own, a parent from before the first block that is read has nothing to count on.
+        // A parent from before the first indexed block has no row.
         let Some(parent) = comment.reply_to_id else { return Ok(()) };
         self.change_comment(moment.chain, parent, |row| {
             row.listed.reply_count = number + 1;
@@ -155,19 +132,12 @@ impl Unit {
         .await
     }
 
-    /// Counts sparks given to a comment; one that isn't known changes nothing.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Adds sparks to a comment; an unknown comment is ignored.
     pub async fn add_sparks(&mut self, chain: ChainId, comment: CommentId, quantity: u64) -> Result<(), StoreError> {
         self.change_comment(chain, comment, |row| row.sparks = row.sparks.saturating_add(quantity)).await
     }
 
-    /// Shows another name for a comment's sender, in the comment itself and in its parent's preview. `comment` is its
-    /// id, or that of its row without one.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Changes the username in a comment (by id or row id) and in its parent's preview.
     pub async fn rename_commenter(&mut self, chain: ChainId, comment: &str, name: &str) -> Result<(), StoreError> {
         let Some(PlaceRow { place }) = self.get(&place_key(chain, comment)).await? else { return Ok(()) };
         let Some(mut row) = self.get::<CommentRow>(&place).await? else { return Ok(()) };
@@ -184,8 +154,8 @@ impl Unit {
         .await
     }
 
-    /// Rows that renaming the sender of these comments reads first.
-    pub fn place_keys<'a>(chain: ChainId, comments: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Key> {
+    /// Keys that [`UnitOfWork::rename_commenter`] reads first, for prefetching.
+    pub fn place_keys<'a>(chain: ChainId, comments: impl Iterator<Item = &'a str>) -> impl Iterator<Item = PrimaryKey> {
         comments.map(move |comment| place_key(chain, comment))
     }
 
@@ -203,8 +173,8 @@ impl Unit {
 }
 
 impl NewComment {
-    /// Rows that adding it reads.
-    pub fn keys(&self) -> impl Iterator<Item = Key> {
+    /// Keys that adding it reads, for prefetching.
+    pub fn keys(&self) -> impl Iterator<Item = PrimaryKey> {
         let list = match self.comment.reply_to_id {
             None => top_level_partition(&self.moment),
             Some(parent) => reply_partition(&self.moment, parent),
@@ -213,11 +183,10 @@ impl NewComment {
         [self.place_key(), length_key(&list)].into_iter().chain(parent)
     }
 
-    fn place_key(&self) -> Key {
+    fn place_key(&self) -> PrimaryKey {
         place_key(self.moment.chain, self.id())
     }
 
-    /// Its id, or that of its row without one.
     fn id(&self) -> String {
         self.comment.comment_id.map_or_else(|| self.comment.id.to_string(), |id| id.to_string())
     }
@@ -229,8 +198,8 @@ impl From<Page<ListedComment>> for CommentPage {
     }
 }
 
-fn place_key(chain: ChainId, comment: impl std::fmt::Display) -> Key {
-    Key::new(format!("COMMENT#{chain}#{comment}"), "PLACE")
+fn place_key(chain: ChainId, comment: impl std::fmt::Display) -> PrimaryKey {
+    PrimaryKey::new(format!("COMMENT#{chain}#{comment}"), "PLACE")
 }
 
 fn top_level_partition(moment: &MomentRef) -> String {

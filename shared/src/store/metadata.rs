@@ -1,9 +1,4 @@
-//! Metadata documents and the queue of those to fetch, in the table of what the chain can rebuild. Rows hang on the URI,
-//! not on who uses it: undoing a block leaves them alone.
-//!
-//! - `pk = METADATA#<chain>#<hash of the URI>`, `sk = DOCUMENT`: a document, null until it is fetched;
-//! - `pk = METADATA_DUE#<shard>`, `sk = <Unix time, 12 digits>#<chain>#<hash>`: one to fetch from this time on;
-//! - `pk = METADATA_INBOX#<chain>`, `sk = <hash>#<Unix time>`: one that has come and that the indexer hasn't looked at.
+//! Metadata documents and the queue to fetch them. Keyed by URI, so that a reorg leaves them alone.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,45 +7,47 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Key, StoreError, Table, Unit, row, text};
-use crate::model::{ChainId, ContentType, MAX_URI_KEPT, Metadata};
+use super::table::{PrimaryKey, StoreError, Table, row, text};
+use crate::{
+    model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
+    store::index::UnitOfWork,
+};
 
-/// Over how many partitions the queue is spread.
+/// Partitions of the queue.
 pub const QUEUE_SHARDS: u8 = 8;
 
-/// Rows that one DynamoDB transaction takes, of which each new document needs two.
+/// Half of what a transaction takes: each new document needs two writes.
 const MAX_NEW: usize = 50;
 
-/// How many calls are under way at the same time.
 const AT_ONCE: usize = 8;
 
 /// All metadata documents.
 #[derive(Clone)]
 pub struct Documents(Table);
 
-/// A document that is to be fetched.
+/// A document to fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DueDocument {
-    /// Chain that names the URI.
+    /// Chain whose rows name the URI.
     pub chain: ChainId,
-    /// Where the document is.
+    /// URI of the document.
     pub uri: String,
-    /// How often fetching it has failed.
+    /// Number of failed fetches.
     pub failures: u32,
-    /// Since when it is due, in Unix seconds.
+    /// In Unix seconds; 0 for a new one, so that it comes first.
     due: u64,
 }
 
-/// A document that has come.
+/// A fetched document that the indexer has yet to process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArrivedDocument {
-    /// Hash of its URI: what [`Documents::uri_hash`] gives.
+    /// [`Documents::uri_hash`] of the URI.
     pub uri_hash: String,
-    /// What its content is.
+    /// Content type that the document names.
     pub content_type: ContentType,
-    /// When it came, in Unix seconds: a document that comes twice is told twice.
+    /// Time of arrival, in Unix seconds: tells repeated arrivals apart.
     at: u64,
-    /// How many of the moments with this URI know it already.
+    /// Number of moments that have been updated.
     #[serde(default)]
     pub told: u64,
 }
@@ -62,20 +59,17 @@ struct DocumentRow {
 }
 
 impl Documents {
-    /// The documents in the chain's table.
+    /// Uses the chain table.
     pub fn new(chain: Table) -> Self {
         Self(chain)
     }
 
-    /// The name under which a URI's rows are.
+    /// Returns the key of a URI: its SHA-256, in hexadecimal.
     pub fn uri_hash(uri: &str) -> String {
         alloy::hex::encode(Sha256::digest(uri))
     }
 
-    /// The documents at these URIs, as far as they are fetched. One read for every hundred.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns fetched documents by URI. One read per 100.
     pub async fn find_many<'a>(
         &self,
         chain: ChainId,
@@ -84,15 +78,11 @@ impl Documents {
         let hashes: HashMap<_, _> = uris.into_iter().map(|uri| (uri, Self::uri_hash(uri))).collect();
         let mut rows = self.rows(chain, hashes.values()).await?;
         let document = |(uri, hash)| Some((uri, rows.remove(&hash)??));
-        // Two URIs never share a hash, so each row is taken once.
+        // Hashes don't collide, so each row is taken once.
         Ok(hashes.into_iter().filter_map(document).collect())
     }
 
-    /// Has the documents at these URIs fetched, unless they are known, and gives those that have come. One read for every
-    /// hundred, and one transaction for every fifty new ones.
-    ///
-    /// # Errors
-    /// When storage fails, or others keep queueing the same.
+    /// Queues unknown URIs and returns fetched documents. One read per 100, one transaction per 50 new ones.
     pub async fn queue<'a>(
         &self,
         chain: ChainId,
@@ -118,7 +108,6 @@ impl Documents {
         Err(StoreError::Contention("metadata documents"))
     }
 
-    /// The writes that put new documents into the queue.
     fn entries(&self, chain: ChainId, new: &[(&String, &&str)]) -> Result<Vec<TransactWriteItem>, StoreError> {
         let mut writes = Vec::new();
         for (hash, uri) in new {
@@ -130,10 +119,7 @@ impl Documents {
         Ok(writes)
     }
 
-    /// Documents that have come and that the indexer hasn't looked at, or not to the end. One Query.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns unprocessed arrivals. One Query.
     pub async fn arrived(&self, chain: ChainId, limit: u16) -> Result<Vec<ArrivedDocument>, StoreError> {
         let call = self
             .0
@@ -147,11 +133,7 @@ impl Documents {
         Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
 
-    /// Documents of a shard of the queue that are due at `now` (Unix seconds), those that wait longest first; new ones
-    /// come before those that have failed. One Query.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns documents due at `now` (Unix seconds): new ones first, then the longest overdue. One Query.
     pub async fn due(&self, shard: u8, now: u64, limit: usize) -> Result<Vec<DueDocument>, StoreError> {
         let call = self
             .0
@@ -166,10 +148,7 @@ impl Documents {
         Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
 
-    /// Keeps a document that was fetched by `now` (Unix seconds), and tells the indexer what it is. One transaction.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Stores a document fetched at `now` (Unix seconds) and notifies the indexer. One transaction.
     pub async fn keep(&self, due: &DueDocument, document: Metadata, now: u64) -> Result<(), StoreError> {
         let hash = Self::uri_hash(&due.uri);
         let content_type = document.content_type();
@@ -183,26 +162,19 @@ impl Documents {
         Ok(())
     }
 
-    /// Has a document fetched again from `due_again` (Unix seconds) on, after it couldn't be fetched. One transaction.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Reschedules a failed fetch to `due_again` (Unix seconds). One transaction.
     pub async fn put_off(&self, due: &DueDocument, due_again: u64) -> Result<(), StoreError> {
         let again = DueDocument { failures: due.failures.saturating_add(1), due: due_again, ..due.clone() };
         self.0.write_together(vec![self.removal(&due.key())?, self.put(&again.key(), &again)?]).await?;
         Ok(())
     }
 
-    /// Takes a document out of the queue that can never be fetched.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Removes a document that can never be fetched from the queue.
     pub async fn give_up(&self, due: &DueDocument) -> Result<(), StoreError> {
         self.0.write_together(vec![self.removal(&due.key())?]).await?;
         Ok(())
     }
 
-    /// Rows by the hash of their URI.
     async fn rows(
         &self,
         chain: ChainId,
@@ -210,7 +182,7 @@ impl Documents {
     ) -> Result<HashMap<String, Option<Metadata>>, StoreError> {
         let keys = Vec::from_iter(BTreeSet::from_iter(hashes));
         let read = |hashes: &[&String]| {
-            let keys: Vec<Key> = hashes.iter().map(|hash| document_key(chain, hash)).collect();
+            let keys: Vec<PrimaryKey> = hashes.iter().map(|hash| document_key(chain, hash)).collect();
             async move { self.0.get_many::<DocumentRow>(keys).await }
         };
         let calls = stream::iter(keys.chunks(100).map(read).collect::<Vec<_>>());
@@ -218,22 +190,19 @@ impl Documents {
         Ok(rows.into_iter().flatten().map(|row| (row.uri_hash, row.document)).collect())
     }
 
-    fn put(&self, key: &Key, fields: &impl Serialize) -> Result<TransactWriteItem, StoreError> {
+    fn put(&self, key: &PrimaryKey, fields: &impl Serialize) -> Result<TransactWriteItem, StoreError> {
         let put = Put::builder().table_name(&self.0.name).set_item(Some(row(key, fields)?)).build()?;
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    fn removal(&self, key: &Key) -> Result<TransactWriteItem, StoreError> {
+    fn removal(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item())).build()?;
         Ok(TransactWriteItem::builder().delete(delete).build())
     }
 }
 
-impl Unit {
-    /// Notes how far an arrived document was told, or that it was told to all.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+impl UnitOfWork {
+    /// Stores how many moments were updated, or deletes the arrival after the last.
     pub fn set_told(&mut self, chain: ChainId, arrived: &ArrivedDocument, to_all: bool) -> Result<(), StoreError> {
         if to_all {
             self.delete(&arrived.key(chain));
@@ -244,27 +213,27 @@ impl Unit {
 }
 
 impl DueDocument {
-    fn key(&self) -> Key {
+    fn key(&self) -> PrimaryKey {
         let hash = Documents::uri_hash(&self.uri);
         let shard = hash.bytes().next().map_or(0, |digit| digit % QUEUE_SHARDS);
-        Key::new(queue_partition(shard), format!("{}#{}#{hash}", due_prefix(self.due), self.chain))
+        PrimaryKey::new(queue_partition(shard), format!("{}#{}#{hash}", due_prefix(self.due), self.chain))
     }
 }
 
 impl ArrivedDocument {
-    fn key(&self, chain: ChainId) -> Key {
-        Key::new(inbox_partition(chain), format!("{}#{}", self.uri_hash, self.at))
+    fn key(&self, chain: ChainId) -> PrimaryKey {
+        PrimaryKey::new(inbox_partition(chain), format!("{}#{}", self.uri_hash, self.at))
     }
 }
 
-/// Whether there is a way to a URI's document: a longer one isn't kept, so that nobody could ask for it.
+/// Longer URIs are not stored, so nobody could ask for their documents.
 fn can_be_fetched(uri: &str) -> bool {
     let schemes = ["ipfs://", "ar://", "https://", "data:"];
     uri.len() <= MAX_URI_KEPT && schemes.iter().any(|scheme| uri.starts_with(scheme))
 }
 
-fn document_key(chain: ChainId, uri_hash: &str) -> Key {
-    Key::new(format!("METADATA#{chain}#{uri_hash}"), "DOCUMENT")
+fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
+    PrimaryKey::new(format!("METADATA#{chain}#{uri_hash}"), "DOCUMENT")
 }
 
 fn inbox_partition(chain: ChainId) -> String {

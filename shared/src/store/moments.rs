@@ -1,30 +1,21 @@
-//! Collections and their moments, in the table of what the chain can rebuild.
-//!
-//! - `pk = COLLECTION#<chain>#<address>`, `sk = COLLECTION`: a collection;
-//! - `pk = COLLECTIONS#<chain>`, `sk = <address>`: that there is one, of which protocol, for the indexer's start;
-//! - `pk = MOMENTS#<chain>#<collection>`, `sk = <token id, 78 digits>`: a moment, in the order of token ids;
-//! - `pk = EARLY#<chain>#<collection>`, `sk = <token id, 78 digits>`: what was set for a token that isn't there yet;
-//! - `pk = PERMISSIONS#<chain>#<collection>#<token id>`, `sk = <address>`: what an account may do with a token, or with
-//!   token id 0 on the whole collection;
-//! - `pk = TIER#<chain>#<collection>#<tier>`, `sk = TIER`: a tier of an edition;
-//! - `pk = ADMIN_OF#<chain>#<account>`, `sk = <collection>`: that the account is an admin of the whole collection;
-//! - `pk = SPLIT#<chain>#<address>`, `sk = SPLIT`: who gets how much of what a revenue split receives.
+//! Collections, moments and what belongs to them. Rows: docs/data-model.md, Collections and moments.
 
 use std::collections::{BTreeSet, HashMap};
 
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
-use super::{Key, StoreError, Table, Unit, text};
-use crate::model::{
-    Address, Amount, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty,
+use super::table::{PrimaryKey, StoreError, Table, text};
+use crate::{
+    model::{Address, Amount, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty},
+    store::index::UnitOfWork,
 };
 
-/// All collections and moments, for those who read.
+/// Reads of collections and moments.
 #[derive(Clone)]
 pub struct Moments(Table);
 
-/// What was set for a token before it was there: the contracts allow it.
+/// Settings of a token that does not exist yet, which the contracts allow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlySettings {
     /// See [`Moment::admins`].
@@ -35,17 +26,17 @@ pub struct EarlySettings {
     pub royalty: Option<Royalty>,
 }
 
-/// A tier of an edition: tokens that are the same work.
+/// A tier of an edition: tokens of the same work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tier {
-    /// What the metadata URIs of its tokens begin with.
+    /// Base of the metadata URIs of its tokens.
     pub uri: String,
-    /// How many tokens it has.
+    /// Number of tokens minted.
     pub minted: u64,
 }
 
 impl Tier {
-    /// The metadata URI of its `nth` token, counted from 1; empty where nobody said.
+    /// Returns the metadata URI of the `nth` token, counted from 1; empty if there is no base.
     pub fn uri_of(&self, nth: u64) -> String {
         match self.uri.trim_end_matches('/') {
             "" => String::new(),
@@ -77,31 +68,22 @@ struct SplitRow {
 }
 
 impl Moments {
-    /// The collections and moments in the chain's table.
+    /// Uses the chain table.
     pub fn new(chain: Table) -> Self {
         Self(chain)
     }
 
-    /// A collection. One read.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns a collection. One read.
     pub async fn collection(&self, chain: ChainId, address: Address) -> Result<Option<Collection>, StoreError> {
         self.0.get(&collection_key(chain, address)).await
     }
 
-    /// A moment. One read.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns a moment. One read.
     pub async fn moment(&self, moment: &MomentRef) -> Result<Option<Moment>, StoreError> {
         self.0.get(&moment_key(moment)).await
     }
 
-    /// Collections of a chain by their addresses; unknown ones are left out. One read for every hundred.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns collections by address; unknown ones are left out. One read per 100.
     pub async fn collections(
         &self,
         chain: ChainId,
@@ -117,10 +99,7 @@ impl Moments {
         Ok(found)
     }
 
-    /// Moments in the order in which they are asked for; unknown ones are left out. One read for every hundred.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns moments in the order of `places`; unknown ones are left out. One read per 100.
     pub async fn moments(&self, places: &[MomentRef]) -> Result<Vec<Moment>, StoreError> {
         let mut found = HashMap::new();
         for places in Vec::from_iter(BTreeSet::from_iter(places)).chunks(100) {
@@ -130,10 +109,7 @@ impl Moments {
         Ok(places.iter().filter_map(|place| found.remove(place)).collect())
     }
 
-    /// Every collection of a chain. Grows with the chain: for the indexer's start alone, never for a request.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns every collection of a chain. Cost grows with the chain: for the indexer's start, never for a request.
     pub async fn collection_addresses(&self, chain: ChainId) -> Result<Vec<(Address, Protocol)>, StoreError> {
         let call = self
             .0
@@ -148,11 +124,7 @@ impl Moments {
         Ok(rows.into_iter().filter_map(|row| Some((row.address?, row.protocol))).collect())
     }
 
-    /// Collections that an account was an admin of, all of them, when the chain was read last: those after `after`, by
-    /// their addresses, 100 at most. One Query.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns up to 100 collections that `account` is an admin of, by address, after `after`. One Query.
     pub async fn administered(
         &self,
         chain: ChainId,
@@ -174,76 +146,52 @@ impl Moments {
     }
 }
 
-impl Unit {
-    /// A collection.
-    ///
-    /// # Errors
-    /// When storage fails.
+impl UnitOfWork {
+    /// Returns a collection.
     pub async fn collection(&mut self, chain: ChainId, address: Address) -> Result<Option<Collection>, StoreError> {
         self.get(&collection_key(chain, address)).await
     }
 
-    /// Adds a collection that isn't known yet.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Adds a new collection.
     pub fn add_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
-        let known = Key::new(known_partition(collection.chain_id), collection.address.to_string());
+        let known = PrimaryKey::new(known_partition(collection.chain_id), collection.address.to_string());
         self.put(&known, &KnownCollection { address: None, protocol: collection.protocol })?;
         self.put_collection(collection)
     }
 
-    /// Replaces what is known of a collection.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Replaces a collection.
     pub fn put_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
         self.put(&collection_key(collection.chain_id, collection.address), collection)
     }
 
-    /// A moment.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns a moment.
     pub async fn moment(&mut self, moment: &MomentRef) -> Result<Option<Moment>, StoreError> {
         self.get(&moment_key(moment)).await
     }
 
-    /// Replaces what is known of a moment, or adds it.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Adds or replaces a moment.
     pub fn put_moment(&mut self, moment: &Moment) -> Result<(), StoreError> {
         self.put(&moment_key(&moment.place()), moment)
     }
 
-    /// What was set for a token that isn't there yet.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the early settings of a token.
     pub async fn early_settings(&mut self, moment: &MomentRef) -> Result<Option<EarlySettings>, StoreError> {
         self.get(&early_key(moment)).await
     }
 
-    /// Keeps what was set for a token that isn't there yet.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Stores the early settings of a token.
     pub fn put_early_settings(&mut self, moment: &MomentRef, settings: &EarlySettings) -> Result<(), StoreError> {
         self.put(&early_key(moment), settings)
     }
 
-    /// Forgets what was set for a token, now that it is there.
+    /// Deletes the early settings of a token that now exists.
     pub fn remove_early_settings(&mut self, moment: &MomentRef) {
         self.delete(&early_key(moment));
     }
 
-    /// Keeps what an account may do with a token, or with token id 0 on the whole collection: the contract's mask.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Stores the contract's permission mask of an account on a token, or with token id 0 on the collection.
     pub fn put_permissions(&mut self, on: &MomentRef, account: Address, permissions: U256) -> Result<(), StoreError> {
-        let key = Key::new(format!("PERMISSIONS#{on}"), account.to_string());
+        let key = PrimaryKey::new(format!("PERMISSIONS#{on}"), account.to_string());
         if permissions.is_zero() {
             self.delete(&key);
             return Ok(());
@@ -251,26 +199,17 @@ impl Unit {
         self.put(&key, &PermissionRow { permissions: Amount(permissions) })
     }
 
-    /// A tier of an edition.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns a tier of an edition.
     pub async fn tier(&mut self, chain: ChainId, edition: Address, tier: u8) -> Result<Option<Tier>, StoreError> {
         self.get(&tier_key(chain, edition, tier)).await
     }
 
-    /// Replaces what is known of a tier of an edition.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Replaces a tier of an edition.
     pub fn put_tier(&mut self, chain: ChainId, edition: Address, tier: u8, to: &Tier) -> Result<(), StoreError> {
         self.put(&tier_key(chain, edition, tier), to)
     }
 
-    /// Lists a collection among those that an account is an admin of, or takes it out.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Adds or removes a collection from those that `account` is an admin of.
     pub fn put_administered(
         &mut self,
         chain: ChainId,
@@ -278,7 +217,7 @@ impl Unit {
         account: Address,
         is_admin: bool,
     ) -> Result<(), StoreError> {
-        let key = Key::new(administered_partition(chain, account), collection.to_string());
+        let key = PrimaryKey::new(administered_partition(chain, account), collection.to_string());
         if is_admin {
             return self.put(&key, &AdministeredRow { collection });
         }
@@ -286,19 +225,13 @@ impl Unit {
         Ok(())
     }
 
-    /// Who gets how much of what an account receives, if it is a revenue split.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the recipients of a revenue split; `None` if the address is none.
     pub async fn split(&mut self, chain: ChainId, address: Address) -> Result<Option<Vec<FeeRecipient>>, StoreError> {
         let row: Option<SplitRow> = self.get(&split_key(chain, address)).await?;
         Ok(row.map(|row| row.recipients))
     }
 
-    /// Keeps who gets how much of what a split receives.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Stores the recipients of a revenue split.
     pub fn put_split(
         &mut self,
         chain: ChainId,
@@ -309,32 +242,32 @@ impl Unit {
     }
 }
 
-/// Where a collection is kept.
-pub fn collection_key(chain: ChainId, address: Address) -> Key {
-    Key::new(format!("COLLECTION#{chain}#{address}"), "COLLECTION")
+/// Key of a collection.
+pub fn collection_key(chain: ChainId, address: Address) -> PrimaryKey {
+    PrimaryKey::new(format!("COLLECTION#{chain}#{address}"), "COLLECTION")
 }
 
-/// Where a moment is kept, and what was set before it was there.
-pub fn moment_keys(moment: &MomentRef) -> [Key; 2] {
+/// Keys of a moment and of its early settings.
+pub fn moment_keys(moment: &MomentRef) -> [PrimaryKey; 2] {
     [moment_key(moment), early_key(moment)]
 }
 
-/// Where a moment is kept.
-pub fn moment_key(moment: &MomentRef) -> Key {
-    Key::new(format!("MOMENTS#{}#{}", moment.chain, moment.collection), token_digits(moment))
+/// Key of a moment.
+pub fn moment_key(moment: &MomentRef) -> PrimaryKey {
+    PrimaryKey::new(format!("MOMENTS#{}#{}", moment.chain, moment.collection), token_digits(moment))
 }
 
-fn early_key(moment: &MomentRef) -> Key {
-    Key::new(format!("EARLY#{}#{}", moment.chain, moment.collection), token_digits(moment))
+fn early_key(moment: &MomentRef) -> PrimaryKey {
+    PrimaryKey::new(format!("EARLY#{}#{}", moment.chain, moment.collection), token_digits(moment))
 }
 
-fn tier_key(chain: ChainId, edition: Address, tier: u8) -> Key {
-    Key::new(format!("TIER#{chain}#{edition}#{tier}"), "TIER")
+fn tier_key(chain: ChainId, edition: Address, tier: u8) -> PrimaryKey {
+    PrimaryKey::new(format!("TIER#{chain}#{edition}#{tier}"), "TIER")
 }
 
-/// Where it is kept who gets how much of what a split receives.
-pub fn split_key(chain: ChainId, address: Address) -> Key {
-    Key::new(format!("SPLIT#{chain}#{address}"), "SPLIT")
+/// Key of a revenue split.
+pub fn split_key(chain: ChainId, address: Address) -> PrimaryKey {
+    PrimaryKey::new(format!("SPLIT#{chain}#{address}"), "SPLIT")
 }
 
 fn administered_partition(chain: ChainId, account: Address) -> String {

@@ -1,12 +1,4 @@
-//! Paid collects and moved tokens, in the table of what the chain can rebuild. All are numbered lists in the order of
-//! the chain.
-//!
-//! - `pk = PAYMENTS#<chain>`: payments;
-//! - `pk = PAYMENTS#<chain>#ARTIST#<creator>`, `pk = PAYMENTS#<chain>#COLLECTOR#<buyer>` and both together: numbers of
-//!   the payments to a collection's creator, of a buyer, of the one to the other;
-//! - `pk = NOTIFICATION#<id>`, `sk = PLACE`: where the notification of a payment is among its artist's: its number there;
-//! - `pk = TRANSFERS#<moment>`: what moved of a moment;
-//! - `pk = HOLDERS#<moment>`, `sk = <address>`: how many tokens an account holds of it.
+//! Payments, notifications, transfers and holders. Rows: docs/data-model.md, Payments and transfers.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,15 +6,19 @@ use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Key, NotificationList, StoreError, Table, Unit,
-    numbered::{CountedPage, NumberedList, length_key, row_key},
+    notification_reads::NotificationList,
+    structures::numbered_list::{CountedPage, NumberedList, length_key, row_key},
+    table::{PrimaryKey, StoreError, Table},
 };
-use crate::model::{Address, Amount, ChainId, EventId, MomentRef, Payment, Transfer};
+use crate::{
+    model::{Address, Amount, ChainId, EventId, MomentRef, Payment, Transfer},
+    store::index::UnitOfWork,
+};
 
-/// The place of a payment in its chain's list.
+/// Reference to a payment by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentNumber {
-    /// Counted from 0.
+    /// Number in the chain's list, from 0.
     pub number: u64,
 }
 
@@ -31,44 +27,44 @@ struct HolderRow {
     quantity: Amount,
 }
 
-/// Which payments a list holds.
+/// Selects a list of payments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PaymentFilter {
-    /// Only to collections of this creator.
+    /// Only payments to this creator.
     pub artist: Option<Address>,
-    /// Only of this buyer.
+    /// Only payments of this buyer.
     pub collector: Option<Address>,
 }
 
 impl PaymentFilter {
-    /// The lists that a payment of this buyer to this creator is in, besides that of all.
+    /// Returns the filtered lists that contain a payment of `buyer` to `creator`.
     pub fn of(creator: Address, buyer: Address) -> [Self; 3] {
         let (artist, collector) = (Some(creator), Some(buyer));
         [Self { artist, collector: None }, Self { artist: None, collector }, Self { artist, collector }]
     }
 
-    /// Where the length of the list is kept.
-    pub fn key(&self, chain: ChainId) -> Key {
+    /// Returns the key of the list's length.
+    pub fn key(&self, chain: ChainId) -> PrimaryKey {
         length_key(&self.partition(chain))
     }
 
-    /// The partition of the list. Without a filter its rows are [`Payment`]s, else [`PaymentNumber`]s.
+    /// Returns the partition. Rows are [`Payment`]s without a filter, [`PaymentNumber`]s with one.
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
         format!("PAYMENTS#{chain}{}{}", part("ARTIST", self.artist), part("COLLECTOR", self.collector))
     }
 }
 
-/// Some payments of a list.
+/// A page of payments.
 #[derive(Debug)]
 pub struct PaymentPage {
-    /// The payments, in the list's order.
+    /// Payments, newest first.
     pub payments: Vec<Payment>,
-    /// How many the list has.
+    /// Length of the list.
     pub total: u64,
 }
 
-/// Which notification a payment is to the artist: its list, and its number there.
+/// List of a notification and its number there.
 pub type NotificationPlace = (NotificationList, u64);
 
 #[derive(Serialize, Deserialize)]
@@ -79,21 +75,17 @@ struct NotificationRow {
     id: EventId,
 }
 
-/// All payments, for those who read.
+/// Reads of payments.
 #[derive(Clone)]
 pub struct Payments(Table);
 
 impl Payments {
-    /// The payments in the chain's table.
+    /// Uses the chain table.
     pub fn new(chain: Table) -> Self {
         Self(chain)
     }
 
-    /// Payments of a chain that satisfy the filter, newest first, from the `offset`th on. Two reads, and with a filter
-    /// one more for every hundred.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns payments of a chain, newest first, from `offset` on. Two reads; with a filter, one more per 100.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -111,10 +103,7 @@ impl Payments {
         Ok(PaymentPage { payments, total: page.total })
     }
 
-    /// How many payments of a chain satisfy each filter. One read for every hundred.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the lengths of notification lists; empty ones are left out. One read per 100.
     pub async fn notification_counts(
         &self,
         lists: impl IntoIterator<Item = NotificationList>,
@@ -123,26 +112,19 @@ impl Payments {
         self.0.list_lengths(&partitions.collect()).await
     }
 
-    /// The payments that have these numbers in an artist's list, in the order in which they are asked for. Two reads for
-    /// every hundred.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the payments with these numbers in an artist's list, newest first. Two reads per 100.
     pub async fn of_artist(&self, list: NotificationList, numbers: &[u64]) -> Result<Vec<Payment>, StoreError> {
         let partition = artist_filter(list.artist).partition(list.chain);
         let mut places: Vec<PlacedNumber> = Vec::new();
         for numbers in numbers.chunks(100) {
             places.extend(self.0.get_many::<PlacedNumber>(numbers.iter().map(|it| row_key(&partition, *it))).await?);
         }
-        // The numbers in the artist's list and in the chain's have the same order.
+        // Numbers in both lists have the same order.
         places.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
         self.by_number(list.chain, places.into_iter().map(|place| place.number).collect()).await
     }
 
-    /// Where notifications are, by their ids; unknown ones are left out. One read for every hundred.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the places of notifications by id; unknown ones are left out. One read per 100.
     pub async fn notification_places(
         &self,
         ids: &BTreeSet<EventId>,
@@ -188,22 +170,14 @@ struct PlacedNumber {
 }
 
 impl Payment {
-    /// Id of the notification that the artist gets of it.
+    /// Returns the id of the artist's notification.
     pub fn notification_id(&self) -> EventId {
         self.id.of_its("notification")
     }
-
-    /// The list that its notification is in.
-    pub fn notification_list(&self) -> NotificationList {
-        NotificationList { chain: self.chain_id, artist: self.creator }
-    }
 }
 
-impl Unit {
-    /// Adds a payment at the end of its chain's list and of those of its creator and buyer. Gives its number.
-    ///
-    /// # Errors
-    /// When storage fails.
+impl UnitOfWork {
+    /// Appends a payment to its four lists, with its notification; returns its number in the chain's list.
     pub async fn add_payment(&mut self, payment: &Payment) -> Result<u64, StoreError> {
         let chain = payment.chain_id;
         let number = self.append(&PaymentFilter::default().partition(chain), payment).await?;
@@ -218,10 +192,7 @@ impl Unit {
         Ok(number)
     }
 
-    /// Adds what moved of a moment at the end of its list, and counts it with those who have it and had it.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Appends a transfer to the moment's list and updates both holders.
     pub async fn add_transfer(&mut self, moment: &MomentRef, transfer: &Transfer) -> Result<(), StoreError> {
         self.append(&transfers_partition(moment), transfer).await?;
         let quantity = transfer.quantity.0;
@@ -253,17 +224,17 @@ fn artist_filter(artist: Address) -> PaymentFilter {
     PaymentFilter { artist: Some(artist), collector: None }
 }
 
-fn notification_key(id: EventId) -> Key {
-    Key::new(format!("NOTIFICATION#{id}"), "PLACE")
+fn notification_key(id: EventId) -> PrimaryKey {
+    PrimaryKey::new(format!("NOTIFICATION#{id}"), "PLACE")
 }
 
-/// Where it is kept how many tokens of a moment an account holds.
-pub fn holder_key(moment: &MomentRef, holder: Address) -> Key {
-    Key::new(format!("HOLDERS#{moment}"), holder.to_string())
+/// Key of a holder's quantity.
+pub fn holder_key(moment: &MomentRef, holder: Address) -> PrimaryKey {
+    PrimaryKey::new(format!("HOLDERS#{moment}"), holder.to_string())
 }
 
-/// Where the length of a moment's list of transfers is kept.
-pub fn transfers_key(moment: &MomentRef) -> Key {
+/// Key of the length of a moment's list of transfers.
+pub fn transfers_key(moment: &MomentRef) -> PrimaryKey {
     length_key(&transfers_partition(moment))
 }
 

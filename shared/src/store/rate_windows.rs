@@ -1,30 +1,28 @@
-//! What limits have let through lately: one row per limited subject, in the table of secrets.
-//!
-//! `pk = RATE#<subject>`, `sk = WINDOW`. Subjects are hashed by whoever names them, where they are personal.
+//! Sliding windows of rate limits. Callers hash personal subjects. Rows: docs/data-model.md, Rate limits.
 
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
-use super::{Key, StoreError, Table, number, row};
+use super::table::{PrimaryKey, StoreError, Table, number, row};
 
-/// Hits of one subject, counted by the slice of time that they fell into.
+/// Hits of one subject by time slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateWindow {
-    /// Number of the slice → hits in it.
+    /// Hits by number of the slice.
     pub slices: BTreeMap<u64, u32>,
-    /// Grows with each change, so that of two writers at once one starts again.
+    /// Optimistic lock.
     pub version: u64,
-    /// Unix time in seconds from which the row says nothing any more.
+    /// Expiry, in Unix seconds.
     pub expires_at: u64,
 }
 
-/// The windows of every subject.
+/// Rate windows of all subjects.
 #[derive(Clone)]
 pub struct RateWindows(Table);
 
-/// A window with its subject. Written out, since flattened maps can't have numbers for keys.
+/// Written out because flattened maps can't have numeric keys.
 #[derive(Deserialize)]
 struct StoredWindow {
     pk: String,
@@ -34,15 +32,12 @@ struct StoredWindow {
 }
 
 impl RateWindows {
-    /// The windows in the table of secrets.
+    /// Uses the secret table.
     pub fn new(secrets: Table) -> Self {
         Self(secrets)
     }
 
-    /// The windows of up to 100 different subjects, in their order; one that has none starts empty.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the windows of up to 100 different subjects, in their order; new ones are empty.
     pub async fn load(&self, subjects: &[&str]) -> Result<Vec<RateWindow>, StoreError> {
         let stored: Vec<StoredWindow> = self.0.get_many(subjects.iter().map(|subject| key(subject))).await?;
         let mut windows: HashMap<_, _> = stored
@@ -52,10 +47,7 @@ impl RateWindows {
         Ok(subjects.iter().map(|subject| windows.remove(&key(subject).pk).unwrap_or_default()).collect())
     }
 
-    /// Writes all windows back, or none. `false` when one of them has changed since it was loaded.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Saves all windows or none; `false` if one has changed since it was loaded.
     pub async fn save(&self, windows: Vec<(&str, RateWindow)>) -> Result<bool, StoreError> {
         let puts = windows.into_iter().map(|(subject, mut window)| {
             let loaded = window.version;
@@ -73,6 +65,6 @@ impl RateWindows {
     }
 }
 
-fn key(subject: &str) -> Key {
-    Key::new(format!("RATE#{subject}"), "WINDOW")
+fn key(subject: &str) -> PrimaryKey {
+    PrimaryKey::new(format!("RATE#{subject}"), "WINDOW")
 }

@@ -1,39 +1,32 @@
-//! Artists by the beginning of their names, in the table of what the chain can't rebuild.
-//!
-//! `pk = SEARCH#<first character of the folded name>`, `sk = <folded name>`: an artist who has a name. Whatever a name
-//! begins with, the names that do so stand together: a search is one Query, and no partition holds all names.
+//! Search index of usernames, with a partition per first character. Rows: docs/data-model.md, Artists.
 
 use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Key, StoreError, Table, row, text};
+use super::table::{PrimaryKey, StoreError, Table, row, text};
 use crate::model::{Address, FoldedName};
 
-/// An artist as a search shows them.
+/// An artist in search results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ListedArtist {
-    /// The account that the service keeps for them.
+    /// The artist's embedded wallet.
     pub address: Address,
-    /// Their name, as they write it; never empty.
+    /// Username as the artist writes it; never empty.
     pub username: String,
 }
 
-/// All artists who have a name.
+/// Search index.
 #[derive(Clone)]
 pub struct Search(Table);
 
 impl Search {
-    /// The index in the artists' table.
+    /// Uses the artist table.
     pub fn new(artists: Table) -> Self {
         Self(artists)
     }
 
-    /// The first `limit` artists whose names begin with this, in the order of their folded names. One Query of as many
-    /// items.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns up to `limit` artists by prefix, in the order of their folded names. One Query.
     pub async fn by_beginning(&self, beginning: &FoldedName, limit: u32) -> Result<Vec<ListedArtist>, StoreError> {
         let key = search_key(beginning);
         let call = self
@@ -47,11 +40,7 @@ impl Search {
             .limit(limit.try_into().unwrap_or(i32::MAX));
         Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
-    /// The writes, two at most, that make an artist be found as `after` where they were found under the name `before`.
-    /// They have no conditions: whose a name is, the transaction that they join must make sure of by itself.
-    ///
-    /// # Errors
-    /// When a row can't be written down, which is a fault of ours.
+    /// Returns one or two unconditional writes that replace the entry of `before` with `after`.
     pub fn relist(
         &self,
         before: Option<&str>,
@@ -60,7 +49,7 @@ impl Search {
         let old = before.map(|name| search_key(&FoldedName::of(name)));
         let new = after.map(|artist| (search_key(&FoldedName::of(&artist.username)), artist));
         let mut writes = Vec::new();
-        // One transaction may not name a row twice: a name that only changes its case keeps its row.
+        // A transaction may not write a row twice: a change of case keeps the row.
         if let Some(old) = old.filter(|old| new.as_ref().is_none_or(|(key, _)| key != old)) {
             let delete = Delete::builder().table_name(&self.0.name).set_key(Some(old.item())).build()?;
             writes.push(TransactWriteItem::builder().delete(delete).build());
@@ -73,7 +62,7 @@ impl Search {
     }
 }
 
-fn search_key(name: &FoldedName) -> Key {
+fn search_key(name: &FoldedName) -> PrimaryKey {
     let first: String = name.as_str().chars().take(1).collect();
-    Key::new(format!("SEARCH#{first}"), name.as_str())
+    PrimaryKey::new(format!("SEARCH#{first}"), name.as_str())
 }

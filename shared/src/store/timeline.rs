@@ -1,20 +1,4 @@
-//! Timelines: the moments of a chain, of a collection, or of an account, newest first, in the table of what the chain can
-//! rebuild. For every combination of filters that can be asked for there is a ranked set of the moments that satisfy it,
-//! so that each page costs the same.
-//!
-//! - `pk = TIMELINE#<chain>#<scope>#<filters>`: such a set; its members' values say where the moments are;
-//! - `pk = LISTED#<moment>`, `sk = LISTED`: what the sets that a moment is in follow from. Whatever changes of it, the
-//!   moment leaves the sets of the old one and comes into those of the new one.
-//!
-//! - `pk = MOMENTS_OF#<chain>#<collection>`, `pk = MOMENTS_BY#<chain>#<creator>`, `pk = MOMENTS_WITH#<chain>#<hash of a
-//!   URI>`: numbered lists of the moments that a change of the collection's admins, of the creator's name, or of what is
-//!   known of the URI's document concerns. A moment stays in the lists of the URIs that it had;
-//! - `pk = RELIST#<chain>`, `sk = <one of these lists>`: its moments are to be listed anew, and how many of them are.
-//!
-//! A moment is in twice as many sets for each filter that it satisfies and that doesn't follow from the scope: 2 or 4 of
-//! its chain, 1 of its collection, 2 of its creator (made) and as many again (made or admin), before its content type
-//! is known; then twice as many. One whose creator has a name is in twice as many of its chain. Another admin has as many as
-//! the creator.
+//! Timelines: moments, newest first, with a ranked set per combination of filters. Rows: docs/data-model.md, Timelines.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -22,94 +6,102 @@ use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Direction, Documents, Key, RankKey, RankedSet, StoreError, Table, Unit, moment_key, numbered::length_key, text,
+    metadata::Documents,
+    moments::moment_key,
+    structures::numbered_list::length_key,
+    table::{PrimaryKey, StoreError, Table, text},
 };
-use crate::model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId};
+use crate::{
+    model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
+    store::{
+        index::UnitOfWork,
+        structures::ranked_set::{Direction, RankKey, RankedSet},
+    },
+};
 
-/// Most accounts in whose timelines a moment is for being its admins; the first of them in their order.
+/// Maximum number of other admins in whose timelines a moment is listed.
 const MAX_ADMINS_LISTED: usize = 50;
 
 /// All timelines.
 #[derive(Clone)]
 pub struct Timelines(Table);
 
-/// Whose timeline it is.
+/// Scope of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// All moments of the chain.
     Everyone,
-    /// The moments of a collection.
+    /// Moments of a collection.
     Collection(Address),
-    /// What an account made.
+    /// Moments that an account created.
     Made(Address),
-    /// What it is an admin of and didn't make.
+    /// Moments that an account is an admin of but did not create.
     Mutual(Address),
-    /// Both.
+    /// Moments that an account created or is an admin of.
     Of(Address),
 }
 
-/// Moments that are to be listed anew.
+/// A group of moments to list again, after a change that affects all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Relisting {
-    /// What they have in common.
-    pub by: Concerned,
-    /// How many of them are done.
+    /// The group.
+    pub by: TimelineSubject,
+    /// Number of moments already done.
     pub done: u64,
 }
 
-/// Which moments of it are asked for; all unless said.
+/// Filter of a timeline; the default selects everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimelineFilter {
-    /// Only those with content of this type.
+    /// Only this content type.
     pub content_type: Option<ContentType>,
-    /// Only those of this protocol.
+    /// Only this protocol.
     pub protocol: Option<Protocol>,
-    /// Only those whose creator has a name.
+    /// Only moments whose creator has a username.
     pub curated: bool,
 }
 
-/// Some moments of a timeline.
+/// A page of a timeline.
 #[derive(Debug)]
 pub struct TimelinePage {
-    /// Where they are, in the timeline's order.
+    /// Moments, newest first.
     pub moments: Vec<MomentRef>,
-    /// How many the timeline has.
+    /// Number of moments that match.
     pub total: u64,
 }
 
-/// What the sets that a moment is in follow from.
+/// Properties that determine a moment's timelines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     /// Id of the moment.
     pub id: EventId,
-    /// Account that made it.
+    /// Account that created it.
     pub creator: Address,
-    /// Whose contracts it is of.
+    /// Protocol of its contracts.
     pub protocol: Protocol,
-    /// Unix time in seconds.
+    /// Creation time, in Unix seconds.
     pub created_at: u64,
-    /// Its metadata URI.
+    /// Metadata URI.
     pub uri: String,
-    /// What its content is, once it is known.
+    /// Content type, once known.
     pub content_type: Option<ContentType>,
-    /// Whether its creator has a name.
+    /// Whether the creator has a username.
     pub curated: bool,
-    /// Accounts that are its admins and didn't make it.
+    /// Admins other than the creator.
     pub others: BTreeSet<Address>,
 }
 
-/// Moments that something concerns.
+/// A group of moments that a change affects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Concerned {
-    /// Those of a collection.
+pub enum TimelineSubject {
+    /// Moments of a collection.
     Of(Address),
-    /// Those that an account made.
+    /// Moments that an account created.
     By(Address),
-    /// Those whose metadata URI has, or had, this hash.
+    /// Moments whose metadata URI has, or once had, this hash.
     With(String),
 }
 
-/// A member of a set, or of a list.
 #[derive(Serialize, Deserialize)]
 struct Member {
     collection: Address,
@@ -117,16 +109,12 @@ struct Member {
 }
 
 impl Timelines {
-    /// The timelines in the chain's table.
+    /// Uses the chain table.
     pub fn new(chain: Table) -> Self {
         Self(chain)
     }
 
-    /// Moments of a timeline that were made at `since` (Unix seconds) or later, newest first, from the `offset`th on. Two
-    /// reads; with an offset two more, and with a time two more.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns moments created from `since` (Unix seconds) on. Two reads; two more for each of `since` and `offset`.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -144,10 +132,7 @@ impl Timelines {
 }
 
 impl Timelines {
-    /// What is to be listed anew. One Query.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns up to `limit` groups to list again. One Query.
     pub async fn relistings(&self, chain: ChainId, limit: u16) -> Result<Vec<Relisting>, StoreError> {
         let call = self
             .0
@@ -163,7 +148,7 @@ impl Timelines {
 }
 
 impl Listing {
-    /// What is known of a moment when it is made.
+    /// Creates the listing of a new moment.
     pub fn new(moment: &Moment, collection: &Collection, content_type: Option<ContentType>, curated: bool) -> Self {
         let mut listing = Self {
             id: moment.id,
@@ -179,14 +164,13 @@ impl Listing {
         listing
     }
 
-    /// Takes over who the admins are.
+    /// Sets `others` from the current admins.
     pub fn set_admins(&mut self, moment: &Moment, collection: &Collection) {
         let admins = BTreeSet::from_iter(moment.admins.iter().chain(&collection.admins).copied());
         let others = admins.into_iter().filter(|admin| *admin != self.creator);
         self.others = others.take(MAX_ADMINS_LISTED).collect();
     }
 
-    /// The sets that the moment is in.
     fn sets(&self, collection: Address) -> BTreeSet<(Scope, TimelineFilter)> {
         let with_type = || [None, self.content_type].into_iter().take(1 + usize::from(self.content_type.is_some()));
         let with_protocol = || [None, Some(self.protocol)];
@@ -209,44 +193,31 @@ impl Listing {
     }
 }
 
-impl Unit {
-    /// What a moment's timelines follow from.
-    ///
-    /// # Errors
-    /// When storage fails.
+impl UnitOfWork {
+    /// Returns a moment's listing.
     pub async fn listing(&mut self, moment: &MomentRef) -> Result<Option<Listing>, StoreError> {
         self.get(&listing_key(moment)).await
     }
 
-    /// Puts a new moment into its timelines, and notes it wherever something may change that concerns it.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Adds a new moment to its timelines and to the groups of its collection, creator and URI.
     pub async fn list_new(&mut self, moment: &MomentRef, listing: &Listing) -> Result<(), StoreError> {
-        self.note(moment, &Concerned::Of(moment.collection)).await?;
-        self.note(moment, &Concerned::By(listing.creator)).await?;
-        self.note(moment, &Concerned::With(Documents::uri_hash(&listing.uri))).await?;
+        self.note(moment, &TimelineSubject::Of(moment.collection)).await?;
+        self.note(moment, &TimelineSubject::By(listing.creator)).await?;
+        self.note(moment, &TimelineSubject::With(Documents::uri_hash(&listing.uri))).await?;
         self.list(moment, listing).await
     }
 
-    /// Notes that something concerns a moment.
-    ///
-    /// # Errors
-    /// When storage fails.
-    pub async fn note(&mut self, moment: &MomentRef, by: &Concerned) -> Result<(), StoreError> {
+    /// Adds a moment to a group.
+    pub async fn note(&mut self, moment: &MomentRef, by: &TimelineSubject) -> Result<(), StoreError> {
         let member = Member { collection: moment.collection, token_id: moment.token };
         self.append(&by.partition(moment.chain), &member).await.map(drop)
     }
 
-    /// Moments that something concerns, from number `first` on, `limit` at most, and whether that is all. Their listings
-    /// are read ahead.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns moments of a group from number `first` on, and whether it ends there. Prefetches their listings.
     pub async fn concerned(
         &mut self,
         chain: ChainId,
-        by: &Concerned,
+        by: &TimelineSubject,
         first: u64,
         limit: u64,
     ) -> Result<(Vec<MomentRef>, bool), StoreError> {
@@ -257,21 +228,15 @@ impl Unit {
         Ok((moments, is_all))
     }
 
-    /// Has the moments that something concerns listed anew later, however many there are.
-    ///
-    /// # Errors
-    /// When storage fails.
-    pub async fn relist(&mut self, chain: ChainId, by: Concerned) -> Result<(), StoreError> {
+    /// Schedules a group to be listed again, however large it is.
+    pub async fn relist(&mut self, chain: ChainId, by: TimelineSubject) -> Result<(), StoreError> {
         let (_, is_none) = self.concerned(chain, &by, 0, 0).await?;
         if is_none { Ok(()) } else { self.set_relisted(chain, &Relisting { by, done: 0 }, false) }
     }
 
-    /// Notes how much is listed anew, or that all of it is.
-    ///
-    /// # Errors
-    /// When it can't be written as a row.
+    /// Stores the progress of a relisting, or deletes it when done.
     pub fn set_relisted(&mut self, chain: ChainId, relisting: &Relisting, is_all: bool) -> Result<(), StoreError> {
-        let key = Key::new(relist_partition(chain), relisting.by.partition(chain));
+        let key = PrimaryKey::new(relist_partition(chain), relisting.by.partition(chain));
         if is_all {
             self.delete(&key);
             return Ok(());
@@ -279,11 +244,7 @@ impl Unit {
         self.put(&key, relisting)
     }
 
-    /// Puts a moment into the timelines that follow from `after`, and takes it out of the others that followed from what
-    /// was known before.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Moves a moment from the timelines of its old listing to those of `after`.
     pub async fn list(&mut self, moment: &MomentRef, after: &Listing) -> Result<(), StoreError> {
         let before = self.listing(moment).await?;
         if before.as_ref() == Some(after) {
@@ -303,7 +264,7 @@ impl Unit {
     }
 }
 
-impl Concerned {
+impl TimelineSubject {
     fn partition(&self, chain: ChainId) -> String {
         match self {
             Self::Of(collection) => format!("MOMENTS_OF#{chain}#{collection}"),
@@ -313,12 +274,15 @@ impl Concerned {
     }
 }
 
-/// Rows that listing a new moment needs, as far as they follow from this.
-pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, uri: &str) -> Vec<Key> {
+/// Keys that listing a new moment reads, for prefetching.
+pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, uri: &str) -> Vec<PrimaryKey> {
     let chain = moment.chain;
-    let concerned =
-        [Concerned::Of(moment.collection), Concerned::By(creator), Concerned::With(Documents::uri_hash(uri))];
-    let mut keys: Vec<Key> = concerned.iter().map(|by| length_key(&by.partition(chain))).collect();
+    let concerned = [
+        TimelineSubject::Of(moment.collection),
+        TimelineSubject::By(creator),
+        TimelineSubject::With(Documents::uri_hash(uri)),
+    ];
+    let mut keys: Vec<PrimaryKey> = concerned.iter().map(|by| length_key(&by.partition(chain))).collect();
     keys.extend([listing_key(moment), moment_key(moment)]);
     for protocol in [None, Some(protocol)] {
         let filter = TimelineFilter { protocol, ..TimelineFilter::default() };
@@ -328,7 +292,6 @@ pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, ur
     keys
 }
 
-/// Where in a timeline a moment is: later ones after earlier ones, and those of the same second by their token ids.
 fn score(created_at: u64, token: TokenId) -> u128 {
     let token: U256 = token.into();
     u128::from(created_at) << 64 | u128::from(token.saturating_to::<u64>())
@@ -336,7 +299,7 @@ fn score(created_at: u64, token: TokenId) -> u128 {
 
 fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     let mut name = format!("TIMELINE#{chain}#");
-    // Writing to a text doesn't fail.
+    // Writing to a `String` never fails.
     let _ = match scope {
         Scope::Everyone => write!(name, "ALL"),
         Scope::Collection(collection) => write!(name, "COLLECTION#{collection}"),
@@ -360,8 +323,8 @@ fn relist_partition(chain: ChainId) -> String {
     format!("RELIST#{chain}")
 }
 
-fn listing_key(moment: &MomentRef) -> Key {
-    Key::new(format!("LISTED#{moment}"), "LISTED")
+fn listing_key(moment: &MomentRef) -> PrimaryKey {
+    PrimaryKey::new(format!("LISTED#{moment}"), "LISTED")
 }
 
 #[cfg(test)]
@@ -386,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_in_the_set_of_every_question_that_it_answers() {
+    fn moment_is_in_the_set_of_every_filter_that_it_matches() {
         let video = listing(Some(ContentType::Video), true, &[2]);
         let sets = video.sets(address(9));
         for content_type in [None, Some(ContentType::Video)] {
@@ -406,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_sets_is_as_the_module_says() {
+    fn content_type_and_creator_name_double_the_number_of_sets() {
         let count = |listing: Listing| listing.sets(address(9)).len();
         assert_eq!(count(listing(None, false, &[])), 2 + 1 + 2 + 2);
         assert_eq!(count(listing(Some(ContentType::Image), false, &[])), 4 + 2 + 4 + 4);
@@ -415,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn later_moments_come_after_earlier_ones() {
+    fn later_moments_sort_after_earlier_ones() {
         let token = |id: &str| id.parse::<TokenId>().unwrap();
         let largest = token(&alloy::primitives::U256::MAX.to_string());
         assert!(score(7, token("2")) > score(7, token("1")));

@@ -1,4 +1,4 @@
-//! Metrics in CloudWatch's embedded metric format: a JSON line on standard output, which costs no call to AWS.
+//! Metrics in CloudWatch's embedded metric format: a JSON line on standard output, without a call to AWS.
 //! <https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html>
 
 use std::{io::Write, sync::OnceLock};
@@ -7,44 +7,43 @@ use serde_json::{Map, Value, json};
 
 use crate::{clock, config};
 
-/// Namespace of all metrics; unset where nobody collects any.
 static NAMESPACE: OnceLock<String> = OnceLock::new();
 
-/// What is measured. The template's alarms and dashboard know them by name.
+/// A metric. The template's alarms and dashboard refer to it by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Sign-in codes that were mailed.
     CodesSent,
-    /// Sign-in codes that a limit held back, or that SES didn't take.
+    /// Sign-in codes that a limit refused or that SES didn't take.
     CodesRefused,
-    /// Sign-ins that ended with a token.
+    /// Successful sign-ins.
     SignIns,
-    /// Sign-ins with a code that is wrong or no longer valid.
+    /// Sign-ins with a wrong or expired code.
     SignInsRefused,
     /// Writes to a chain, by `Outcome`.
     Writes,
-    /// What a lane has for gas, in billionths of the chain's coin.
+    /// Balance of a lane, in billionths of the chain's own currency.
     LaneBalance,
-    /// Age of a lane's oldest open transaction, in seconds; 0 when none is open.
+    /// Age of a lane's oldest open transaction, in seconds; 0 if none is open.
     OldestOpenSlot,
-    /// How far a chain is ahead of (above 0) or behind (below 0) a lane's stored nonces.
+    /// The chain's nonce of a lane minus the stored one.
     NonceDrift,
-    /// Transactions whose nonce was used by somebody else with a lane's key.
+    /// Transactions whose nonce was used by another program with the lane's key.
     ForeignNonces,
-    /// Transactions that were signed anew with higher fees.
+    /// Transactions signed again with higher fees.
     Bumps,
     /// Confirmed blocks that aren't indexed yet.
     IndexLagBlocks,
-    /// Time since the first confirmed block that isn't indexed was mined, in seconds; 0 when there is none.
+    /// Age of the first confirmed block that isn't indexed, in seconds; 0 if there is none.
     IndexLagSeconds,
-    /// Age of the newest ranking, in seconds.
+    /// Age of the newest leaderboard, in seconds.
     RankingAge,
-    /// Metadata documents that couldn't be had.
+    /// Metadata documents that couldn't be fetched.
     MetadataFailures,
 }
 
 impl Metric {
-    /// All of them.
+    /// All metrics.
     pub const ALL: [Self; 14] = [
         Self::CodesSent,
         Self::CodesRefused,
@@ -62,7 +61,7 @@ impl Metric {
         Self::MetadataFailures,
     ];
 
-    /// Its name in CloudWatch.
+    /// Name in CloudWatch.
     pub fn name(self) -> String {
         format!("{self:?}")
     }
@@ -76,23 +75,22 @@ impl Metric {
     }
 }
 
-/// Starts collecting in `METRICS_NAMESPACE`; without one, nothing is written.
 pub(super) fn init() {
     if let Some(namespace) = config::optional("METRICS_NAMESPACE") {
         let _ = NAMESPACE.set(namespace);
     }
 }
 
-/// One more of what is counted.
+/// Adds 1 to a metric that counts.
 pub fn count(metric: Metric) {
     record(&[], &[(metric, 1)]);
 }
 
-/// Writes what was measured, both by these dimensions (name and value) and in all.
+/// Records values, both per dimensions (name and value) and in total.
 pub fn record(dimensions: &[(&str, &str)], values: &[(Metric, i64)]) {
     let Some((namespace, now)) = NAMESPACE.get().zip(clock::now().ok()) else { return };
     let line = line(namespace, now.as_millis(), dimensions, values);
-    // One write for the whole line, so that no other line comes between. There is no one to tell that it failed.
+    // A single write keeps other output from splitting the line. A failed write can't be reported anywhere.
     let _ = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());
 }
 
@@ -119,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_are_written_by_their_dimensions_and_in_all() {
+    fn a_metric_with_dimensions_is_also_recorded_in_total() {
         let line = line("Moments/test", 1_700_000_000_000, &[("Chain", "8453")], &[(Metric::IndexLagSeconds, 7)]);
         let expected = json!({
             "_aws": {"Timestamp": 1_700_000_000_000_u64, "CloudWatchMetrics": [{

@@ -1,5 +1,5 @@
-//! Logs: one JSON object a line, a message that reads on its own and fields beside it. Never a code, a key, a token, a
-//! mail address or a body. Metrics go the same way.
+//! Logs: one JSON object per line, with a self-contained message and further fields. Never a code, a key, a token, an
+//! e-mail address or a body. Metrics are log lines too.
 
 mod metrics;
 
@@ -14,14 +14,10 @@ use tracing::level_filters::LevelFilter;
 pub use self::metrics::{Metric, count, record};
 use crate::config::{self, ConfigError};
 
-/// Whether nothing was asked of this process yet.
 static IS_FRESH: AtomicBool = AtomicBool::new(true);
 
-/// Starts logging at `LOG_LEVEL` (`error`, `warn`, `info`, `debug`, `trace`; default `info`), and collecting metrics in
-/// `METRICS_NAMESPACE`.
-///
-/// # Errors
-/// When the level is none of these.
+/// Starts logging at `LOG_LEVEL` (`error`, `warn`, `info`, `debug` or `trace`; default `info`) and recording metrics in
+/// `METRICS_NAMESPACE`, if set.
 pub fn init() -> Result<(), ConfigError> {
     let level: LevelFilter = config::parsed_or("LOG_LEVEL", "info")?;
     tracing_subscriber::fmt()
@@ -36,12 +32,12 @@ pub fn init() -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Whether this is the first time that it is asked, as it is for the first request of a process.
+/// True for the first call in a process, that is, for its first request.
 pub fn is_cold_start() -> bool {
     IS_FRESH.swap(false, Ordering::Relaxed)
 }
 
-/// An error and everything that it says caused it, on one line.
+/// An error and its sources on one line, separated by colons.
 pub fn chain(error: &(dyn Error + Send + Sync)) -> String {
     let mut line = error.to_string();
     let mut source = error.source();

@@ -1,11 +1,11 @@
-//! What people do with the other protocols' contracts.
+//! Transactions with the other protocols' contracts.
 
 use alloy::{
     primitives::{Address, U256},
     sol,
     sol_types::{SolCall, SolEvent},
 };
-use shared::chain::other_protocols::{
+use shared::chain::contracts::third_party::{
     EditionCreator::{Created, EditionInitialization, initializeCall},
     RegistryFactory::CRContractCreated,
 };
@@ -40,7 +40,7 @@ sol! {
 }
 
 impl History {
-    /// A release with two tokens, of which some are bought. Gives its address.
+    /// Creates a release with two tokens and buys three of the first. Returns its address.
     pub async fn release(&mut self, artist: Address, buyer: Address) -> Result<Address, Error> {
         let known = self.chain.addresses.registry.ok_or("no registry")?;
         let none = U256::ZERO;
@@ -72,7 +72,7 @@ impl History {
         Ok(release)
     }
 
-    /// An edition of which some tokens are minted. Gives its address.
+    /// Creates an edition and mints some tokens. Returns its address.
     pub async fn edition(&mut self, artist: Address, collector: Address) -> Result<Address, Error> {
         let known = self.chain.addresses.editions.ok_or("no editions")?;
         let none = U256::ZERO;

@@ -1,6 +1,6 @@
-//! What each function takes, as it is deployed: time from the start of its process to its first answer, time of later
-//! ones, memory, size, and calls of AWS. Run by `local bench`, whose stack it measures against. With names of functions,
-//! only these; `FUNCTION_PROFILE` names another profile of cargo's than that of deployed functions.
+//! Measures each deployed function: time to the first answer, time of later answers, memory, size and AWS calls. Runs
+//! under `local bench`, against its stack. Arguments select functions by name; `FUNCTION_PROFILE` selects a cargo
+//! profile other than `release`.
 
 mod requests;
 mod runtime;
@@ -20,12 +20,12 @@ use tests::Stack;
 
 use self::{requests::Caller, runtime::Runtime};
 
-/// Processes started, of which the median counts.
+/// Process starts; the table shows the median.
 const STARTS: usize = 5;
-/// Requests after the first; fewer of those that wait for a chain, read all of one, or take much before.
+/// Requests after the first; fewer for those that wait for a chain, read a whole chain, or need a long setup.
 const REQUESTS: usize = 100;
 const SLOW_REQUESTS: usize = 20;
-/// Requests whose calls of AWS are counted.
+/// Requests whose AWS calls are counted.
 const COUNTED: usize = 5;
 
 #[tokio::main]
@@ -34,14 +34,14 @@ async fn main() -> Result<(), Error> {
     let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     println!(
-        "| function | first answer (ms) | of it CPU | then p50 (ms) | p99 (ms) | of it CPU, mean | memory (MB) | size, zipped (MB) \
-         | AWS calls a request |"
+        "| function | first answer (ms) | CPU (ms) | p50 (ms) | p99 (ms) | CPU, mean (ms) | memory (MB) | size, zipped (MB) \
+         | AWS calls per request |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     let mut failures = 0;
     for function in template.functions()? {
         if wanted.is_empty() || wanted.contains(&function.binary) {
-            // Each has an artist of its own, whose limits and lane it shares with no other.
+            // Each function has its own artist, so that limits and lanes aren't shared.
             let mut bench =
                 Bench { paths: &paths, stack: &stack, caller: Caller::new(&stack).await?, function: &function };
             match bench.run().await {
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Error> {
             }
         }
     }
-    if failures > 0 { Err(format!("{failures} functions answered otherwise than they should").into()) } else { Ok(()) }
+    if failures > 0 { Err(format!("{failures} functions gave unexpected answers").into()) } else { Ok(()) }
 }
 
 struct Bench<'a> {
@@ -64,7 +64,7 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// A function's row of the table.
+    /// Measures one function, and returns its row of the table.
     async fn run(&mut self) -> Result<String, Error> {
         let binary = &self.function.binary;
         let profile = std::env::var("FUNCTION_PROFILE").unwrap_or_else(|_| "release".to_owned());
@@ -108,7 +108,7 @@ impl Bench<'_> {
         ))
     }
 
-    /// Calls of AWS for a request, after the first.
+    /// Mean AWS calls per request after the first.
     async fn calls(&mut self, path: &Path, event: &Value) -> Result<f64, Error> {
         let stack = self.stack.endpoints();
         let (aws, dynamodb) = (Recorder::in_front_of(&stack.aws).await?, Recorder::in_front_of(&stack.dynamodb).await?);
@@ -128,7 +128,7 @@ impl Bench<'_> {
     fn start(&self, path: &Path, runtime: &Runtime, endpoints: &Endpoints) -> Result<Process, Error> {
         let mut environment: BTreeMap<_, _> =
             environment(self.function, &self.stack.map.names, endpoints.environment())?;
-        // What is asked here in a minute would use up a day's gas.
+        // The requests would exceed the daily gas limits.
         environment
             .extend(["ARTIST_GAS_DAILY", "TOTAL_GAS_DAILY"].map(|limit| (limit.to_owned(), u64::MAX.to_string())));
         let mut command = tokio::process::Command::new(path);
@@ -139,13 +139,13 @@ impl Bench<'_> {
         Process::start(&self.function.binary, &self.paths.local("bench/measured"), &mut command)
     }
 
-    /// Writes wait for a chain, and what is scheduled looks at all of it.
+    /// Writes wait for a chain, and scheduled functions read all of it.
     fn requests(&self) -> usize {
         let is_slow = self.function.is_scheduled || self.function.environment.contains_key("OPERATOR_LANE_KEYS");
         if is_slow || Caller::takes_long(&self.function.binary) { SLOW_REQUESTS } else { REQUESTS }
     }
 
-    /// A request that is refused does only part of the work.
+    /// A refused request would do only part of the work.
     fn expect_success(&self, answer: &Value) -> Result<(), Error> {
         let is_meant = |status: u64| match self.function.is_default_route {
             true => status == 404,
@@ -158,7 +158,7 @@ impl Bench<'_> {
     }
 }
 
-/// In milliseconds.
+/// A quantile, in milliseconds.
 fn quantile(times: &mut [Duration], percent: usize) -> f64 {
     times.sort();
     times
@@ -166,7 +166,7 @@ fn quantile(times: &mut [Duration], percent: usize) -> f64 {
         .map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }
 
-/// How long a process has been on a processor, all its threads together.
+/// Processor time of all threads of a process.
 fn work(id: u32) -> Result<Duration, Error> {
     let mut nanoseconds = 0;
     for thread in fs::read_dir(format!("/proc/{id}/task"))? {
@@ -176,7 +176,7 @@ fn work(id: u32) -> Result<Duration, Error> {
     Ok(Duration::from_nanos(nanoseconds))
 }
 
-/// Most memory that a process has had, in kilobytes.
+/// Peak memory of a process, in kilobytes.
 fn most_memory(id: u32) -> Result<u64, Error> {
     let status = fs::read_to_string(format!("/proc/{id}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,19 +1,19 @@
-//! What the functions are asked: their event files, with what the local stack has in place of the files' own examples,
-//! so that each request does the whole of its work.
+//! Requests to the functions: their event files, with the examples replaced by the local stack's addresses and ids, so
+//! that each request succeeds.
 
 use alloy::{primitives::Address, signers::local::PrivateKeySigner};
 use local::Error;
 use serde_json::{Value, json};
 use tests::{Collector, SignedIn, Stack, personal_sign, unused_email};
 
-/// Stand in the event files for a collection, an artist and an account.
+/// Examples in the event files: a collection, an artist's account and another account.
 const COLLECTION: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
 const ARTIST: &str = "0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc";
 const ACCOUNT: &str = "0x2c36d01b9a4bcb4e2ebb5a3a56e9a3b9a8c6b6e1";
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 
-/// Whoever asks: an artist with a key, money, and a moment that somebody has paid for.
+/// The sender of requests: an artist with an API key, a balance, and a moment that was collected once.
 pub struct Caller<'a> {
     stack: &'a Stack,
     artist: SignedIn,
@@ -39,12 +39,12 @@ impl<'a> Caller<'a> {
         Ok(Self { stack, artist, key, collection, number: 0 })
     }
 
-    /// Whether a request takes an artist of its own, or much else before it.
+    /// Whether a request needs a new artist or another long setup.
     pub fn takes_long(binary: &str) -> bool {
         ["log-in", "create-api-key", "challenge-wallet", "connect-wallet", "disconnect-wallet"].contains(&binary)
     }
 
-    /// The next request to a function. Whatever it needs to succeed is done before.
+    /// Makes the next request to a function, after the setup that it needs to succeed.
     pub async fn request(&mut self, binary: &str, event: &Value) -> Result<Value, Error> {
         self.number += 1;
         let collection = format!("{:#x}", self.collection);
@@ -67,7 +67,7 @@ impl<'a> Caller<'a> {
                 let code = self.stack.code_for(&email).await;
                 set_body(&mut event, &json!({"email": email, "code": code}));
             }
-            // One artist has ten keys at most, and few messages to sign at a time.
+            // An artist is limited to ten keys and a few open challenges.
             "create-api-key" | "challenge-wallet" => caller.0 = self.stack.new_artist().await.token,
             "revoke-api-key" => {
                 self.stack.create_key(&self.artist, &json!({})).await.expect_success();
@@ -116,7 +116,7 @@ impl<'a> Caller<'a> {
         Ok(event)
     }
 
-    /// The key of an artist with a wallet of their own and a moment that it is no admin of yet.
+    /// The API key of an artist with a connected wallet that isn't an admin of their moment yet.
     async fn migrant(&self) -> String {
         let Collector { artist, key, .. } = self.stack.new_collector().await;
         self.stack.connect_wallet(&artist, &PrivateKeySigner::random()).await.expect_success();

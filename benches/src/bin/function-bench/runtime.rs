@@ -1,4 +1,4 @@
-//! Lambda's runtime API for one process of a function.
+//! Lambda's runtime API for a single process of a function.
 
 use std::{
     sync::Arc,
@@ -21,12 +21,12 @@ use tokio::{
     sync::{Mutex, mpsc},
 };
 
-/// How long an answer may take.
+/// Longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The runtime API; the function asks it for events and tells it its answers.
+/// The runtime API, from which the function takes events and to which it posts answers.
 pub struct Runtime {
-    /// Where the function finds it: host and port.
+    /// Its host and port.
     pub authority: String,
     events: mpsc::Sender<Bytes>,
     answers: mpsc::Receiver<Result<Bytes, Bytes>>,
@@ -38,8 +38,6 @@ struct Queues {
 }
 
 impl Runtime {
-    /// # Errors
-    /// When no port is free.
     pub async fn start() -> Result<Self, Error> {
         let ((events, to_send), (answered, answers)) = (mpsc::channel(1), mpsc::channel(1));
         let queues = Arc::new(Queues { events: Mutex::new(to_send), answers: answered });
@@ -47,7 +45,7 @@ impl Runtime {
             .route("/2018-06-01/runtime/invocation/next", get(next))
             .route("/2018-06-01/runtime/invocation/{id}/{outcome}", post(end))
             .with_state(queues);
-        // Otherwise each answer waits for the client's acknowledgement of its first packet.
+        // Without TCP_NODELAY each answer waits for the acknowledgement of its first packet.
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?.tap_io(|connection| {
             let _ = connection.set_nodelay(true);
         });
@@ -56,10 +54,7 @@ impl Runtime {
         Ok(Self { authority, events, answers })
     }
 
-    /// Hands out an event and gives what the function returns.
-    ///
-    /// # Errors
-    /// When it fails, or doesn't answer in time.
+    /// Sends an event and returns the function's result. Fails after 30 seconds without one.
     pub async fn invoke(&mut self, event: &Value) -> Result<Value, Error> {
         self.events.send(event.to_string().into()).await?;
         let answer = tokio::time::timeout(PATIENCE, self.answers.recv()).await;

@@ -1,26 +1,25 @@
-//! Many artists at once, as lists show them. One read for every hundred.
+//! Batch reads of artists. One read per 100.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::{Artists, profile_key, wallet_key};
+use super::artist::{Artists, profile_key, wallet_key};
 use crate::{
     model::{Address, ArtistId, Wallet},
-    store::StoreError,
+    store::table::StoreError,
 };
 
-/// Most rows that are read at once.
 const MAX_READ: usize = 100;
 
-/// What lists show of an artist.
+/// An artist as shown in lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Introduction {
-    /// Who it is.
+    /// Id of the artist.
     pub artist_id: ArtistId,
-    /// The name that they go by; empty until they choose one.
+    /// Username; empty until one is chosen.
     pub username: String,
-    /// Their wallets, the embedded one first.
+    /// Wallets, the embedded one first.
     pub wallets: Vec<Wallet>,
 }
 
@@ -31,10 +30,7 @@ struct OwnedWallet {
 }
 
 impl Artists {
-    /// Whose these different wallets are; one that is no artist's is left out.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns owners by wallet. Wallets must differ; those without an owner are left out.
     pub async fn owners(&self, wallets: &[Address]) -> Result<HashMap<Address, ArtistId>, StoreError> {
         let mut owners = HashMap::new();
         for wallets in wallets.chunks(MAX_READ) {
@@ -44,10 +40,7 @@ impl Artists {
         Ok(owners)
     }
 
-    /// These different artists; an id that is none's is left out.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns artists by id. Ids must differ; unknown ones are left out.
     pub async fn introductions(&self, artists: &[ArtistId]) -> Result<HashMap<ArtistId, Introduction>, StoreError> {
         let mut known = HashMap::new();
         for artists in artists.chunks(MAX_READ) {

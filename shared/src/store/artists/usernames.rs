@@ -1,30 +1,27 @@
-//! Who goes by which name. A name is one artist's, whatever its case; one that is given up is kept for a while for
-//! whoever had it, so that nobody can step into another's place.
+//! Usernames are unique regardless of case; a name that is given up stays reserved for its artist for a while.
 
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::{Artists, Profile, ProfileRefusal, profiles::Writes, wallet_key};
+use super::{
+    artist::{Artists, wallet_key},
+    profile::{HeldName, Profile, ProfileRefusal, Writes},
+};
 use crate::{
     model::{Address, ArtistId, FoldedName, Username},
-    store::{Key, ListedArtist, Search, StoreError, number, row, text},
+    store::{
+        search::{ListedArtist, Search},
+        table::{PrimaryKey, StoreError, number, row, text},
+    },
 };
 
-/// How long a name that was given up is kept for whoever had it.
+/// How long a given-up name stays reserved, so that nobody can impersonate its artist.
 pub const NAME_HELD_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Most names that are kept for an artist at a time, so that nobody can take names out of everyone's reach.
+/// Maximum number of reserved names per artist, so that nobody can hoard names.
 pub const HELD_NAMES: usize = 3;
-
-/// A name that an artist gave up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct HeldName {
-    folded: String,
-    /// Unix time in seconds.
-    pub(super) until: u64,
-}
 
 #[derive(Serialize)]
 struct NameRow<'a> {
@@ -35,23 +32,19 @@ struct NameRow<'a> {
 #[derive(Deserialize)]
 struct NameOwner {
     artist_id: ArtistId,
-    /// Until when the name is kept for the artist, who has given it up.
+    /// Set once the name is given up.
     expires_at: Option<u64>,
 }
 
 impl Artists {
-    /// The embedded wallet of the artist who goes by this name. Two reads.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the embedded wallet of the artist with this username. Two reads.
     pub async fn find_by_username(&self, name: &FoldedName) -> Result<Option<Address>, StoreError> {
         let owner: Option<NameOwner> = self.0.get(&name_key(name)).await?;
         let Some(owner) = owner.filter(|owner| owner.expires_at.is_none()) else { return Ok(None) };
         Ok(self.profile(owner.artist_id).await?.map(|profile| profile.artist.embedded_wallet))
     }
 
-    /// Gives the profile another name and says what is to be written for that: the name's row, the last name's, the
-    /// wallets' and the search's.
+    /// Also returns the writes for the names' rows, the wallets and the search index.
     pub(super) fn rename(
         &self,
         profile: &mut Profile,
@@ -92,7 +85,6 @@ impl Artists {
         Ok(Ok(writes))
     }
 
-    /// Takes a name that is nobody's, kept for nobody, or kept for this artist.
     fn claim(
         &self,
         artist: ArtistId,
@@ -109,7 +101,6 @@ impl Artists {
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
-    /// Gives a name up; the row goes by itself once nobody has a claim any more.
     fn release(&self, artist: ArtistId, folded: &FoldedName, until: u64) -> Result<TransactWriteItem, StoreError> {
         let update = Update::builder()
             .table_name(&self.0.name)
@@ -122,6 +113,6 @@ impl Artists {
     }
 }
 
-fn name_key(folded: &FoldedName) -> Key {
-    Key::new(format!("USERNAME#{folded}"), "ARTIST")
+fn name_key(folded: &FoldedName) -> PrimaryKey {
+    PrimaryKey::new(format!("USERNAME#{folded}"), "ARTIST")
 }

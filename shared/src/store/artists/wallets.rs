@@ -1,43 +1,42 @@
-//! Wallets that artists connect. A wallet is one artist's.
+//! Connected wallets. A wallet belongs to at most one artist.
 
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 
-use super::{Artists, Profile, WalletRow, profiles::Revision, wallet_key};
+use super::{
+    artist::{Artists, WalletRow, wallet_key},
+    outbox::{ArtistChange, Outbox},
+    profile::{Profile, Revision},
+};
 use crate::{
     model::{Address, ArtistId, Wallet},
     store::{
-        Challenges, StoreError, StoredChallenge,
-        inbox::{ArtistChange, Inbox},
-        text,
+        challenges::{Challenges, StoredChallenge},
+        table::{StoreError, text},
     },
 };
 
-/// Most wallets that an artist has, with the one that the service keeps: what changes together must fit one transaction.
+/// Maximum number of wallets per artist, the embedded one included: a rename updates all of them in one transaction.
 pub const MAX_WALLETS: usize = 10;
 
-/// Why a wallet can't be connected or disconnected.
+/// Reason to refuse a wallet change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletRefusal {
-    /// There is no such artist.
+    /// The artist does not exist.
     Gone,
-    /// It is another artist's.
+    /// The wallet belongs to another artist.
     Taken,
-    /// The artist has [`MAX_WALLETS`].
+    /// The artist already has [`MAX_WALLETS`].
     TooMany,
-    /// The message that proves it was used meanwhile.
+    /// The challenge was used in the meantime.
     Used,
-    /// It isn't the artist's.
+    /// The wallet is not one of the artist's.
     Unknown,
-    /// It is the one that the service keeps.
+    /// The embedded wallet can't be disconnected.
     Embedded,
 }
 
 impl Artists {
-    /// Connects a wallet to the artist who was given this challenge, and uses the challenge up. One read and one
-    /// transaction.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Connects a wallet to the challenge's artist and consumes the challenge. One read and one transaction.
     pub async fn connect_wallet(
         &self,
         wallet: Wallet,
@@ -58,17 +57,14 @@ impl Artists {
             Ok(Revision::Write(vec![
                 (challenges.redemption(challenge)?, Some(WalletRefusal::Used)),
                 (self.wallet_insertion(artist, wallet, &profile.username)?, Some(WalletRefusal::Taken)),
-                (Inbox::new(self.0.clone()).posting(artist, change)?, None),
-                (Inbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
+                (Outbox::new(self.0.clone()).posting(artist, change)?, None),
+                (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ]))
         };
         self.revise(artist, now, WalletRefusal::Gone, revision).await
     }
 
-    /// Disconnects a wallet of an artist. One read and one transaction.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Disconnects a wallet. One read and one transaction.
     pub async fn disconnect_wallet(
         &self,
         artist: ArtistId,
@@ -91,8 +87,8 @@ impl Artists {
             let change = ArtistChange::WalletRemoved { wallet: address };
             Ok(Revision::Write(vec![
                 (TransactWriteItem::builder().delete(delete.build()?).build(), None),
-                (Inbox::new(self.0.clone()).posting(artist, change)?, None),
-                (Inbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
+                (Outbox::new(self.0.clone()).posting(artist, change)?, None),
+                (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ]))
         };
         self.revise(artist, now, WalletRefusal::Gone, revision).await

@@ -1,9 +1,7 @@
-//! Taking a nonce, and with it everything that goes with it, in one transaction of the database.
-
 use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem, Update};
 
 use super::{
-    DAY, Transactions,
+    caller::{DAY, Transactions},
     rows::{
         AccountState, Intent, LaneState, MAX_OPEN, ReplayKey, ReplayedRequest, Slot, Status, Transaction, account_key,
         gas_key, lane_key, replay_key, transaction_key,
@@ -11,75 +9,68 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistId, ChainId},
-    store::{StoreError, number, row},
+    store::table::{StoreError, number, row},
 };
 
-/// How long the answer to an idempotency key is kept, in seconds.
 const REPLAY_LIFETIME: u64 = DAY;
 
-/// What is to be sent.
+/// A transaction to send.
 #[derive(Clone, Debug)]
 pub struct NewTransaction {
-    /// Whose it is.
+    /// The artist.
     pub artist_id: ArtistId,
-    /// What it does.
+    /// The call to make.
     pub intent: Intent,
-    /// Whether it deploys the artist's account on the way.
+    /// Whether it also deploys the artist's account.
     pub deploys_account: bool,
-    /// The idempotency key that it is asked for with, and the hash of the request.
+    /// Idempotency key and hash of the request.
     pub replay: Option<(ReplayKey, String)>,
 }
 
-/// Most gas that is given out on one chain in a day.
+/// Daily gas budgets per chain.
 #[derive(Clone, Copy, Debug)]
 pub struct GasLimits {
-    /// To one artist.
+    /// Of one artist.
     pub artist: u64,
-    /// To one lane.
+    /// Of one lane.
     pub lane: u64,
 }
 
-/// What came of a claim.
+/// Result of a claim.
 #[derive(Debug)]
 pub enum Claim {
     /// The transaction has its nonce.
     Taken(Box<Transaction>),
-    /// Somebody else took the nonce: read the lane again.
+    /// The lane has changed: read it again.
     Moved,
-    /// Nothing was taken.
+    /// Nothing was claimed.
     Refused(ClaimRefusal),
 }
 
-/// Why nothing can be claimed.
+/// Reason to refuse a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimRefusal {
-    /// The lane has [`MAX_OPEN`] transactions open.
+    /// The lane has [`MAX_OPEN`] open transactions.
     LaneFull,
-    /// The artist has had the day's gas.
+    /// The artist's gas budget is spent.
     ArtistGasSpent,
-    /// The lane has given out the day's gas.
+    /// The lane's gas budget is spent.
     LaneGasSpent,
     /// Another request with the same idempotency key was faster.
     KeyInUse,
-    /// Another transaction deploys the artist's account just now.
+    /// Another transaction is deploying the artist's account.
     AccountUnderWay,
 }
 
 impl Transactions {
-    /// Makes a lane known whose next nonce on the chain is `next_nonce`; one that is known already stays as it is.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Creates a lane at `next_nonce`, the chain's; an existing lane is left alone.
     pub async fn open_lane(&self, chain: ChainId, lane: Address, next_nonce: u64) -> Result<(), StoreError> {
         let state = LaneState { next_nonce, ..LaneState::default() };
         self.table.write_together(vec![self.table.insertion(&lane_key(chain, lane), &state)?]).await.map(drop)
     }
 
-    /// Gives the lane's next nonce to a transaction, if the lane still is as `state` says: nonce, open slot, intent,
-    /// idempotency key, account and budgets, all or nothing. `now` is the Unix time in seconds. One write.
-    ///
-    /// # Errors
-    /// When storage fails. The claim may have been made all the same; its slot is filled later.
+    /// Claims the lane's next nonce with everything that depends on it, if the lane is still as in `state`. `now` is in
+    /// Unix seconds. One write. After an error the claim may have been made; its slot is filled later.
     pub async fn claim(
         &self,
         chain: ChainId,
@@ -133,7 +124,7 @@ impl Transactions {
             return Ok(Claim::Taken(Box::new(transaction)));
         };
         let failed = reasons.into_iter().zip(refusals).filter(|(reason, _)| reason.is_condition());
-        // What another request with the same key has done matters more than what it has used up.
+        // The same key in another request outranks a spent budget.
         let refusal = failed.filter_map(|(_, refusal)| refusal).next_back();
         Ok(refusal.map_or(Claim::Moved, Claim::Refused))
     }

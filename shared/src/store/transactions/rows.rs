@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     model::{Address, ArtistId, ChainId, Fees},
-    store::Key,
+    store::table::PrimaryKey,
 };
 
-/// Most transactions that a lane has open at a time: what geth keeps of one sender for sure.
+/// Maximum number of open transactions per lane: what geth reliably keeps per sender.
 pub const MAX_OPEN: usize = 16;
 
-/// One nonce of one lane on one chain.
+/// A nonce of a lane on a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Slot {
     /// The chain.
@@ -26,41 +26,40 @@ pub struct Slot {
     pub nonce: u64,
 }
 
-/// What a transaction is to do. Never changes; only fees do.
+/// The call of a transaction. Never changes; only fees do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
-    /// The contract that the lane calls.
+    /// Contract to call.
     pub to: primitives::Address,
-    /// What it calls it with.
+    /// Calldata.
     pub data: Bytes,
-    /// The gas that it may use.
+    /// Gas limit.
     pub gas_limit: u64,
 }
 
-/// How far a transaction has come. Each is a fact, never a hope.
+/// Progress of a transaction: always a fact, never an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// It has its nonce, and no signature.
+    /// Has a nonce, but no signature.
     Claimed,
-    /// Its signed bytes are stored. They may have left.
+    /// The signed bytes are stored and may have been sent.
     Signed,
-    /// A node has taken them.
+    /// A node accepted it.
     Broadcast,
-    /// It is in a block and did what it was to do.
+    /// In a block, and succeeded.
     Mined,
-    /// It is in a block and did nothing.
+    /// In a block, and reverted.
     Reverted,
-    /// It never left, or nodes refuse it for good. Its nonce waits for a transaction that does nothing.
+    /// Never sent, or refused by nodes for good. The nonce waits for a filler transaction.
     Abandoned,
-    /// A transaction that does nothing took its nonce.
+    /// A filler transaction used the nonce.
     Filled,
-    /// The lane's key was used elsewhere with its nonce.
+    /// The lane's key signed something else with the nonce.
     Displaced,
 }
 
 impl Status {
-    /// The word that is stored.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Claimed => "claimed",
@@ -75,152 +74,152 @@ impl Status {
     }
 }
 
-/// The signed bytes that are sent, and sent again.
+/// Signed bytes, which may be sent repeatedly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// The transaction's hash.
+    /// Transaction hash.
     pub hash: B256,
-    /// The bytes.
+    /// Signed transaction.
     pub signed: Bytes,
-    /// What they offer.
+    /// Fees that it offers.
     pub fees: Fees,
-    /// Unix time in seconds.
+    /// Time of signing, in Unix seconds.
     pub signed_at: u64,
 }
 
-/// The block that a transaction is in.
+/// Inclusion of a transaction in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinedIn {
-    /// Which of the transaction's hashes.
+    /// Hash that was included.
     pub hash: B256,
-    /// Number of the block.
+    /// Block number.
     pub block: u64,
-    /// Gas that it used.
+    /// Gas used.
     pub gas_used: u64,
 }
 
-/// A transaction and all that was done for it.
+/// A transaction and its history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transaction {
     /// Its nonce.
     #[serde(flatten)]
     pub slot: Slot,
-    /// Whose it is.
+    /// The artist.
     pub artist_id: ArtistId,
-    /// What it is to do.
+    /// The call.
     pub intent: Intent,
-    /// Whether it deploys the artist's account on the way.
+    /// Whether it also deploys the artist's account.
     pub deploys_account: bool,
-    /// The idempotency key that it was asked for with.
+    /// Idempotency key of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayKey>,
-    /// How far it is.
+    /// Progress.
     pub status: Status,
-    /// What is sent for it now.
+    /// Current signed bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Attempt>,
-    /// Every hash under which the intent was signed with this nonce, the oldest first.
+    /// Hashes of all signed versions of the intent with this nonce, oldest first.
     pub hashes: Vec<B256>,
-    /// Every hash under which the nonce was filled with a transaction that does nothing.
+    /// Hashes of all fillers of the nonce.
     pub filler_hashes: Vec<B256>,
-    /// The block that it, or its filler, is in.
+    /// Inclusion of it or of its filler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mined: Option<MinedIn>,
-    /// Whether it has had another nonce, which somebody else used. It was accepted then, and is never given up.
+    /// Whether its first nonce was used elsewhere. Such a transaction was once accepted and is never abandoned.
     #[serde(default)]
     pub is_moved: bool,
-    /// Unix time in seconds.
+    /// Time of the claim, in Unix seconds.
     pub claimed_at: u64,
 }
 
-/// How a lane stands on a chain.
+/// State of a lane on a chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneState {
-    /// The nonce that the next transaction gets.
+    /// Next nonce to allocate.
     pub next_nonce: u64,
-    /// Nonces that are given out and whose transaction isn't known to be in a block.
+    /// Allocated nonces that aren't known to be in a block.
     #[serde(default, with = "serde_dynamo::number_set", skip_serializing_if = "BTreeSet::is_empty")]
     pub open: BTreeSet<u64>,
-    /// Day that `gas_spent` counts, since the Unix epoch.
+    /// Day of `gas_spent`, counted from the Unix epoch.
     pub gas_day: u64,
-    /// Gas given out on that day.
+    /// Gas granted on that day.
     pub gas_spent: u64,
 }
 
 /// An artist's account on one chain, as far as this service deploys it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountState {
-    /// Whether it is deployed for sure.
+    /// Whether its deployment is confirmed.
     pub deployed: bool,
-    /// The nonce of the transaction that deploys it.
+    /// Nonce of the deploying transaction.
     pub deployed_by: Option<u64>,
 }
 
-/// Where the answer to a request with an idempotency key is kept: the caller's own, and the key only as its hash.
+/// Reference to a request by artist and hash of its idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ReplayKey(String);
 
 impl ReplayKey {
-    /// The place of one artist's key.
+    /// The reference for one artist's key.
     pub fn new(artist: ArtistId, key: &str) -> Self {
         Self(format!("{artist}#{}", hex::encode(Sha256::digest(key))))
     }
 }
 
-/// What a client was answered.
+/// Stored HTTP answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    /// The JSON body.
+    /// JSON body.
     pub body: String,
 }
 
 impl Answer {
-    /// Whether it is the last word. 202 isn't: the transaction goes on, and its end says more.
+    /// Returns whether no later answer replaces it. 202 is not final: the transaction is still under way.
     pub fn is_final(&self) -> bool {
         self.status != 202
     }
 }
 
-/// A request that brought an idempotency key.
+/// A request with an idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayedRequest {
     /// Hash of its path and body.
     pub fingerprint: String,
-    /// The transaction that it led to.
+    /// Its transaction.
     #[serde(flatten)]
     pub slot: Slot,
-    /// Its answer, once it was given.
+    /// Its answer, once given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
-    /// Unix time in seconds from which the key may be used anew.
+    /// When the key may be reused, in Unix seconds.
     pub expires_at: u64,
 }
 
-pub(super) fn lane_key(chain: ChainId, lane: Address) -> Key {
-    Key::new(lane_partition(chain, lane), "LANE")
+pub(super) fn lane_key(chain: ChainId, lane: Address) -> PrimaryKey {
+    PrimaryKey::new(lane_partition(chain, lane), "LANE")
 }
 
-pub(super) fn lease_key(chain: ChainId, lane: Address) -> Key {
-    Key::new(lane_partition(chain, lane), "LEASE")
+pub(super) fn lease_key(chain: ChainId, lane: Address) -> PrimaryKey {
+    PrimaryKey::new(lane_partition(chain, lane), "LEASE")
 }
 
-pub(super) fn transaction_key(slot: &Slot) -> Key {
-    Key::new(lane_partition(slot.chain, slot.lane), format!("TX#{:020}", slot.nonce))
+pub(super) fn transaction_key(slot: &Slot) -> PrimaryKey {
+    PrimaryKey::new(lane_partition(slot.chain, slot.lane), format!("TX#{:020}", slot.nonce))
 }
 
-pub(super) fn gas_key(artist: ArtistId, chain: ChainId, day: u64) -> Key {
-    Key::new(artist_partition(artist), format!("GAS#{chain}#{day}"))
+pub(super) fn gas_key(artist: ArtistId, chain: ChainId, day: u64) -> PrimaryKey {
+    PrimaryKey::new(artist_partition(artist), format!("GAS#{chain}#{day}"))
 }
 
-pub(super) fn account_key(artist: ArtistId, chain: ChainId) -> Key {
-    Key::new(artist_partition(artist), format!("ACCOUNT#{chain}"))
+pub(super) fn account_key(artist: ArtistId, chain: ChainId) -> PrimaryKey {
+    PrimaryKey::new(artist_partition(artist), format!("ACCOUNT#{chain}"))
 }
 
-pub(super) fn replay_key(replay: &ReplayKey) -> Key {
-    Key::new(format!("REPLAY#{}", replay.0), "REQUEST")
+pub(super) fn replay_key(replay: &ReplayKey) -> PrimaryKey {
+    PrimaryKey::new(format!("REPLAY#{}", replay.0), "REQUEST")
 }
 
 fn lane_partition(chain: ChainId, lane: Address) -> String {

@@ -1,10 +1,9 @@
-//! What happens to a transaction after it has its nonce. Each change is conditional on what it rests on, so that of two
-//! who want to make it one does.
+//! Progress of a transaction after its claim. Writes are conditional; `false` and `None` mean that the state changed.
 
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, Put, TransactWriteItem, Update, builders::UpdateBuilder};
 
 use super::{
-    Transactions,
+    caller::Transactions,
     rows::{
         Answer, Attempt, LaneState, MinedIn, ReplayKey, Slot, Status, Transaction, account_key, lane_key, lease_key,
         replay_key, transaction_key,
@@ -12,15 +11,11 @@ use super::{
 };
 use crate::{
     model::{Address, ChainId},
-    store::{Key, StoreError, number, text},
+    store::table::{PrimaryKey, StoreError, number, text},
 };
 
 impl Transactions {
-    /// Keeps signed bytes before they go anywhere. `false` when the transaction isn't as `transaction` says any more:
-    /// the bytes must not be sent then. One write.
-    ///
-    /// # Errors
-    /// When storage fails. The bytes must not be sent then either.
+    /// Stores signed bytes before they are sent. On `false` or an error they must not be sent. One write.
     pub async fn store_attempt(&self, transaction: &Transaction, attempt: &Attempt) -> Result<bool, StoreError> {
         let is_filler = transaction.status == Status::Abandoned;
         let (status, list) = if is_filler { (Status::Abandoned, "filler_hashes") } else { (Status::Signed, "hashes") };
@@ -43,10 +38,7 @@ impl Transactions {
         self.table.write_together(vec![write(update)?]).await
     }
 
-    /// Notes that a node has the signed bytes, and what the client is answered. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Records that a node accepted the signed bytes, and the client's answer. One write.
     pub async fn mark_broadcast(&self, transaction: &Transaction, answer: Option<&Answer>) -> Result<(), StoreError> {
         let Some(attempt) = &transaction.attempt else { return Ok(()) };
         let update = self
@@ -64,17 +56,13 @@ impl Transactions {
         if !self.table.write_together(writes).await?
             && let Some(answer) = answer
         {
-            // It is further than that already; the answer is kept all the same.
+            // The transaction is already further along; its answer is stored all the same.
             self.table.write_together(vec![answer]).await?;
         }
         Ok(())
     }
 
-    /// Closes a transaction's slot: `status` is what became of it, `mined` where. Keeps the client's answer, if none is
-    /// kept yet. `false` when it was closed already. One write, if nobody is in the way.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Closes a slot with its final `status`. Stores the client's answer if there is none yet. One write.
     pub async fn close(
         &self,
         transaction: &Transaction,
@@ -116,12 +104,8 @@ impl Transactions {
         self.table.write_together(writes).await
     }
 
-    /// Gives up a transaction, whose slot is then to be filled. If it provably never left, since it has no signed bytes or
-    /// every node refused them for good, its idempotency key and its account are free again. `false` when it isn't as
-    /// `transaction` says any more. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Abandons a transaction; its slot is filled later. With `never_left` (no signed bytes, or refused by every
+    /// node) its idempotency key and its account are released. One write.
     pub async fn abandon(&self, transaction: &Transaction, never_left: bool) -> Result<bool, StoreError> {
         let update = self
             .transaction_update(&transaction.slot)
@@ -146,11 +130,7 @@ impl Transactions {
         self.table.write_together(writes).await
     }
 
-    /// Moves the intent of a transaction whose nonce somebody else has used to the lane's next nonce, which is at least
-    /// `least`. `None` when lane or transaction aren't as `state` and `transaction` say any more. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Moves a transaction whose nonce was used elsewhere to the lane's next nonce, at least `least`. One write.
     pub async fn displace(
         &self,
         transaction: &Transaction,
@@ -194,7 +174,7 @@ impl Transactions {
             .expression_attribute_values(":open", set(&open))
             .expression_attribute_values(":before", set(&state.open));
         let mut writes = vec![write(old)?, write(lane)?, self.table.insertion(&transaction_key(&slot), &moved)?];
-        let mut point = |key: Key, expression: &str| {
+        let mut point = |key: PrimaryKey, expression: &str| {
             let update = Update::builder().table_name(&self.table.name).set_key(Some(key.item()));
             let update = update.update_expression(expression).expression_attribute_values(":nonce", number(slot.nonce));
             writes.push(write(update)?);
@@ -209,11 +189,7 @@ impl Transactions {
         Ok(self.table.write_together(writes).await?.then_some(moved))
     }
 
-    /// Moves the lane's next nonce on to `next`, past nonces that somebody else has used. `false` when the lane isn't as
-    /// `state` says any more. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Advances the lane's next nonce to `next`, past nonces used elsewhere. One write.
     pub async fn skip_to(
         &self,
         chain: ChainId,
@@ -231,27 +207,18 @@ impl Transactions {
         self.table.write_together(vec![write(update)?]).await
     }
 
-    /// Keeps the answer of a request whose transaction is known already, if none is kept yet. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Stores the answer of a request, if there is none yet. One write.
     pub async fn answer(&self, replay: &ReplayKey, answer: &Answer) -> Result<(), StoreError> {
         let write = self.answer_write(Some(replay), Some(answer))?;
         self.table.write_together(write.into_iter().collect()).await.map(drop)
     }
 
-    /// Lets a key be used again, whose request ended before all that it asked for was done. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Releases the idempotency key of an incomplete request. One write.
     pub async fn forget(&self, replay: &ReplayKey) -> Result<(), StoreError> {
         self.table.write_together(vec![self.deletion(&replay_key(replay))?]).await.map(drop)
     }
 
-    /// Takes the lane for `holder` until `expiry`, if nobody has it at `now` (both Unix times in seconds). One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Leases the lane to `holder` until `expiry`, if it is free at `now` (both in Unix seconds). One write.
     pub async fn take_lease(
         &self,
         chain: ChainId,
@@ -272,10 +239,7 @@ impl Transactions {
         self.table.write_together(vec![TransactWriteItem::builder().put(put.build()?).build()]).await
     }
 
-    /// Gives the lane back, if `holder` still has it. One write.
-    ///
-    /// # Errors
-    /// When storage fails.
+    /// Returns the lease, if `holder` still has it. One write.
     pub async fn give_lease_back(&self, chain: ChainId, lane: Address, holder: &str) -> Result<(), StoreError> {
         let delete = Delete::builder()
             .table_name(&self.table.name)
@@ -313,7 +277,7 @@ impl Transactions {
         write(update).map(Some)
     }
 
-    fn deletion(&self, key: &Key) -> Result<TransactWriteItem, StoreError> {
+    fn deletion(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&self.table.name).set_key(Some(key.item()));
         Ok(TransactWriteItem::builder().delete(delete.build()?).build())
     }

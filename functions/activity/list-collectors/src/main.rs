@@ -1,0 +1,124 @@
+//! `GET /collectors`: collectors by number of collects or by spending.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, ArtistId, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
+    store::{Artists, Introduction, Leaderboard, LeaderboardScope, Leaderboards, RankedCollector, Table},
+    telemetry,
+};
+use utoipa::{IntoParams, ToSchema};
+
+const ETH_DECIMALS: usize = 18;
+const USDC_DECIMALS: usize = 6;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(ListCollectors::from_env().await?).await
+}
+
+struct ListCollectors {
+    leaderboards: Leaderboards,
+    artists: Artists,
+}
+
+/// The ranking and its page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ListCollectorsQuery {
+    /// How far back; `all` by default.
+    #[param(inline)]
+    period: Option<Period>,
+    #[param(ignore)]
+    #[field(flatten)]
+    page: Page,
+    /// Only collectors of this creator's moments.
+    artist: Option<Address>,
+    /// Sort key; `collected_count` by default.
+    #[param(inline)]
+    sort_by: Option<RankedBy>,
+    /// Direction; `desc` by default.
+    #[param(inline)]
+    sort_order: Option<SortOrder>,
+}
+
+impl ListCollectorsQuery {
+    fn leaderboard(&self) -> Leaderboard {
+        Leaderboard {
+            scope: self.artist.map_or(LeaderboardScope::All, LeaderboardScope::CreatedBy),
+            period: self.period.unwrap_or(Period::All),
+            by: self.sort_by.unwrap_or(RankedBy::CollectedCount),
+            order: self.sort_order.unwrap_or(SortOrder::Descending),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct ListCollectorsResponse {
+    /// Ties break by ascending id.
+    collectors: Vec<Collector>,
+    /// Page number.
+    page: u32,
+}
+
+/// A ranked collector.
+#[derive(Serialize, ToSchema)]
+struct Collector {
+    artist_id: ArtistId,
+    /// Empty without a name or a profile.
+    username: String,
+    /// Sorted by address.
+    wallets: Vec<Wallet>,
+    /// Number of paid collects.
+    collected_count: u64,
+    /// Exact amount in ether.
+    eth_spent: String,
+    /// Exact amount in USDC.
+    usdc_spent: String,
+}
+
+impl ListCollectors {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self { leaderboards: Leaderboards::new(Table::chain(&aws)?), artists: Artists::new(Table::artists(&aws)?) })
+    }
+}
+
+impl Endpoint for ListCollectors {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let query: ListCollectorsQuery = request.query().read()?;
+        let page = query.page;
+        let ranked = self.leaderboards.page(query.leaderboard(), page).await?;
+        let ids: Vec<_> = ranked.rows.iter().map(|collector| collector.artist_id).collect();
+        let mut artists = self.artists.introductions(&ids).await?;
+        let shown = ranked.rows.into_iter().map(|collector| {
+            let artist = artists.remove(&collector.artist_id);
+            Collector::new(collector, artist)
+        });
+        let response = ListCollectorsResponse { collectors: shown.collect(), page: page.number.get() };
+        Response::public(&response)?.with_next_page(request, page, page.end() < ranked.total)
+    }
+}
+
+impl Collector {
+    fn new(collector: RankedCollector, artist: Option<Introduction>) -> Self {
+        let (username, mut wallets) = match artist {
+            Some(artist) => (artist.username, artist.wallets),
+            None => (String::new(), vec![Wallet { address: collector.wallet, r#type: WalletType::External }]),
+        };
+        wallets.sort_unstable_by_key(|wallet| wallet.address);
+        Self {
+            artist_id: collector.artist_id,
+            username,
+            wallets,
+            collected_count: collector.spending.collected_count,
+            eth_spent: collector.spending.eth_spent.decimal(ETH_DECIMALS),
+            usdc_spent: collector.spending.usdc_spent.decimal(USDC_DECIMALS),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `GET /payments`: paid collects, newest first.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::read::{Pagination, PaymentView, Reader},
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, ChainId, Page},
+    store::{PaymentFilter, Payments, Table},
+    telemetry,
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(ListPayments::from_env().await?).await
+}
+
+struct ListPayments {
+    payments: Payments,
+    reader: Reader,
+}
+
+/// Filters and page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct ListPaymentsQuery {
+    /// Creator of the collections.
+    artist: Option<Address>,
+    /// Recipient of the tokens.
+    collector: Option<Address>,
+    /// The chain; 8453 by default.
+    #[param(value_type = Option<ChainId>)]
+    #[field(default = ChainId::DEFAULT)]
+    chain_id: ChainId,
+    #[param(ignore)]
+    #[field(flatten)]
+    page: Page,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ListPaymentsResponse {
+    status: &'static str,
+    payments: Vec<PaymentView>,
+    pagination: Pagination,
+}
+
+impl ListPayments {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let chain = Table::chain(&aws)?;
+        Ok(Self { payments: Payments::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+    }
+}
+
+impl Endpoint for ListPayments {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ListPaymentsQuery { artist, collector, chain_id, page } = request.query().read_for(&self.reader)?;
+        let filter = PaymentFilter { artist, collector };
+        let found = self.payments.newest(chain_id, filter, page.offset(), page.rows()).await?;
+        let pagination = Pagination::new(page, found.total);
+        let payments = self.reader.payments(&found.payments).await?;
+        Response::public(&ListPaymentsResponse { status: "success", payments, pagination })?.with_next_page(
+            request,
+            page,
+            pagination.has_more(),
+        )
+    }
+}

@@ -1,0 +1,110 @@
+//! Filters of timelines.
+
+use std::str::FromStr;
+
+use shared::{
+    http::{Fields, FromFields, Scalar},
+    model::{Address, ChainId, ContentType, Flag, Invalid, Page, Period, Protocol, Username},
+    store::TimelineFilter,
+};
+use utoipa::{IntoParams, ToSchema};
+
+/// Filters and page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[field(check)]
+pub struct ListTimelineQuery {
+    /// Whose timeline, by an address or a username; with a collection, its creator.
+    #[param(inline)]
+    pub artist: Option<ArtistName>,
+    /// The moments' collection.
+    pub collection: Option<Address>,
+    /// With an artist alone: their own moments, or those that they are an admin of without being the creator; both by
+    /// default.
+    #[param(inline)]
+    pub r#type: Option<TimelineType>,
+    /// Kind of work.
+    content_type: Option<ContentType>,
+    /// Protocol of the contracts.
+    protocol: Option<Protocol>,
+    /// Only moments of artists with a name.
+    #[param(value_type = Option<bool>)]
+    curated: Option<Flag>,
+    /// Longest time ago; `all` by default.
+    #[param(inline)]
+    period: Option<Period>,
+    /// The chain; 8453 by default.
+    #[param(value_type = Option<ChainId>)]
+    #[field(default = ChainId::DEFAULT)]
+    pub chain_id: ChainId,
+    #[param(ignore)]
+    #[field(flatten)]
+    pub page: Page,
+}
+
+/// An account of the artist, or their username.
+#[derive(ToSchema)]
+#[serde(untagged)]
+pub enum ArtistName {
+    Account(Address),
+    Username(Username),
+}
+
+/// An artist's part in a moment.
+#[derive(Clone, Copy, ToSchema)]
+#[schema(rename_all = "lowercase")]
+pub enum TimelineType {
+    /// Created it.
+    Default,
+    /// Is an admin of it without having created it.
+    Mutual,
+}
+
+impl ListTimelineQuery {
+    fn check(&self, fields: &Fields<'_>) {
+        if self.r#type.is_some() && (self.collection.is_some() || self.artist.is_none()) {
+            fields.field("type").refuse(&Invalid("needs an artist, and no collection"));
+        }
+    }
+
+    pub fn filter(&self) -> TimelineFilter {
+        let curated = self.curated.is_some_and(|Flag(curated)| curated);
+        TimelineFilter { content_type: self.content_type, protocol: self.protocol, curated }
+    }
+
+    /// Unix time in seconds of the oldest moment, at `now`.
+    pub fn since(&self, now: u64) -> u64 {
+        self.period.and_then(Period::seconds).map_or(0, |seconds| now.saturating_sub(seconds))
+    }
+}
+
+impl Scalar for ArtistName {}
+
+impl Scalar for TimelineType {}
+
+impl FromStr for ArtistName {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        // No name is as long as an address.
+        match text.parse() {
+            Ok(account) => Ok(Self::Account(account)),
+            Err(Invalid(_)) => match text.parse() {
+                Ok(name) => Ok(Self::Username(name)),
+                Err(Invalid(_)) => Err(Invalid("must be an address or a username")),
+            },
+        }
+    }
+}
+
+impl FromStr for TimelineType {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "default" => Ok(Self::Default),
+            "mutual" => Ok(Self::Mutual),
+            _ => Err(Invalid("must be default or mutual")),
+        }
+    }
+}

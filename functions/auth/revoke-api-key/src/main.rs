@@ -1,0 +1,59 @@
+//! `DELETE /artists/api-keys?keyId=`: revokes a key of the signed-in artist, immediately and permanently.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    auth::token::TokenVerifier,
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::KeyId,
+    store::{ApiKeys, Table},
+    telemetry,
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(RevokeApiKey::from_env().await?).await
+}
+
+struct RevokeApiKey {
+    tokens: TokenVerifier,
+    keys: ApiKeys,
+}
+
+/// The key.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RevokeApiKeyQuery {
+    /// Its id, from the list of keys.
+    #[param(rename = "keyId")]
+    key: KeyId,
+}
+
+#[derive(Serialize, ToSchema)]
+struct RevokeApiKeyResponse {
+    /// The key is revoked.
+    success: bool,
+}
+
+impl RevokeApiKey {
+    async fn from_env() -> Result<Self, StartError> {
+        let table = Table::secrets(&config::aws().await)?;
+        Ok(Self { tokens: TokenVerifier::from_env()?, keys: ApiKeys::new(table) })
+    }
+}
+
+impl Endpoint for RevokeApiKey {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.tokens.authenticate(request)?;
+        let RevokeApiKeyQuery { key } = request.query().read()?;
+        if !self.keys.revoke(artist, key).await? {
+            return Err(ApiError::not_found("You have no key with this id"));
+        }
+        Response::json(&RevokeApiKeyResponse { success: true })
+    }
+}

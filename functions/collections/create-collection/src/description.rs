@@ -1,0 +1,26 @@
+use shared::api::{
+    publish::{CreateCollectionRequest, CreatedCollection},
+    transact::{SentTransaction, WriteResponse},
+};
+
+/// Create a collection
+///
+/// Deploys an ERC-1155 contract with the artist's embedded wallet as its admin.
+#[utoipa::path(
+    post,
+    path = "/collections",
+    tag = "Collections",
+    security(("apiKey" = [])),
+    request_body(content = CreateCollectionRequest, example = json!({
+        "name": "Weather diary",
+        "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+    })),
+    responses(
+        (status = 200, description = "The collection.", body = inline(WriteResponse<CreatedCollection>)),
+        (status = 202, description = "Its transaction isn't mined yet: repeat the request with the same \
+            `Idempotency-Key` for the outcome.", body = SentTransaction),
+    ),
+)]
+fn create_collection() {}
+
+openapi::published!(create_collection writes);

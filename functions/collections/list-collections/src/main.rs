@@ -1,0 +1,70 @@
+//! `GET /collections`: collections, newest first.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::read::{CollectionView, Pagination, Reader},
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, ChainId, Page},
+    store::{CollectionLists, Table},
+    telemetry,
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(ListCollections::from_env().await?).await
+}
+
+struct ListCollections {
+    lists: CollectionLists,
+    reader: Reader,
+}
+
+/// Filters and page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ListCollectionsQuery {
+    /// Their creator.
+    artist: Option<Address>,
+    /// The chain; 8453 by default.
+    #[param(value_type = Option<ChainId>)]
+    #[field(default = ChainId::DEFAULT)]
+    chain_id: ChainId,
+    #[param(ignore)]
+    #[field(flatten)]
+    page: Page,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ListCollectionsResponse {
+    status: &'static str,
+    collections: Vec<CollectionView>,
+    pagination: Pagination,
+}
+
+impl ListCollections {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let chain = Table::chain(&aws)?;
+        Ok(Self { lists: CollectionLists::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+    }
+}
+
+impl Endpoint for ListCollections {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ListCollectionsQuery { artist, chain_id, page } = request.query().read_for(&self.reader)?;
+        let found = self.lists.newest(chain_id, artist, page.offset(), page.rows()).await?;
+        let pagination = Pagination::new(page, found.total);
+        let collections = self.reader.collections(found.collections).await?;
+        Response::public(&ListCollectionsResponse { status: "success", collections, pagination })?.with_next_page(
+            request,
+            page,
+            pagination.has_more(),
+        )
+    }
+}

@@ -1,0 +1,13 @@
+use shared::api::{read::CollectionView, request::CollectionPath};
+
+/// Read a collection
+#[utoipa::path(
+    get,
+    path = "/collections/{network}/{contract}",
+    tag = "Collections",
+    params(CollectionPath),
+    responses((status = 200, description = "The collection.", body = CollectionView)),
+)]
+fn read_collection() {}
+
+openapi::published!(read_collection, 404);

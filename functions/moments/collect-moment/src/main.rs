@@ -1,0 +1,92 @@
+//! `POST /moment/collect`: buys tokens of a moment for the artist's account, which pays for them.
+
+#[cfg(test)]
+mod description;
+mod purchase;
+
+use std::str::FromStr;
+
+use shared::{
+    api::transact::{ReplyFormat, TransactionService},
+    http::{ApiError, Endpoint, Form, FromFields, Request, Response, Scalar, StartError, serve},
+    model::{CommentText, Invalid, MomentRef, Whole},
+    telemetry,
+};
+use utoipa::ToSchema;
+
+use crate::purchase::Purchase;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(CollectMoment { service: TransactionService::from_env().await? }).await
+}
+
+struct CollectMoment {
+    service: TransactionService,
+}
+
+/// An order.
+#[derive(FromFields, ToSchema)]
+struct CollectMomentRequest {
+    /// The moment.
+    moment: MomentRef,
+    /// Number of tokens.
+    #[schema(value_type = u16, minimum = 1, maximum = 1000)]
+    amount: Quantity,
+    /// The collector's comment, without control characters.
+    #[schema(value_type = Option<String>, default = "", max_length = 1000, pattern = r"^([^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*)?$")]
+    comment: Remark,
+}
+
+/// Tokens per order: 1 to 1000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Quantity(u64);
+
+/// A comment of up to 1000 characters, without control characters; may be empty.
+#[derive(Debug, PartialEq, Eq)]
+struct Remark(String);
+
+impl Endpoint for CollectMoment {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.service.authenticate(request).await?;
+        let CollectMomentRequest { moment, amount, comment } = request.json()?.read_for(&self.service)?;
+        self.service
+            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+                let purchase = Purchase::of(session, &moment, amount).await?;
+                let calls = purchase.calls(session, &comment);
+                session.afford(&purchase.costs(session.chain()), &calls).await?;
+                Ok(calls)
+            })
+            .await
+    }
+}
+
+impl Scalar for Quantity {
+    const FORM: Form = Form::Number;
+}
+
+impl Scalar for Remark {}
+
+impl FromStr for Quantity {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text.parse() {
+            Ok(Whole(number @ 1..=1_000)) => Ok(Self(number)),
+            _ => Err(Invalid("must be a whole number from 1 to 1000")),
+        }
+    }
+}
+
+impl FromStr for Remark {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let is_short = text.is_empty() || text.parse::<CommentText>().is_ok();
+        if !is_short || text.contains(char::is_control) {
+            return Err(Invalid("must be up to 1000 characters long, without control characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}

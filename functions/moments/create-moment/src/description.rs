@@ -1,0 +1,37 @@
+use shared::api::{
+    publish::{CreateMomentRequest, CreatedMoment},
+    transact::{SentTransaction, WriteResponse},
+};
+
+/// Create a moment
+///
+/// In an existing collection, or in a new one that the same transaction creates.
+#[utoipa::path(
+    post,
+    path = "/moment/create",
+    tag = "Moments",
+    security(("apiKey" = [])),
+    request_body(content = CreateMomentRequest, example = json!({
+        "contract": {
+            "name": "Weather diary",
+            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+        },
+        "token": {
+            "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
+            "salesConfig": {
+                "type": "fixedPrice",
+                "pricePerToken": "1000000000000000",
+                "saleStart": 0,
+                "saleEnd": 18446744073709551615_u64,
+            },
+        },
+    })),
+    responses(
+        (status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>)),
+        (status = 202, description = "Its transaction isn't mined yet: repeat the request with the same \
+            `Idempotency-Key` for the outcome.", body = SentTransaction),
+    ),
+)]
+fn create_moment() {}
+
+openapi::published!(create_moment writes, 404);

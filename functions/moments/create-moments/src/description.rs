@@ -1,0 +1,45 @@
+use shared::api::{
+    publish::{CreateMomentsRequest, CreatedMoments},
+    transact::{SentTransaction, WriteResponse},
+};
+
+/// Create up to 50 moments
+///
+/// In one collection and one transaction: all of them or none. The body has at most 256 KiB.
+#[utoipa::path(
+    post,
+    path = "/moment/create-batch",
+    tag = "Moments",
+    security(("apiKey" = [])),
+    request_body(content = CreateMomentsRequest, example = json!({
+        "contract": {
+            "name": "Weather diary",
+            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+        },
+        "tokens": [
+            {
+                "tokenMetadataURI": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+                "salesConfig": {"type": "timed", "pricePerToken": "0", "saleStart": 0, "saleEnd": 0},
+            },
+            {
+                "tokenMetadataURI": "https://example.com/rain.json",
+                "salesConfig": {
+                    "type": "fixedPrice",
+                    "pricePerToken": "0",
+                    "saleStart": 0,
+                    "saleEnd": 18446744073709551615_u64,
+                    "maxTokensPerAddress": 1,
+                },
+                "maxSupply": 100,
+            },
+        ],
+    })),
+    responses(
+        (status = 200, description = "The moments.", body = inline(WriteResponse<CreatedMoments>)),
+        (status = 202, description = "Their transaction isn't mined yet: repeat the request with the same \
+            `Idempotency-Key` for the outcome.", body = SentTransaction),
+    ),
+)]
+fn create_moments() {}
+
+openapi::published!(create_moments writes, 404);

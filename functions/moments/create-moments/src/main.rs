@@ -1,0 +1,35 @@
+//! `POST /moment/create-batch`: creates up to 50 moments in one collection and one transaction. 202 with the hash alone
+//! while it isn't mined.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::{
+        publish::{CreateMomentsRequest, CreatedMoments, MAX_MOMENTS_BYTES, Publication},
+        transact::{ReplyFormat, TransactionService},
+    },
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    telemetry,
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(CreateMoments { service: TransactionService::from_env().await? }).await
+}
+
+struct CreateMoments {
+    service: TransactionService,
+}
+
+impl Endpoint for CreateMoments {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.service.authenticate(request).await?;
+        let body: CreateMomentsRequest = request.json_of(MAX_MOMENTS_BYTES)?.read_for(&self.service)?;
+        let (publication, format) = (Publication::from(body), ReplyFormat::Receipt(CreatedMoments::find));
+        self.service
+            .transact(request, artist, publication.chain, format, async |session| publication.calls(session).await)
+            .await
+    }
+}

@@ -1,0 +1,18 @@
+use shared::api::transact::SentTransaction;
+
+use super::GrantPermissionRequest;
+
+/// Make an account an admin of a moment
+///
+/// Needs the permission ADMIN on the moment or its collection.
+#[utoipa::path(
+    post,
+    path = "/moment/permission",
+    tag = "Moments",
+    security(("apiKey" = [])),
+    request_body(content = GrantPermissionRequest, example = json!({"moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"}, "adminAddress": "0x00000000000000000000000000000000000000a1"})),
+    responses((status = 200, description = "The transaction.", body = SentTransaction)),
+)]
+fn grant_permission() {}
+
+openapi::published!(grant_permission writes, 404);

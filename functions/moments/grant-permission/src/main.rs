@@ -1,0 +1,54 @@
+//! `POST /moment/permission`: makes an account an admin of a moment.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::transact::{ReplyFormat, TransactionService},
+    chain::{
+        protocol::permission::{Permission, Standing},
+        wallet::Call,
+    },
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{CheckedAddress, MomentRef},
+    telemetry,
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(GrantPermission { service: TransactionService::from_env().await? }).await
+}
+
+struct GrantPermission {
+    service: TransactionService,
+}
+
+/// The moment and its new admin.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct GrantPermissionRequest {
+    /// The moment.
+    moment: MomentRef,
+    /// Account that gets the permission.
+    admin_address: CheckedAddress,
+}
+
+impl Endpoint for GrantPermission {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.service.authenticate(request).await?;
+        let GrantPermissionRequest { moment, admin_address: CheckedAddress(admin) } =
+            request.json()?.read_for(&self.service)?;
+        self.service
+            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+                session.require(&moment, Permission::Admin).await?;
+                if Standing::of(session.node(), admin.into(), &moment).await?.is_admin_of_token() {
+                    return Err(ApiError::conflict(format!("{admin} is an admin of this moment already")));
+                }
+                let grant = Permission::Admin.grant(moment.token.into(), admin.into());
+                Ok(vec![Call::new(moment.collection.into(), &grant)])
+            })
+            .await
+    }
+}

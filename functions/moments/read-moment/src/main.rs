@@ -1,0 +1,50 @@
+//! `GET /moment`: one moment.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::read::Reader,
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, ChainId, MomentRef, TokenId},
+    store::Table,
+    telemetry,
+};
+use utoipa::IntoParams;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    let aws = config::aws().await;
+    serve(ReadMoment { reader: Reader::from_env(Table::chain(&aws)?, Table::artists(&aws)?)? }).await
+}
+
+struct ReadMoment {
+    reader: Reader,
+}
+
+/// The moment.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct ReadMomentQuery {
+    /// The moment's collection.
+    collection_address: Address,
+    /// The moment's token.
+    token_id: TokenId,
+    /// The collection's chain; 8453 by default.
+    #[param(value_type = Option<ChainId>)]
+    #[field(default = ChainId::DEFAULT)]
+    chain_id: ChainId,
+}
+
+impl Endpoint for ReadMoment {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ReadMomentQuery { collection_address: collection, token_id: token, chain_id: chain } =
+            request.query().read_for(&self.reader)?;
+        let moment = self.reader.moment(&MomentRef { chain, collection, token }).await?;
+        Response::public(&moment.ok_or_else(|| {
+            ApiError::not_found(format!("There is no moment {token} in collection {collection} on chain {chain}"))
+        })?)
+    }
+}

@@ -1,0 +1,27 @@
+use shared::api::publish::CreateMomentRequest;
+
+use super::SimulateMomentResponse;
+
+/// Simulate creating a moment
+///
+/// Runs the checks of `POST /moment/create` against the chain's current state; nothing is sent or stored.
+#[utoipa::path(
+    post,
+    path = "/moment/create/simulate",
+    tag = "Moments",
+    security(("apiKey" = [])),
+    request_body(content = CreateMomentRequest, example = json!({
+        "contract": {
+            "name": "Weather diary",
+            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+        },
+        "token": {
+            "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
+            "salesConfig": {"type": "timed", "pricePerToken": "0", "saleStart": 0, "saleEnd": 0},
+        },
+    })),
+    responses((status = 200, description = "The creation would succeed.", body = SimulateMomentResponse)),
+)]
+fn simulate_moment() {}
+
+openapi::published!(simulate_moment, 402, 403, 404, 422, 502, 503);

@@ -1,0 +1,44 @@
+//! `POST /moment/create/simulate`: simulates `POST /moment/create`; nothing is sent or stored.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::{
+        publish::{CreateMomentRequest, Publication},
+        transact::TransactionService,
+    },
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    telemetry,
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(SimulateMoment { service: TransactionService::from_env().await? }).await
+}
+
+struct SimulateMoment {
+    service: TransactionService,
+}
+
+#[derive(Serialize, ToSchema)]
+struct SimulateMomentResponse {
+    /// The creation would succeed now.
+    success: bool,
+    /// Gas limit of its transaction.
+    gas: u64,
+}
+
+impl Endpoint for SimulateMoment {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.service.authenticate(request).await?;
+        let body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
+        let publication = Publication::from(body);
+        let gas =
+            self.service.estimate(artist, publication.chain, async |session| publication.calls(session).await).await?;
+        Response::json(&SimulateMomentResponse { success: true, gas })
+    }
+}

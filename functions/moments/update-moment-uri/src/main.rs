@@ -1,0 +1,48 @@
+//! `POST /registry/metadata/moment`: changes a moment's metadata URI.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::transact::{ReplyFormat, TransactionService},
+    chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{MetadataUri, MomentRef},
+    telemetry,
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(UpdateMomentUri { service: TransactionService::from_env().await? }).await
+}
+
+struct UpdateMomentUri {
+    service: TransactionService,
+}
+
+/// The moment's new metadata.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct UpdateMomentUriRequest {
+    /// The moment.
+    moment: MomentRef,
+    /// New metadata.
+    new_uri: MetadataUri,
+}
+
+impl Endpoint for UpdateMomentUri {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.service.authenticate(request).await?;
+        let UpdateMomentUriRequest { moment, new_uri } = request.json()?.read_for(&self.service)?;
+        self.service
+            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+                session.require(&moment, Permission::Metadata).await?;
+                let (token, uri) = (moment.token.into(), new_uri.as_str().to_owned());
+                let update = Creator1155::updateTokenURICall { tokenId: token, newURI: uri };
+                Ok(vec![Call::new(moment.collection.into(), &update)])
+            })
+            .await
+    }
+}

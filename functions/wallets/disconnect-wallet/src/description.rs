@@ -1,0 +1,18 @@
+use shared::api::artist::WalletsResponse;
+
+use super::DisconnectWalletQuery;
+
+/// Disconnect a wallet
+///
+/// The embedded wallet can't be disconnected.
+#[utoipa::path(
+    delete,
+    path = "/artists/wallets",
+    tag = "Artists",
+    security(("token" = []), ("apiKey" = [])),
+    params(DisconnectWalletQuery),
+    responses((status = 200, description = "Your remaining wallets.", body = WalletsResponse)),
+)]
+fn disconnect_wallet() {}
+
+openapi::published!(disconnect_wallet, 404, 409);

@@ -1,0 +1,109 @@
+//! `GET /smartwallet`: the balances of an artist's embedded wallet.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    chain::{
+        Chain, Chains,
+        node::{Node, NodeError, NodeUrls},
+        protocol::currency::Currency,
+    },
+    config,
+    http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, Amount, ChainId, Invalid},
+    store::{Artists, Table},
+    telemetry,
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(ReadSmartWallet::from_env().await?).await
+}
+
+struct ReadSmartWallet {
+    artists: Artists,
+    chains: Vec<(Chain, Node)>,
+}
+
+/// The account and its chain.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct ReadSmartWalletQuery {
+    /// The embedded wallet, or another wallet of its artist.
+    address: Address,
+    /// The chain; 8453 by default.
+    #[param(value_type = Option<ChainId>)]
+    #[field(default = ChainId::DEFAULT)]
+    chain_id: ChainId,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReadSmartWalletResponse {
+    /// The embedded wallet.
+    address: Address,
+    chain_id: ChainId,
+    /// Balance in each supported currency, the chain's own first.
+    balances: Vec<Balance>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct Balance {
+    /// The currency's contract; the zero address for the chain's own.
+    currency: Address,
+    /// Currency symbol.
+    symbol: &'static str,
+    /// Decimals of `amount`.
+    decimals: u8,
+    /// In the smallest unit.
+    amount: Amount,
+}
+
+impl ReadSmartWallet {
+    async fn from_env() -> Result<Self, StartError> {
+        let urls = NodeUrls::from_env()?;
+        let chains = Chains::from_env()?;
+        let chains = chains.iter().filter(|chain| urls.names(chain.id));
+        let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
+        Ok(Self {
+            artists: Artists::new(Table::artists(&config::aws().await)?),
+            chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,
+        })
+    }
+
+    fn chain(&self, id: ChainId) -> Result<&(Chain, Node), Invalid> {
+        let chain = self.chains.iter().find(|(chain, _)| chain.id == id);
+        chain.ok_or(Invalid("is not a chain that this service is configured for"))
+    }
+}
+
+impl AllowedChains for ReadSmartWallet {
+    fn check(&self, chain: ChainId) -> Result<(), Invalid> {
+        self.chain(chain).map(drop)
+    }
+}
+
+impl Endpoint for ReadSmartWallet {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ReadSmartWalletQuery { address, chain_id } = request.query().read_for(self)?;
+        let (chain, node) = self.chain(chain_id).map_err(ApiError::internal)?;
+        let profile = self.artists.profile_of(address).await?;
+        let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
+        let wallet = profile.artist.embedded_wallet;
+        let balances = chain.currencies().map(|currency| Balance::read(currency, node, wallet));
+        let balances = futures::future::try_join_all(balances).await?;
+        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+    }
+}
+
+impl Balance {
+    async fn read(currency: Currency, node: &Node, wallet: Address) -> Result<Self, NodeError> {
+        let Currency { symbol, decimals, contract } = currency;
+        let amount = Amount(currency.balance(node, wallet.into()).await?);
+        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount })
+    }
+}

@@ -1,0 +1,118 @@
+//! Timelines of moments. Changes that affect many moments, such as a collection's new admin, a creator's new name or a
+//! fetched document, are queued and applied later in batches.
+
+use std::collections::HashMap;
+
+use shared::{
+    model::{Address, ChainId, Collection, ContentType, Moment, MomentRef},
+    store::{ArrivedDocument, Artists, Documents, Listing, StoreError, TimelineSubject, Timelines, UnitOfWork},
+};
+
+use super::Applier;
+
+/// Most moments relisted in one batch, per queued change and in all.
+const MAX_PER_CHANGE: u64 = 500;
+const MAX_PER_BATCH: u64 = 2_000;
+
+/// Most fetched documents, and most other queued changes, in one batch.
+const MAX_CHANGES: u16 = 500;
+
+impl Applier<'_> {
+    /// Adds a new moment to its timelines.
+    pub(super) async fn list_new(&mut self, moment: &Moment, collection: &Collection) -> Result<(), StoreError> {
+        let curated = self.names.get(&moment.creator).is_some_and(|name| !name.is_empty());
+        let listing = Listing::new(moment, collection, self.content_type(&moment.uri), curated);
+        self.work.list_new(&moment.place(), &listing).await
+    }
+
+    /// Updates a moment's timelines after a change of its admins or its URI.
+    pub(super) async fn relist(&mut self, place: &MomentRef) -> Result<(), StoreError> {
+        let Some((mut listing, moment)) = with_admins(self.work, place).await? else { return Ok(()) };
+        if listing.uri != moment.uri {
+            self.work.note(place, &TimelineSubject::With(Documents::uri_hash(&moment.uri))).await?;
+            listing.content_type = self.content_type(&moment.uri);
+            listing.uri = moment.uri;
+        }
+        self.work.list(place, &listing).await
+    }
+
+    fn content_type(&self, uri: &str) -> Option<ContentType> {
+        self.content_types.get(uri).copied()
+    }
+}
+
+/// Sets the content types of fetched documents on their moments.
+pub(super) async fn apply_documents(
+    work: &mut UnitOfWork,
+    documents: &Documents,
+    chain: ChainId,
+) -> Result<(), StoreError> {
+    let mut looked_at = 0;
+    for mut arrived in documents.arrived(chain, MAX_CHANGES).await? {
+        let subject = TimelineSubject::With(arrived.uri_hash.clone());
+        let room = MAX_PER_CHANGE.min(MAX_PER_BATCH.saturating_sub(looked_at));
+        let (moments, is_all) = work.concerned(chain, &subject, arrived.told, room).await?;
+        for moment in &moments {
+            set_content_type(work, moment, &arrived).await?;
+        }
+        looked_at += moments.len() as u64;
+        arrived.told += moments.len() as u64;
+        work.set_told(chain, &arrived, is_all)?;
+    }
+    Ok(())
+}
+
+async fn set_content_type(
+    work: &mut UnitOfWork,
+    moment: &MomentRef,
+    arrived: &ArrivedDocument,
+) -> Result<(), StoreError> {
+    let Some(mut listing) = work.listing(moment).await? else { return Ok(()) };
+    if Documents::uri_hash(&listing.uri) == arrived.uri_hash {
+        listing.content_type = Some(arrived.content_type);
+        work.list(moment, &listing).await?;
+    }
+    Ok(())
+}
+
+/// Relists moments of queued changes.
+pub(super) async fn relist_due(
+    work: &mut UnitOfWork,
+    timelines: &Timelines,
+    artists: &Artists,
+    chain: ChainId,
+) -> Result<(), StoreError> {
+    let (due, mut looked_at) = (timelines.relistings(chain, MAX_CHANGES).await?, 0);
+    let creators = due.iter().filter_map(|relisting| match relisting.by {
+        TimelineSubject::By(creator) => Some(creator),
+        _ => None,
+    });
+    let names = artists.usernames(&Vec::from_iter(creators)).await?;
+    for mut relisting in due {
+        let room = MAX_PER_CHANGE.min(MAX_PER_BATCH.saturating_sub(looked_at));
+        let (moments, is_all) = work.concerned(chain, &relisting.by, relisting.done, room).await?;
+        for moment in &moments {
+            relist(work, moment, &names).await?;
+        }
+        looked_at += moments.len() as u64;
+        relisting.done += moments.len() as u64;
+        work.set_relisted(chain, &relisting, is_all)?;
+    }
+    Ok(())
+}
+
+/// Relists a moment with its current admins and the creator's name, if that is in `names`.
+async fn relist(work: &mut UnitOfWork, place: &MomentRef, names: &HashMap<Address, String>) -> Result<(), StoreError> {
+    let Some((mut listing, _)) = with_admins(work, place).await? else { return Ok(()) };
+    listing.curated = names.get(&listing.creator).map_or(listing.curated, |name| !name.is_empty());
+    work.list(place, &listing).await
+}
+
+/// A moment and its listing with the current admins; `None` for a moment that isn't listed.
+async fn with_admins(work: &mut UnitOfWork, place: &MomentRef) -> Result<Option<(Listing, Moment)>, StoreError> {
+    let Some(mut listing) = work.listing(place).await? else { return Ok(None) };
+    let Some(moment) = work.moment(place).await? else { return Ok(None) };
+    let Some(collection) = work.collection(place.chain, place.collection).await? else { return Ok(None) };
+    listing.set_admins(&moment, &collection);
+    Ok(Some((listing, moment)))
+}

@@ -1,0 +1,68 @@
+//! Propagates changes of artists to a chain's rows: names to comments, and new or removed names to timelines. Works in
+//! pages, each a batch of its own, so that the next run resumes an interrupted one.
+
+use std::collections::BTreeSet;
+
+use shared::{
+    model::{Address, ChainId},
+    store::{
+        ArtistChange, ArtistChanged, Artists, NameReference, PendingRename, StoreError, TimelineSubject, UnitOfWork,
+    },
+};
+
+/// References rewritten in one batch.
+const PAGE: u16 = 200;
+
+/// Queues changes for propagation.
+pub fn enqueue(work: &mut UnitOfWork, chain: ChainId, changes: &[ArtistChanged]) -> Result<(), StoreError> {
+    for change in changes {
+        // A chain's rows have nothing of a profile but the name.
+        if change.change != ArtistChange::Described {
+            work.put_change(chain, &PendingRename { change: change.clone(), reached: None })?;
+        }
+    }
+    Ok(())
+}
+
+/// Propagates the oldest change by one page. Returns `false` when there is none.
+pub async fn run(work: &mut UnitOfWork, chain: ChainId, artists: &Artists) -> Result<bool, StoreError> {
+    let Some(PendingRename { change, reached }) = work.oldest_change(chain).await? else { return Ok(false) };
+    let wallets = wallets(artists, &change).await?;
+    if reached.is_none() {
+        for wallet in &wallets {
+            work.relist(chain, TimelineSubject::By(*wallet)).await?;
+        }
+    }
+    let names = artists.usernames(&Vec::from_iter(wallets.iter().copied())).await?;
+    let mut references: Vec<NameReference> = Vec::new();
+    for &wallet in wallets.iter().filter(|wallet| reached.as_ref().is_none_or(|at| at.wallet <= **wallet)) {
+        let after = reached.as_ref().filter(|at| at.wallet == wallet).map(|at| at.comment.as_str());
+        let room = PAGE.saturating_sub(u16::try_from(references.len()).unwrap_or(PAGE));
+        if room == 0 {
+            break;
+        }
+        references.extend(work.named_places(chain, wallet, after, room).await?);
+    }
+    work.prefetch(UnitOfWork::place_keys(chain, references.iter().map(|reference| reference.comment.as_str()))).await?;
+    for NameReference { wallet, comment } in &references {
+        let name = names.get(wallet).map(String::as_str).unwrap_or_default();
+        work.rename_commenter(chain, comment, name).await?;
+    }
+    if references.len() < usize::from(PAGE) {
+        work.remove_change(chain, change.id);
+    } else {
+        work.put_change(chain, &PendingRename { change, reached: references.pop() })?;
+    }
+    Ok(true)
+}
+
+/// The wallets whose name may have changed.
+async fn wallets(artists: &Artists, change: &ArtistChanged) -> Result<BTreeSet<Address>, StoreError> {
+    Ok(match change.change {
+        ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => BTreeSet::from([wallet]),
+        ArtistChange::Renamed | ArtistChange::Described => {
+            let profile = artists.profile(change.artist_id).await?;
+            profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address).collect()
+        }
+    })
+}

@@ -1,0 +1,14 @@
+//! The service's own protocol: its factory and collections, the sale strategies, the comments protocol and splits.
+
+mod events;
+#[cfg(test)]
+mod tests;
+
+use shared::{chain::ChainAddresses, model::Protocol};
+
+use super::reader::ProtocolReader;
+
+/// The reader of the protocol with its contracts at these addresses.
+pub fn reader(known: &ChainAddresses) -> ProtocolReader {
+    ProtocolReader::new(Protocol::Native, vec![known.factory], events::table(known))
+}

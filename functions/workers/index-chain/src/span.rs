@@ -1,0 +1,90 @@
+//! Length of the ranges of blocks that nodes are asked for.
+
+/// Longest range, in blocks.
+const MOST: u64 = 10_000;
+
+/// Successes in a row after which a refused length is tried again.
+const RETRY_AFTER: u32 = 20;
+
+/// Length of the next range: doubles until nodes refuse, then approaches the refused length, which is tried again now and
+/// then.
+#[derive(Debug)]
+pub struct Span {
+    blocks: u64,
+    /// The longest range given lately.
+    given: u64,
+    /// The shortest range refused lately.
+    refused: Option<u64>,
+    given_since: u32,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self { blocks: 1_000, given: 0, refused: None, given_since: 0 }
+    }
+}
+
+impl Span {
+    /// Last block of the next range.
+    pub fn end(&self, first: u64, last: u64) -> u64 {
+        last.min(first.saturating_add(self.blocks - 1))
+    }
+
+    /// Records that a range of so many blocks was given.
+    pub fn succeeded(&mut self, blocks: u64) {
+        // A range cut short by `last` tells nothing about longer ones.
+        if blocks < self.blocks {
+            return;
+        }
+        self.given = blocks;
+        self.given_since += 1;
+        self.refused = self.refused.filter(|&refused| refused > blocks);
+        self.blocks = match self.refused {
+            None => blocks.saturating_mul(2).min(MOST),
+            Some(refused) if self.given_since >= RETRY_AFTER => refused,
+            // Closer than a tenth isn't worth another refusal.
+            Some(refused) if refused - blocks > blocks / 10 + 1 => blocks.midpoint(refused),
+            Some(_) => blocks,
+        };
+    }
+
+    /// Records that a range of so many blocks was refused.
+    pub fn failed(&mut self, blocks: u64) {
+        if self.given >= blocks {
+            self.given = 0;
+        }
+        self.refused = Some(blocks);
+        self.given_since = 0;
+        self.blocks = if self.given > 0 { self.given } else { (blocks / 2).max(1) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Requests that it takes to read `count` blocks from a node that gives `limit` at a time.
+    fn requests(limit: u64, count: u64) -> u64 {
+        let (mut span, mut next, mut requests) = (Span::default(), 0, 0);
+        while next < count {
+            requests += 1;
+            let blocks = span.end(next, count - 1) - next + 1;
+            if blocks <= limit {
+                next += blocks;
+                span.succeeded(blocks);
+            } else {
+                span.failed(blocks);
+            }
+        }
+        requests
+    }
+
+    #[test]
+    fn length_of_ranges_approaches_the_limit_of_the_node() {
+        for limit in [1, 7, 10, 100, 999, 1_000, 2_000, 9_999, 10_000] {
+            let count = limit * 200;
+            let requests = requests(limit, count);
+            assert!(requests <= 250, "{requests} requests for 200 times {limit} blocks");
+        }
+    }
+}

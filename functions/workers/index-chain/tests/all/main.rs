@@ -1,0 +1,10 @@
+//! Indexing of local chains with real transactions.
+
+mod admins;
+mod commit;
+mod naive;
+mod names;
+mod nodes;
+mod protocols;
+mod reorganisations;
+mod support;

@@ -1,0 +1,51 @@
+//! Reorganisations: afterwards the rows equal those of a fresh index.
+
+use index_chain::IndexError;
+use tests::{Error, TestChain, history::History};
+
+use crate::support::Indexer;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropped_blocks_are_undone() -> Result<(), Error> {
+    let test_chain = TestChain::start("reorganisations", 64).await?;
+    let mut history = History::on(&test_chain, 1).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    let mut undone = 0;
+    for (round, depth) in [1, 5, 30, 12, 2, 30, 17].into_iter().enumerate() {
+        history.go_on(25).await?;
+        indexer.follow().await?;
+        history.go_on(15).await?;
+        indexer.follow().await?;
+        if round % 2 == 0 {
+            test_chain.reorganise(depth).await?;
+        } else {
+            test_chain.roll_back(depth).await?;
+        }
+        history.forget_dropped().await?;
+        if round % 3 == 0 {
+            history.go_on(5).await?;
+        }
+        undone += indexer.follow().await?.undone;
+        assert_eq!(indexer.rows().await?, Indexer::fresh_rows(&test_chain).await?, "after dropping {depth} blocks");
+    }
+    assert!(undone >= 90, "only {undone} blocks were undone");
+    assert!(history.done > 80, "only {} transactions succeeded", history.done);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reorganisation_below_the_undo_depth_changes_nothing() -> Result<(), Error> {
+    let test_chain = TestChain::start("deep-reorganisation", 10).await?;
+    let mut history = History::on(&test_chain, 2).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    for _ in 0..4 {
+        history.go_on(15).await?;
+        indexer.follow().await?;
+    }
+    let before = indexer.all_rows().await?;
+    test_chain.reorganise(30).await?;
+    let refused = indexer.follow().await;
+    assert!(matches!(refused, Err(IndexError::TooDeep(_))), "{refused:?}");
+    assert_eq!(indexer.all_rows().await?, before);
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Lambda and an HTTP API of API Gateway on one machine: functions run as processes, started when invocations wait for
+//! them. README.md lists what is reproduced, with the test that shows it, and what differs.
+#![warn(missing_docs)]
+
+mod asynchronous;
+mod function;
+pub mod gateway;
+mod instance;
+mod invocation;
+mod invoke_api;
+mod pool;
+mod runtime_api;
+mod schedule;
+mod server;
+mod service;
+mod spawner;
+
+pub use function::{AsyncPolicy, Function};
+pub use invocation::{Invocation, MAX_EVENT, MAX_PAYLOAD, Outcome, Refusal};
+pub use pool::{Limits, Processes};
+pub use schedule::{InvalidRate, Pace, Rate, Schedule};
+pub use service::{ACCOUNT, Invoker, Lambda, REGION};

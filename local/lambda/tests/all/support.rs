@@ -1,0 +1,82 @@
+use std::{path::PathBuf, time::Duration};
+
+use local_lambda::{Function, Lambda, Limits};
+use serde_json::Value;
+
+/// The probe, which `cargo test` builds with the examples.
+pub fn probe() -> Function {
+    let tests = std::env::current_exe().expect("a path");
+    let target = tests.parent().and_then(|deps| deps.parent()).expect("cargo's folder");
+    let mut probe = Function::new("probe", target.join("examples/probe"));
+    assert!(probe.program.exists(), "{} is missing: cargo test --package local-lambda", probe.program.display());
+    probe.timeout = Duration::from_secs(20);
+    probe
+}
+
+/// A service with the probe, as `change` configures it.
+pub async fn service(limits: Limits, change: impl FnOnce(&mut Function)) -> Lambda {
+    let lambda = Lambda::start(0, limits).await.expect("a free port");
+    let mut function = probe();
+    change(&mut function);
+    lambda.add(function);
+    lambda
+}
+
+/// An answer of the Invoke API.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub body: Value,
+}
+
+impl Answer {
+    pub async fn of(request: reqwest::RequestBuilder) -> Self {
+        let answer = request.send().await.expect("an answer");
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let body = answer.bytes().await.expect("a body");
+        let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
+        Self { status, headers, body: serde_json::from_slice(&body).unwrap_or_else(|_| text()) }
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+}
+
+/// Invokes the probe over HTTP.
+pub async fn invoke(lambda: &Lambda, event: &Value) -> Answer {
+    Answer::of(request(lambda, "probe").body(event.to_string())).await
+}
+
+pub fn request(lambda: &Lambda, function: &str) -> reqwest::RequestBuilder {
+    reqwest::Client::new().post(format!("{}/2015-03-31/functions/{function}/invocations", lambda.url()))
+}
+
+/// The probe's process ids.
+pub fn processes(lambda: &Lambda) -> Vec<u32> {
+    lambda.processes().borrow().get("probe").cloned().unwrap_or_default()
+}
+
+/// Whether a process runs.
+pub fn is_alive(id: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// Waits up to five seconds.
+pub async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    for _ in 0..250 {
+        if is_so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{what}: not after 5 s");
+}
+
+/// A file of this test run.
+pub fn scratch(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("local-lambda-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    path
+}

@@ -1,0 +1,124 @@
+//! Completes an endpoint's description.
+
+use serde_json::{Value, json};
+
+use crate::frame::{error_name, header_ref};
+
+/// Whether an endpoint sends a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// No transaction.
+    Nothing,
+    /// A transaction.
+    Write,
+}
+
+/// Errors of every write.
+const WRITE_ERRORS: [u16; 7] = [402, 403, 409, 422, 429, 502, 503];
+
+/// Adds the errors and headers that follow from the inputs, and converts the name to camel case.
+pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors: &[u16]) {
+    let is_set = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
+    let (has_body, has_credential) = (operation["requestBody"].is_object(), is_set(&operation["security"]));
+    let is_limited = effect == Effect::Write || own_errors.contains(&429);
+    let mut errors = vec![500];
+    errors.extend(own_errors);
+    if has_body || is_set(&operation["parameters"]) {
+        errors.push(400);
+    }
+    if has_body {
+        errors.extend([413, 415]);
+    }
+    if has_credential {
+        errors.push(401);
+    }
+    if effect == Effect::Write {
+        errors.extend(WRITE_ERRORS);
+        let key = json!({"$ref": "#/components/parameters/IdempotencyKey"});
+        match operation.get_mut("parameters").and_then(Value::as_array_mut) {
+            Some(parameters) => parameters.push(key),
+            None => operation["parameters"] = json!([key]),
+        }
+    }
+    if let Some(name) = operation["operationId"].as_str() {
+        operation["operationId"] = json!(camel_case(name));
+    }
+    // A parameter or a whole body can be missing, but not null.
+    for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
+        without_null(&mut parameter["schema"]);
+    }
+    if has_body {
+        without_null(&mut operation["requestBody"]["content"]["application/json"]["schema"]);
+    }
+    let is_public = method == "get" && !has_credential;
+    let Some(responses) = operation["responses"].as_object_mut() else { return };
+    for response in responses.values_mut() {
+        let links = response.get_mut("links").and_then(Value::as_object_mut);
+        for link in links.into_iter().flat_map(|links| links.values_mut()) {
+            link["operationId"] = json!(camel_case(link["operationId"].as_str().unwrap_or_default()));
+        }
+        let mut add = |name: &str, component: &str| response["headers"][name] = header_ref(component);
+        add("x-request-id", "RequestId");
+        if is_public {
+            add("etag", "ETag");
+        }
+        if effect == Effect::Write {
+            add("idempotent-replayed", "IdempotentReplayed");
+        }
+        if is_limited {
+            add("ratelimit", "RateLimit");
+            add("ratelimit-policy", "RateLimitPolicy");
+        }
+    }
+    if is_public {
+        responses.insert("304".to_owned(), json!({"$ref": "#/components/responses/NotModified"}));
+    }
+    for status in errors {
+        if let Some(name) = error_name(status) {
+            let response = json!({"$ref": format!("#/components/responses/{name}")});
+            responses.entry(status.to_string()).or_insert(response);
+        }
+    }
+}
+
+fn without_null(schema: &mut Value) {
+    let is_value = |choice: &Value| *choice != json!("null") && choice["type"] != "null";
+    for name in ["oneOf", "type"] {
+        let Some(choices) = schema.get_mut(name).and_then(Value::as_array_mut) else { continue };
+        choices.retain(is_value);
+        match (name, choices.as_slice()) {
+            ("oneOf", [only]) => *schema = only.clone(),
+            (_, [only]) => schema[name] = only.clone(),
+            _ => {}
+        }
+    }
+}
+
+/// Tidies descriptions: one line per paragraph, and outside the choice between a value and null.
+pub fn polish(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(polish),
+        Value::Object(values) => {
+            values.values_mut().for_each(polish);
+            if let Some(Value::String(text)) = values.get_mut("description") {
+                let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+                *text = paragraphs.collect::<Vec<_>>().join("\n\n");
+            }
+            let inner = values.get_mut("oneOf").and_then(|choices| choices.get_mut(0)).and_then(Value::as_object_mut);
+            if let Some(description) = inner.and_then(|choice| choice.remove("description")) {
+                values.insert("description".to_owned(), description);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `list_comments` → `listComments`
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (initial, rest) = word.split_at(word.len().min(1));
+        name + &initial.to_uppercase() + rest
+    })
+}

@@ -1,0 +1,64 @@
+//! Which answer an error becomes: those that several endpoints give, and those of the floors below. An error that isn't
+//! listed doesn't convert with `?`: its handler says what it means.
+
+use crate::{
+    api::read::ReadError,
+    auth::{sign_in_code::SignInError, token::IssueError},
+    chain::{
+        node::{NodeError, NodeFault},
+        protocol::destination::DestinationError,
+    },
+    http::ApiError,
+    model::{Address, MomentRef},
+    store::StoreError,
+};
+
+/// 401: the credential is right, but its artist no longer exists.
+pub fn no_artist() -> ApiError {
+    ApiError::unauthorized_caller("The artist is gone: sign in again")
+}
+
+/// 404: there is no such moment.
+pub fn no_moment(moment: &MomentRef) -> ApiError {
+    let MomentRef { chain, collection, token } = moment;
+    ApiError::not_found(format!("There is no moment {token} in {collection} on chain {chain}"))
+}
+
+/// 404: there is no such collection.
+pub fn no_collection(address: Address) -> ApiError {
+    ApiError::not_found(format!("There is no collection at {address}"))
+}
+
+macro_rules! internal {
+    ($($error:ty),+) => {$(
+        impl From<$error> for ApiError {
+            fn from(error: $error) -> Self {
+                Self::internal(error)
+            }
+        }
+    )+};
+}
+
+internal!(StoreError, ReadError, SignInError, IssueError);
+
+impl From<NodeError> for ApiError {
+    fn from(error: NodeError) -> Self {
+        match error {
+            // Faults of the configuration.
+            NodeError::None(_) | NodeError::Client(_) => Self::internal(error),
+            _ if matches!(error.fault(), NodeFault::Busy) => {
+                Self::unavailable("The chain's nodes are busy: try again in a moment", 2, error)
+            }
+            _ => Self::bad_gateway("The chain's nodes don't answer: try again in a moment", error),
+        }
+    }
+}
+
+impl From<DestinationError> for ApiError {
+    fn from(error: DestinationError) -> Self {
+        match error {
+            DestinationError::NoCollection(address) => no_collection(address),
+            DestinationError::Node(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Requests, answers and errors that several endpoints share.
+
+pub mod artist;
+pub mod error;
+pub mod publish;
+pub mod read;
+pub mod request;
+pub mod transact;

@@ -1,0 +1,114 @@
+//! The calls that a request to publish comes to.
+
+use alloy::primitives::Address;
+
+use super::request::{CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, Splits};
+use crate::{
+    api::transact::WriteSession,
+    chain::{
+        Chain,
+        contracts::native::Creator1155,
+        node::Node,
+        protocol::{
+            destination::Destination,
+            permission::Permission,
+            publishing::Publisher,
+            splits::{self, LocatedSplit},
+        },
+        wallet::Call,
+    },
+    http::ApiError,
+    model::{self, ChainId, CheckedAddress, NewMoment, Split, TargetCollection},
+};
+
+/// A collection with or without moments, or moments for an existing one.
+pub struct Publication {
+    /// The collection's chain.
+    pub chain: ChainId,
+    target: TargetCollection,
+    /// None for a collection alone.
+    moments: Vec<NewMoment>,
+    split: Option<Split>,
+    /// One of the artist's own wallets; the embedded one by default.
+    account: Option<model::Address>,
+}
+
+impl From<CreateCollectionRequest> for Publication {
+    fn from(request: CreateCollectionRequest) -> Self {
+        let CreateCollectionRequest { name, uri, account, splits, chain_id } = request;
+        let target = TargetCollection::New { name: name.0, uri };
+        Self::new(chain_id, target, Vec::new(), splits, account)
+    }
+}
+
+impl From<CreateMomentRequest> for Publication {
+    fn from(request: CreateMomentRequest) -> Self {
+        let CreateMomentRequest { contract, token, account, splits, chain_id } = request;
+        Self::new(chain_id, contract, vec![token], splits, account)
+    }
+}
+
+impl From<CreateMomentsRequest> for Publication {
+    fn from(request: CreateMomentsRequest) -> Self {
+        let CreateMomentsRequest { contract, tokens, account, splits, chain_id } = request;
+        Self::new(chain_id, contract, tokens, splits, account)
+    }
+}
+
+impl Publication {
+    fn new(
+        chain: ChainId,
+        target: TargetCollection,
+        moments: Vec<NewMoment>,
+        Splits(split): Splits,
+        account: Option<CheckedAddress>,
+    ) -> Self {
+        Self { chain, target, moments, split, account: account.map(|CheckedAddress(account)| account) }
+    }
+
+    /// The calls of the artist's account. Reads split and collection in parallel; 400 for an account that isn't the
+    /// artist's, 403 or 404 for the collection.
+    pub async fn calls(&self, session: &WriteSession<'_>) -> Result<Vec<Call>, ApiError> {
+        let (addresses, operator) = (&session.chain().addresses, Address::from(session.account()));
+        let account = session.own_wallet(self.account).await?.into();
+        let (split, destination) = tokio::join!(
+            locate_split(session.chain(), session.node(), self.split.as_ref(), session.account()),
+            self.destination(session)
+        );
+        let (split, destination) = (split?, destination?);
+        let publisher = Publisher { addresses, account, operator, split: split.as_ref().map(|split| split.address) };
+        let creation = split.and_then(|split| split.creation);
+        let mut calls: Vec<_> = creation.iter().map(|creation| Call::new(addresses.split_factory, creation)).collect();
+        calls.push(match destination {
+            Destination::New { name, uri } => {
+                Call::new(addresses.factory, &publisher.create_collection(name, uri, &self.moments))
+            }
+            Destination::Existing { contract, next_token, name } => {
+                let data = publisher.publish(next_token, &name, &self.moments);
+                Call::new(contract, &Creator1155::multicallCall { data })
+            }
+        });
+        Ok(calls)
+    }
+
+    /// The collection, which must permit the artist's account to add moments.
+    async fn destination(&self, session: &WriteSession<'_>) -> Result<Destination<'_>, ApiError> {
+        let destination = Destination::find(session.node(), &self.target).await?;
+        if let TargetCollection::Existing(address) = self.target {
+            session.require_on_collection(address, Permission::Minter).await?;
+        }
+        Ok(destination)
+    }
+}
+
+/// Locates a split on a chain, by its creator; 422 where the chain has no splits.
+pub async fn locate_split(
+    chain: &Chain,
+    node: &Node,
+    split: Option<&Split>,
+    creator: model::Address,
+) -> Result<Option<LocatedSplit>, ApiError> {
+    let Some(split) = split else { return Ok(None) };
+    let located = splits::locate(node, chain.addresses.split_factory, split, creator.into()).await?;
+    located.map(Some).ok_or_else(|| ApiError::unprocessable("This chain has no contract for splits"))
+}

@@ -1,0 +1,13 @@
+//! Answers of public reads: stored rows with names and metadata.
+
+mod collection;
+mod moment;
+mod payment;
+mod reader;
+
+pub use self::{
+    collection::CollectionView,
+    moment::{MomentView, SaleView, Supply},
+    payment::PaymentView,
+    reader::{Pagination, Person, ReadError, Reader},
+};

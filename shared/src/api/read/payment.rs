@@ -1,0 +1,102 @@
+use alloy::primitives::B256;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::reader::{Names, Person, ReadError, Reader};
+use crate::{
+    clock::iso_8601_with_offset,
+    model::{Address, ChainId, EventId, FeeRecipient, Payment, TokenId},
+};
+
+/// A payment.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Payment)]
+pub struct PaymentView {
+    id: EventId,
+    /// The seller's proceeds: a decimal number for ether and USDC, else a whole one in the currency's smallest unit.
+    amount: String,
+    currency: Address,
+    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
+    transaction_hash: B256,
+    /// ISO 8601, with an offset.
+    transferred_at: String,
+    moment: PaidMoment,
+    buyer: Person,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct PaidMoment {
+    id: EventId,
+    token_id: TokenId,
+    uri: String,
+    collection: PaidCollection,
+    fee_recipients: Vec<FeeRecipientView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct PaidCollection {
+    address: Address,
+    chain_id: ChainId,
+    creator: Address,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = FeeRecipient)]
+struct FeeRecipientView {
+    artist_address: Address,
+    #[schema(value_type = f64)]
+    percent_allocation: serde_json::Number,
+}
+
+impl Reader {
+    /// Views of payments. One read for every hundred.
+    pub async fn payments(&self, payments: &[Payment]) -> Result<Vec<PaymentView>, ReadError> {
+        let names = self.names(payments.iter().map(|payment| payment.buyer)).await?;
+        payments.iter().map(|payment| self.payment(payment, &names)).collect()
+    }
+
+    fn payment(&self, payment: &Payment, names: &Names) -> Result<PaymentView, ReadError> {
+        Ok(PaymentView {
+            id: payment.id,
+            amount: payment.amount.decimal(self.decimals(payment)),
+            currency: payment.currency,
+            transaction_hash: payment.transaction_hash,
+            transferred_at: iso_8601_with_offset(payment.transferred_at)?,
+            moment: PaidMoment {
+                id: payment.moment_id,
+                token_id: payment.token_id,
+                uri: payment.uri.clone(),
+                collection: PaidCollection {
+                    address: payment.collection,
+                    chain_id: payment.chain_id,
+                    creator: payment.creator,
+                },
+                fee_recipients: payment.fee_recipients.iter().map(FeeRecipientView::of).collect(),
+            },
+            buyer: names.person(payment.buyer),
+        })
+    }
+
+    /// Decimals of a payment's currency; 0 if unknown.
+    fn decimals(&self, payment: &Payment) -> usize {
+        let usdc = self.chains.get(payment.chain_id).ok().map(|chain| Address::from(chain.addresses.usdc));
+        match payment.currency {
+            Address::ZERO => 18,
+            currency if Some(currency) == usdc => 6,
+            _ => 0,
+        }
+    }
+}
+
+impl FeeRecipientView {
+    fn of(recipient: &FeeRecipient) -> Self {
+        const PER_CENT: u32 = 10_000;
+        let exact = recipient.millionths / PER_CENT;
+        let percent = match recipient.millionths % PER_CENT {
+            0 => exact.into(),
+            _ => serde_json::Number::from_f64(f64::from(recipient.millionths) / f64::from(PER_CENT))
+                .unwrap_or_else(|| exact.into()),
+        };
+        Self { artist_address: recipient.address, percent_allocation: percent }
+    }
+}

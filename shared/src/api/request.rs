@@ -1,0 +1,86 @@
+//! Parts that several requests share: a moment, the path of a collection, a page.
+
+use utoipa::{
+    IntoParams, PartialSchema, ToSchema,
+    openapi::{RefOr, Schema},
+};
+
+use crate::{
+    chain::Chains,
+    http::{AllowedChains, Field, Fields, FromField, FromFields},
+    model::{Address, CaipContract, CaipNetwork, ChainId, Invalid, MomentRef, Page, PageLimit, PageNumber, TokenId},
+};
+
+/// A token of a collection on a chain.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct MomentFields {
+    /// Contract of the collection.
+    collection_address: Address,
+    /// Token in the collection.
+    token_id: TokenId,
+    /// Chain of the collection.
+    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
+    chain_id: ChainId,
+}
+
+impl FromField for MomentRef {
+    fn from_field(field: &Field<'_>) -> Option<Self> {
+        let MomentFields { collection_address, token_id, chain_id } = field.read()?;
+        Some(Self { chain: chain_id, collection: collection_address, token: token_id })
+    }
+}
+
+impl ToSchema for MomentRef {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        MomentFields::schemas(schemas);
+    }
+}
+
+impl PartialSchema for MomentRef {
+    fn schema() -> RefOr<Schema> {
+        MomentFields::schema()
+    }
+}
+
+/// A collection in a path.
+#[derive(Clone, Copy, Debug, FromFields, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct CollectionPath {
+    /// The collection's chain.
+    pub network: CaipNetwork,
+    /// Its contract.
+    pub contract: CaipContract,
+}
+
+impl CollectionPath {
+    /// Chain and contract.
+    pub fn place(self) -> (ChainId, Address) {
+        (self.network.0, self.contract.0)
+    }
+}
+
+/// A page in a query.
+#[derive(Clone, Copy, Debug, FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// How many rows a page has.
+    #[param(default = 20, required = false)]
+    limit: PageLimit,
+    /// Which page; 1 is the first.
+    #[param(default = 1, required = false)]
+    page: PageNumber,
+}
+
+impl FromFields for Page {
+    fn from_fields(fields: &Fields<'_>) -> Option<Self> {
+        let PageQuery { limit, page } = FromFields::from_fields(fields)?;
+        Some(Self { limit, number: page })
+    }
+}
+
+impl AllowedChains for Chains {
+    fn check(&self, chain: ChainId) -> Result<(), Invalid> {
+        self.get(chain).map(drop)
+    }
+}

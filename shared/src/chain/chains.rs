@@ -1,0 +1,283 @@
+//! The supported chains. A known chain needs only its id: its public deployments are the defaults.
+
+use alloy::primitives::{Address, address};
+use serde::Deserialize;
+
+use crate::{
+    config::{self, ConfigError},
+    model::{ChainId, Invalid},
+};
+
+/// Contracts on one chain that the service calls or indexes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChainAddresses {
+    /// Creates collections.
+    pub factory: Address,
+    /// Sells in the chain's own currency.
+    pub fixed_price_minter: Address,
+    /// Sells in an ERC-20 currency.
+    pub erc20_minter: Address,
+    /// Sells at the protocol's fee alone, then opens a secondary market.
+    pub timed_minter: Address,
+    /// The comments protocol.
+    pub comments: Address,
+    /// Creates revenue splits that pay out on receipt (0xSplits v2.2, push).
+    pub split_factory: Address,
+    /// The ERC-20 currency that sales are priced in, with 6 decimals.
+    pub usdc: Address,
+    /// The registry protocol, if deployed.
+    pub registry: Option<RegistryAddresses>,
+    /// The editions protocol, if deployed.
+    pub editions: Option<EditionsAddresses>,
+}
+
+/// Contracts of the registry protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RegistryAddresses {
+    /// Creates collections.
+    pub factory: Address,
+    /// Sells in the ERC-20 currency.
+    pub controller: Address,
+}
+
+/// Contracts of the editions protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EditionsAddresses {
+    /// Creates collections.
+    pub creator: Address,
+    /// Holds the collections' metadata URIs.
+    pub metadata: Address,
+}
+
+impl ChainAddresses {
+    /// Whether one of the contracts is at `address`.
+    pub fn contains(&self, address: Address) -> bool {
+        let Self { factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc, .. } = self;
+        let own = [factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc];
+        let registry = self.registry.iter().flat_map(|of| [&of.factory, &of.controller]);
+        let editions = self.editions.iter().flat_map(|of| [&of.creator, &of.metadata]);
+        own.into_iter().chain(registry).chain(editions).any(|known| *known == address)
+    }
+}
+
+/// A supported chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// EIP-155 id.
+    pub id: ChainId,
+    /// First block that can hold an event of the service's contracts.
+    pub first_block: u64,
+    /// Number of newer blocks that a block needs before it is indexed.
+    pub confirmations: u64,
+    /// Number of newer blocks that make a block final; indexing of younger blocks can be undone.
+    pub reorg_depth: u64,
+    /// Contracts of the chain.
+    pub addresses: ChainAddresses,
+    /// Governor for proposals to publish on this chain.
+    pub governor: Option<Address>,
+}
+
+impl Chain {
+    /// Default of `reorg_depth`, far deeper than any known reorganisation of the known chains.
+    const REORG_DEPTH: u64 = 128;
+
+    /// Public deployments on a known chain: the public service's and, where it has none, those of the protocol that its
+    /// contracts come from.
+    fn public(id: ChainId) -> Option<Self> {
+        let timed_minter = address!("777777722D078c97c6ad07d9f36801e653E356Ae");
+        let split_factory = address!("8E8eB0cC6AE34A38B67D5Cf91ACa38f60bc3Ecf4");
+        let (first_block, confirmations, governor, addresses) = match id.0 {
+            1 => (
+                21_123_814,
+                12,
+                Some(address!("6f3E6272A167e8AcCb32072d08E0957F9c79223d")),
+                ChainAddresses {
+                    factory: address!("2bf5EBEEb028D5F9E02F0F432Ebb1a192F5528F1"),
+                    fixed_price_minter: address!("e0d3febE1c17DDA1086e89B638Ab54955FE2eF8a"),
+                    erc20_minter: address!("0676b307D53EA7ED80b20643E1Ac57A78Ce12f87"),
+                    timed_minter,
+                    comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
+                    split_factory,
+                    usdc: address!("A0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
+                    registry: None,
+                    editions: None,
+                },
+            ),
+            // `first_block` is that of the editions protocol, the oldest.
+            8453 => (
+                7_272_930,
+                5,
+                None,
+                ChainAddresses {
+                    factory: address!("540C18B7f99b3b599c6FeB99964498931c211858"),
+                    fixed_price_minter: address!("2994762aA0E4C750c51f333C10d81961faEBE785"),
+                    erc20_minter: address!("E27d9Dc88dAB82ACa3ebC49895c663C6a0CfA014"),
+                    timed_minter,
+                    comments: address!("89d1e8b71330cd1d5d651b2d3a62472e10dd567d"),
+                    split_factory,
+                    usdc: address!("833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+                    registry: Some(RegistryAddresses {
+                        factory: address!("94c2FaB68ad0B7cA12e19D37B14eC662633D8025"),
+                        controller: address!("bcEaBFcC30a0e050367A6A5FaEa247A43C314709"),
+                    }),
+                    editions: Some(EditionsAddresses {
+                        creator: address!("0000000000aec84F5BFc2af15EAfb943bf4e3522"),
+                        metadata: address!("0000000000f5A96Dc85959cAeb0Cfe680f108FB5"),
+                    }),
+                },
+            ),
+            84_532 => (
+                23_208_989,
+                5,
+                None,
+                ChainAddresses {
+                    factory: address!("6832A997D8616707C7b68721D6E9332E77da7F6C"),
+                    fixed_price_minter: address!("2994762aA0E4C750c51f333C10d81961faEBE785"),
+                    erc20_minter: address!("4538D7A07227D21597fb851A14057f00d15b4D5e"),
+                    timed_minter,
+                    comments: address!("3836fa55a5d35445d6ede75b4f0991e850546dec"),
+                    split_factory,
+                    usdc: address!("036CbD53842c5426634e7929541eC2318f3dCF7e"),
+                    registry: None,
+                    editions: None,
+                },
+            ),
+            11_155_111 => (
+                6_977_641,
+                12,
+                Some(address!("35d2670d7C8931AACdd37C89Ddcb0638c3c44A57")),
+                ChainAddresses {
+                    factory: address!("e0d3febE1c17DDA1086e89B638Ab54955FE2eF8a"),
+                    fixed_price_minter: address!("f4Bde77E270c0bCCb7a5F7a9f17a740b597E27bF"),
+                    erc20_minter: address!("c0C6F1BdAF7169073Db1FA58a049132343D07dFF"),
+                    timed_minter,
+                    comments: address!("7777777C2B3132e03a65721a41745C07170a5877"),
+                    split_factory,
+                    usdc: address!("1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"),
+                    registry: None,
+                    editions: None,
+                },
+            ),
+            _ => return None,
+        };
+        let reorg_depth = Self::REORG_DEPTH;
+        Some(Self { id, first_block, confirmations, reorg_depth, addresses, governor })
+    }
+}
+
+/// The supported chains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chains(Vec<Chain>);
+
+/// Reason why the value of `CHAINS` can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidChains {
+    /// Not JSON of the documented shape.
+    #[error("not a JSON array of chains: {0}")]
+    Json(#[from] serde_json::Error),
+    /// An unknown chain without its own first block and contracts.
+    #[error("chain {0} has no public deployment: give its firstBlock and contracts")]
+    Unknown(ChainId),
+    /// An empty list, or one chain twice.
+    #[error("name at least one chain, and each only once")]
+    Count,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ChainSettings {
+    id: ChainId,
+    first_block: Option<u64>,
+    confirmations: Option<u64>,
+    reorg_depth: Option<u64>,
+    contracts: Option<ChainAddresses>,
+    governor: Option<Address>,
+}
+
+impl Chains {
+    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, reorgDepth?, contracts?, governor?}`, by
+    /// default chain 8453 alone.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        config::parsed_or("CHAINS", r#"[{"id": 8453}]"#)
+    }
+
+    /// The chain with this id, if it is supported.
+    pub fn get(&self, id: ChainId) -> Result<&Chain, Invalid> {
+        self.iter().find(|chain| chain.id == id).ok_or(Invalid("is not a chain that this service is configured for"))
+    }
+
+    /// All chains, in the configured order.
+    pub fn iter(&self) -> impl Iterator<Item = &Chain> {
+        self.0.iter()
+    }
+}
+
+impl std::str::FromStr for Chains {
+    type Err = InvalidChains;
+
+    fn from_str(json: &str) -> Result<Self, InvalidChains> {
+        let settings: Vec<ChainSettings> = serde_json::from_str(json)?;
+        let chains = settings
+            .into_iter()
+            .map(|chain| {
+                let public = Chain::public(chain.id);
+                let from_public = |field: fn(&Chain) -> u64| public.as_ref().map(field);
+                let (Some(first_block), Some(addresses)) = (
+                    chain.first_block.or(from_public(|known| known.first_block)),
+                    chain.contracts.or(public.as_ref().map(|known| known.addresses.clone())),
+                ) else {
+                    return Err(InvalidChains::Unknown(chain.id));
+                };
+                let confirmations = chain.confirmations.or(from_public(|known| known.confirmations)).unwrap_or(0);
+                let reorg_depth = chain.reorg_depth.unwrap_or(Chain::REORG_DEPTH);
+                let governor = chain.governor.or(public.as_ref().and_then(|known| known.governor));
+                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, addresses, governor })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let repeated =
+            chains.iter().enumerate().any(|(index, chain)| chains.iter().take(index).any(|other| other.id == chain.id));
+        if chains.is_empty() || repeated { Err(InvalidChains::Count) } else { Ok(Self(chains)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_chain_needs_only_its_id_and_every_part_can_be_overridden() {
+        let chains: Chains = r#"[{"id": 8453}, {"id": 1, "firstBlock": 0, "confirmations": 0}]"#.parse().unwrap();
+        let base = chains.get(ChainId(8453)).unwrap();
+        assert_eq!((base.first_block, base.confirmations), (7_272_930, 5));
+        let mainnet = chains.get(ChainId(1)).unwrap();
+        assert_eq!((mainnet.first_block, mainnet.confirmations), (0, 0));
+        assert!(chains.get(ChainId(10)).is_err());
+    }
+
+    #[test]
+    fn public_governors_are_known_and_can_be_overridden() {
+        let governor = |json: &str| json.parse::<Chains>().unwrap().iter().next().unwrap().governor;
+        assert_eq!(governor(r#"[{"id": 1}]"#), Some(address!("6f3E6272A167e8AcCb32072d08E0957F9c79223d")));
+        assert_eq!(governor(r#"[{"id": 11155111}]"#), Some(address!("35d2670d7C8931AACdd37C89Ddcb0638c3c44A57")));
+        assert_eq!(governor(r#"[{"id": 8453}]"#), None);
+        let other = Address::repeat_byte(7);
+        assert_eq!(governor(&format!(r#"[{{"id": 1, "governor": "{other}"}}]"#)), Some(other));
+    }
+
+    #[test]
+    fn an_invalid_list_is_refused_with_its_reason() {
+        for (json, reason) in [
+            ("[]", "at least one chain"),
+            ("8453", "not a JSON array"),
+            (r#"[{"id": 10}]"#, "chain 10 has no public deployment"),
+            (r#"[{"id": 1}, {"id": 1}]"#, "only once"),
+            (r#"[{"id": 1, "rpc": "x"}]"#, "unknown field"),
+        ] {
+            let error = json.parse::<Chains>().unwrap_err().to_string();
+            assert!(error.contains(reason), "{json}: {error}");
+        }
+    }
+}

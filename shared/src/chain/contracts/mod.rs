@@ -1,0 +1,4 @@
+//! Bindings of contracts that the service calls or whose events it indexes.
+
+pub mod native;
+pub mod third_party;

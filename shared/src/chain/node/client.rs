@@ -1,0 +1,345 @@
+//! RPC client of a chain. Its nodes are asked in order, one at a time, each with a time-out. An error about the call or
+//! transaction itself ends the search: other nodes would say the same.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use alloy::{
+    eips::{BlockId, BlockNumberOrTag},
+    primitives::{Address, B256, Bytes, U256},
+    providers::{DynProvider, Provider, ProviderBuilder},
+    rpc::types::{
+        Filter, Log, TransactionReceipt, TransactionRequest,
+        simulate::{SimBlock, SimCallResult, SimulatePayload},
+        state::StateOverride,
+    },
+    sol_types::SolCall,
+    transports::{RpcError, TransportErrorKind, http::reqwest},
+};
+use url::Url;
+
+use super::fault::NodeFault;
+use crate::{
+    config::{self, ConfigError},
+    model::{ChainId, MarketFees},
+};
+
+/// Reason why the nodes of a chain gave no usable answer.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// Error of the last node; earlier ones are logged.
+    #[error("no node answered")]
+    Rpc(#[source] RpcError<TransportErrorKind>),
+    /// The nodes lack a block.
+    #[error("no node has block {0}")]
+    MissingBlock(u64),
+    /// No node is configured for the chain.
+    #[error("RPC_URLS names no node for chain {0}")]
+    None(ChainId),
+    /// The HTTP client couldn't be built.
+    #[error("HTTP client couldn't be built")]
+    Client(#[from] reqwest::Error),
+}
+
+impl NodeError {
+    /// The error's classification.
+    pub fn fault(&self) -> NodeFault {
+        match self {
+            Self::Rpc(error) => NodeFault::of(error),
+            _ => NodeFault::Unknown,
+        }
+    }
+
+    /// Data of a revert, empty if the contract gave no reason; `None` for other errors.
+    pub fn revert_data(&self) -> Option<Bytes> {
+        match self {
+            Self::Rpc(RpcError::ErrorResp(payload)) if self.fault() == NodeFault::Reverted => {
+                Some(payload.as_revert_data().unwrap_or_default())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A transaction that no node is known to have accepted.
+#[derive(Debug, thiserror::Error)]
+#[error("no node accepted the transaction")]
+pub struct SendError {
+    /// Fault of the last node that was asked.
+    pub fault: NodeFault,
+    /// Whether a node may have accepted it all the same, because its answer is unknown.
+    pub may_have_left: bool,
+    #[source]
+    source: NodeError,
+}
+
+/// State of one nonce of a sender, read from a single node.
+#[derive(Debug)]
+pub struct NonceFacts {
+    /// Receipt of one of the given transactions, if one is mined.
+    pub receipt: Option<TransactionReceipt>,
+    /// Whether a transaction with enough confirmations has used the nonce.
+    pub is_used_for_good: bool,
+}
+
+/// Header fields of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockFacts {
+    /// Hash of the block.
+    pub hash: B256,
+    /// Hash of the previous block.
+    pub parent: B256,
+    /// Unix time in seconds.
+    pub time: u64,
+}
+
+/// URLs of each chain's nodes.
+#[derive(Clone)]
+pub struct NodeUrls(BTreeMap<ChainId, Vec<Url>>);
+
+impl NodeUrls {
+    /// Reads `RPC_URLS`: a JSON object from chain id to a list of URLs, the preferred one first.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        config::parsed("RPC_URLS")
+    }
+
+    /// Whether the chain has a node.
+    pub fn names(&self, chain: ChainId) -> bool {
+        self.0.get(&chain).is_some_and(|urls| !urls.is_empty())
+    }
+}
+
+impl std::str::FromStr for NodeUrls {
+    type Err = serde_json::Error;
+
+    fn from_str(json: &str) -> Result<Self, Self::Err> {
+        let urls: BTreeMap<String, Vec<Url>> = serde_json::from_str(json)?;
+        let chains = urls.into_iter().map(|(chain, urls)| {
+            let chain = chain.parse().map_err(serde::de::Error::custom)?;
+            Ok((chain, urls))
+        });
+        chains.collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// The nodes of one chain.
+#[derive(Clone)]
+pub struct Node {
+    providers: Vec<DynProvider>,
+}
+
+impl Node {
+    const TIMEOUT: Duration = Duration::from_secs(10);
+    const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
+
+    /// The nodes of `chain`, each with a time-out of 10 s, for workers. Fails if none is configured. Doesn't connect.
+    pub fn new(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
+        Self::with_timeout(urls, chain, Self::TIMEOUT)
+    }
+
+    /// Like [`Node::new`], with a time-out of 4 s, for calls while a client waits.
+    pub fn for_requests(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
+        Self::with_timeout(urls, chain, Self::REQUEST_TIMEOUT)
+    }
+
+    /// Like [`Node::new`], with the given time-out per node.
+    pub fn with_timeout(urls: &NodeUrls, chain: ChainId, timeout: Duration) -> Result<Self, NodeError> {
+        let urls = urls.0.get(&chain).filter(|urls| !urls.is_empty()).ok_or(NodeError::None(chain))?;
+        let client = reqwest::Client::builder().timeout(timeout).build()?;
+        let connect = |url: &Url| {
+            let builder = ProviderBuilder::new().disable_recommended_fillers();
+            builder.connect_reqwest(client.clone(), url.clone()).erased()
+        };
+        Ok(Self { providers: urls.iter().map(connect).collect() })
+    }
+
+    /// Each node on its own, the preferred one first. Answers of one node are consistent with each other.
+    pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
+        self.providers.clone().into_iter().map(|provider| Self { providers: vec![provider] })
+    }
+
+    /// Number of the newest block.
+    pub async fn newest_block(&self) -> Result<u64, NodeError> {
+        self.ask(|node| async move { node.get_block_number().await }).await
+    }
+
+    /// Matching logs in the order of the chain. An error can also mean that the filter covers too much.
+    pub async fn logs(&self, filter: &Filter) -> Result<Vec<Log>, NodeError> {
+        self.ask(|node| async move { node.get_logs(filter).await }).await
+    }
+
+    /// Header fields of a block.
+    pub async fn block(&self, number: u64) -> Result<BlockFacts, NodeError> {
+        let tag = BlockNumberOrTag::Number(number);
+        let block = self.ask(|node| async move { node.get_block_by_number(tag).await }).await?;
+        let header = block.ok_or(NodeError::MissingBlock(number))?.header;
+        Ok(BlockFacts { hash: header.hash, parent: header.parent_hash, time: header.timestamp })
+    }
+
+    /// Unix time of the newest block, in seconds.
+    pub async fn newest_block_time(&self) -> Result<u64, NodeError> {
+        let block = self.ask(|node| async move { node.get_block_by_number(BlockNumberOrTag::Latest).await }).await?;
+        block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(0))
+    }
+
+    /// Result of a call at the newest block, with some accounts' code or balance replaced.
+    pub async fn call(&self, call: &TransactionRequest, overrides: &StateOverride) -> Result<Bytes, NodeError> {
+        self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
+    }
+
+    /// Result of a view function at the newest block; `None` if it reverts or the contract isn't of that kind.
+    pub async fn read<C: SolCall>(&self, contract: Address, function: &C) -> Result<Option<C::Return>, NodeError> {
+        let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
+        match self.call(&call, &StateOverride::default()).await {
+            Ok(answer) => Ok(C::abi_decode_returns(&answer).ok()),
+            Err(error) if error.fault() == NodeFault::Reverted => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Results of consecutive calls on top of the newest block (`eth_simulateV1`). Some nodes lack the method.
+    pub async fn simulate(&self, calls: Vec<TransactionRequest>) -> Result<Vec<SimCallResult>, NodeError> {
+        let payload = &SimulatePayload::default().extend(SimBlock::default().extend_calls(calls));
+        let blocks = self.ask(|node| async move { node.simulate(payload).await }).await?;
+        Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
+    }
+
+    /// Gas that a transaction needs; an error if it reverts.
+    pub async fn estimate_gas(&self, transaction: &TransactionRequest) -> Result<u64, NodeError> {
+        self.ask(|node| async move { node.estimate_gas(transaction.clone()).await }).await
+    }
+
+    /// Whether a contract is deployed at an address.
+    pub async fn has_code(&self, address: Address) -> Result<bool, NodeError> {
+        Ok(!self.ask(|node| async move { node.get_code_at(address).await }).await?.is_empty())
+    }
+
+    /// Balance of an account, in wei.
+    pub async fn balance(&self, address: Address) -> Result<U256, NodeError> {
+        self.ask(|node| async move { node.get_balance(address).await }).await
+    }
+
+    /// Market fees, estimated from the last blocks. One call.
+    pub async fn market_fees(&self) -> Result<MarketFees, NodeError> {
+        // Many nodes refuse a tip of 0, even when blocks have room.
+        const LEAST_TIP: u128 = 1_000_000;
+        const BLOCKS: u64 = 5;
+        let history = self
+            .ask(|node| async move { node.get_fee_history(BLOCKS, BlockNumberOrTag::Latest, &[50.0]).await })
+            .await?;
+        let next = history.next_block_base_fee().unwrap_or_default();
+        let mut tips: Vec<_> = history.reward.unwrap_or_default().into_iter().flatten().collect();
+        tips.sort_unstable();
+        let median = tips.get(tips.len() / 2).copied().unwrap_or_default().max(LEAST_TIP);
+        let fee = |amount: u128| u64::try_from(amount).unwrap_or(u64::MAX);
+        Ok(MarketFees { base: fee(next), tip: fee(median) })
+    }
+
+    /// Nonce of a sender's next transaction: after mined ones (`Latest`) or also after pending ones (`Pending`).
+    pub async fn next_nonce(&self, sender: Address, at: BlockNumberOrTag) -> Result<u64, NodeError> {
+        self.ask(|node| async move { node.get_transaction_count(sender).block_id(at.into()).await }).await
+    }
+
+    /// Receipt of a transaction; `None` until it is mined.
+    pub async fn receipt(&self, hash: B256) -> Result<Option<TransactionReceipt>, NodeError> {
+        self.ask(|node| async move { node.get_transaction_receipt(hash).await }).await
+    }
+
+    /// State of a sender's nonce, given the hashes of all transactions that we signed for it. The nonce is read before
+    /// the receipts and from the same node: a used nonce without a receipt was used by another program.
+    pub async fn nonce_facts(
+        &self,
+        sender: Address,
+        nonce: u64,
+        hashes: &[B256],
+        confirmations: u64,
+    ) -> Result<NonceFacts, NodeError> {
+        self.ask(|node| async move {
+            let block = node.get_block_number().await?.saturating_sub(confirmations);
+            let buried = node.get_transaction_count(sender).block_id(BlockId::number(block)).await?;
+            let mut receipt = None;
+            for hash in hashes {
+                receipt = node.get_transaction_receipt(*hash).await?;
+                if receipt.is_some() {
+                    break;
+                }
+            }
+            Ok(NonceFacts { receipt, is_used_for_good: buried > nonce })
+        })
+        .await
+    }
+
+    /// Sends a signed transaction to the first node that accepts or already has it. See [`SendError::may_have_left`].
+    pub async fn send(&self, signed: &[u8]) -> Result<(), SendError> {
+        let mut may_have_left = false;
+        let attempt = |node: DynProvider| async move {
+            match node.send_raw_transaction(signed).await {
+                Err(error) if NodeFault::of(&error) != NodeFault::AlreadyKnown => Err(error),
+                _ => Ok(()),
+            }
+        };
+        let outcome = self.ask_each(attempt, |fault| may_have_left |= !fault.is_about_transaction()).await;
+        outcome.map_err(|source| SendError { fault: source.fault(), may_have_left, source })
+    }
+
+    async fn ask<T, Answer>(&self, question: impl Fn(DynProvider) -> Answer) -> Result<T, NodeError>
+    where
+        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
+    {
+        self.ask_each(question, |_| ()).await
+    }
+
+    /// Asks the nodes in order, until one answers or fails as all would; `on_fault` is called with each fault.
+    async fn ask_each<T, Answer>(
+        &self,
+        question: impl Fn(DynProvider) -> Answer,
+        mut on_fault: impl FnMut(NodeFault),
+    ) -> Result<T, NodeError>
+    where
+        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
+    {
+        let mut last = RpcError::local_usage_str("a chain without nodes");
+        for (index, node) in self.providers.iter().enumerate() {
+            match question(node.clone()).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => {
+                    let error = without_url(error);
+                    let fault = NodeFault::of(&error);
+                    on_fault(fault);
+                    if fault.is_about_transaction() {
+                        return Err(NodeError::Rpc(error));
+                    }
+                    tracing::warn!(node = index, %error, "node failed");
+                    last = error;
+                }
+            }
+        }
+        Err(NodeError::Rpc(last))
+    }
+}
+
+/// Removes the node's URL, which may hold a secret, before the error is logged.
+fn without_url(error: RpcError<TransportErrorKind>) -> RpcError<TransportErrorKind> {
+    match error {
+        RpcError::Transport(TransportErrorKind::Custom(error)) => match error.downcast::<reqwest::Error>() {
+            Ok(error) => TransportErrorKind::custom(error.without_url()),
+            Err(error) => RpcError::Transport(TransportErrorKind::Custom(error)),
+        },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry;
+
+    #[tokio::test]
+    async fn the_error_of_an_unreachable_node_hides_its_url() {
+        let urls: NodeUrls = r#"{"1": ["http://127.0.0.1:1/secret-key"]}"#.parse().unwrap();
+        let node = Node::new(&urls, ChainId(1)).unwrap();
+        let error = node.newest_block().await.unwrap_err();
+        assert_eq!(error.fault(), NodeFault::NoAnswer);
+        let line = telemetry::chain(&error);
+        assert!(!line.contains("secret-key"), "{line}");
+    }
+}

@@ -1,0 +1,9 @@
+//! JSON-RPC nodes of a chain, and the classification of their errors.
+
+mod client;
+mod fault;
+
+pub use self::{
+    client::{BlockFacts, Node, NodeError, NodeUrls, NonceFacts, SendError},
+    fault::NodeFault,
+};

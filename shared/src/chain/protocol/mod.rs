@@ -1,0 +1,8 @@
+//! The protocol behind the contracts: permissions, sales, splits, currencies, and the calls that publish.
+
+pub mod currency;
+pub mod destination;
+pub mod permission;
+pub mod publishing;
+pub mod sale;
+pub mod splits;

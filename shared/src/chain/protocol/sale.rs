@@ -1,0 +1,151 @@
+//! A moment's current sales, read from the sale strategies' contracts.
+
+use alloy::primitives::{Address, U256};
+
+use crate::{
+    chain::{
+        chains::ChainAddresses,
+        contracts::native::{Erc20Minter, FixedPriceMinter, TimedMinter},
+        node::{Node, NodeError},
+    },
+    model::{MomentRef, SaleTerms},
+};
+
+/// Strategy of a sale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// In the chain's own currency.
+    FixedPrice,
+    /// In an ERC-20 currency.
+    Erc20 {
+        /// The currency's contract.
+        currency: Address,
+    },
+    /// At the protocol's fee alone, until a market opens.
+    Timed,
+}
+
+/// A sale as its strategy's contract stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CurrentSale {
+    /// Strategy of the sale.
+    pub strategy: Strategy,
+    /// Times, and limit per address.
+    pub terms: SaleTerms,
+    /// Price of one token, in the currency's smallest unit.
+    pub price: U256,
+    /// Account that receives the price.
+    pub funds_recipient: Address,
+}
+
+impl Strategy {
+    /// The strategy's contract.
+    pub fn minter(&self, addresses: &ChainAddresses) -> Address {
+        match self {
+            Self::FixedPrice => addresses.fixed_price_minter,
+            Self::Erc20 { .. } => addresses.erc20_minter,
+            Self::Timed => addresses.timed_minter,
+        }
+    }
+}
+
+impl CurrentSale {
+    /// All sales of a moment: ERC-20, fixed price, timed. Three concurrent calls.
+    pub async fn all(node: &Node, addresses: &ChainAddresses, moment: &MomentRef) -> Result<Vec<Self>, NodeError> {
+        let (collection, token) = (moment.collection.into(), moment.token.into());
+        let erc20 = Erc20Minter::saleCall { tokenContract: collection, tokenId: token };
+        let fixed_price = FixedPriceMinter::saleCall { tokenContract: collection, tokenId: token };
+        let timed = TimedMinter::saleV2Call { collection, tokenId: token };
+        let (erc20, fixed_price, timed) = tokio::try_join!(
+            node.read(addresses.erc20_minter, &erc20),
+            node.read(addresses.fixed_price_minter, &fixed_price),
+            node.read(addresses.timed_minter, &timed),
+        )?;
+        let sales = [erc20.map(Self::from), fixed_price.map(Self::from), timed.map(Self::from)];
+        Ok(sales.into_iter().flatten().filter(Self::is_set).collect())
+    }
+
+    /// Whether the sale is open at a Unix time in seconds.
+    pub fn is_open(&self, now: u64) -> bool {
+        (self.terms.start..=self.terms.end).contains(&now)
+    }
+
+    /// A strategy answers with zeros for a moment that it doesn't sell.
+    fn is_set(&self) -> bool {
+        let SaleTerms { start, end, max_per_address } = self.terms;
+        match self.strategy {
+            Strategy::FixedPrice => {
+                [start, end, max_per_address].iter().any(|&number| number != 0)
+                    || !self.price.is_zero()
+                    || !self.funds_recipient.is_zero()
+            }
+            Strategy::Erc20 { currency } => !currency.is_zero(),
+            Strategy::Timed => true,
+        }
+    }
+}
+
+impl From<FixedPriceMinter::SalesConfig> for CurrentSale {
+    fn from(sale: FixedPriceMinter::SalesConfig) -> Self {
+        Self {
+            strategy: Strategy::FixedPrice,
+            terms: SaleTerms { start: sale.saleStart, end: sale.saleEnd, max_per_address: sale.maxTokensPerAddress },
+            price: U256::from(sale.pricePerToken),
+            funds_recipient: sale.fundsRecipient,
+        }
+    }
+}
+
+impl From<Erc20Minter::SalesConfig> for CurrentSale {
+    fn from(sale: Erc20Minter::SalesConfig) -> Self {
+        Self {
+            strategy: Strategy::Erc20 { currency: sale.currency },
+            terms: SaleTerms { start: sale.saleStart, end: sale.saleEnd, max_per_address: sale.maxTokensPerAddress },
+            price: sale.pricePerToken,
+            funds_recipient: sale.fundsRecipient,
+        }
+    }
+}
+
+impl From<TimedMinter::SaleData> for CurrentSale {
+    fn from(sale: TimedMinter::SaleData) -> Self {
+        // The end is 0 until enough tokens are collected for the market to open.
+        let end = if sale.saleEnd == 0 { u64::MAX } else { sale.saleEnd };
+        Self {
+            strategy: Strategy::Timed,
+            terms: SaleTerms { start: sale.saleStart, end, max_per_address: 0 },
+            price: U256::ZERO,
+            funds_recipient: Address::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sale_of_zeros_is_not_set() {
+        let nothing = CurrentSale {
+            strategy: Strategy::FixedPrice,
+            terms: SaleTerms { start: 0, end: 0, max_per_address: 0 },
+            price: U256::ZERO,
+            funds_recipient: Address::ZERO,
+        };
+        assert!(!nothing.is_set());
+        assert!(!CurrentSale { strategy: Strategy::Erc20 { currency: Address::ZERO }, ..nothing }.is_set());
+        assert!(CurrentSale { price: U256::ONE, ..nothing }.is_set());
+        assert!(CurrentSale { terms: SaleTerms { end: 1, ..nothing.terms }, ..nothing }.is_set());
+    }
+
+    #[test]
+    fn a_sale_is_open_from_its_start_to_its_end() {
+        let sale = CurrentSale {
+            strategy: Strategy::Timed,
+            terms: SaleTerms { start: 10, end: 20, max_per_address: 0 },
+            price: U256::ZERO,
+            funds_recipient: Address::ZERO,
+        };
+        assert_eq!([9, 10, 20, 21].map(|now| sale.is_open(now)), [false, true, true, false]);
+    }
+}

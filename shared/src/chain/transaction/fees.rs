@@ -1,0 +1,67 @@
+use crate::model::{Fees, MarketFees};
+
+impl MarketFees {
+    /// Fees that outlast a doubling of the base fee, at most `cap`.
+    pub fn quote(self, cap: u64) -> Fees {
+        let max = self.base.saturating_mul(2).saturating_add(self.tip).min(cap);
+        Fees { max_fee_per_gas: max, max_priority_fee_per_gas: self.tip.min(max) }
+    }
+
+    /// Whether the next block admits a transaction with these fees.
+    pub fn admits(self, fees: Fees) -> bool {
+        fees.max_fee_per_gas >= self.base
+    }
+}
+
+impl Fees {
+    /// Fees that can replace these: both at least an eighth higher (geth requires a tenth, others up to an eighth), and
+    /// enough for `market`. `None` above `cap`: the transaction is sent again as it is until the chain is cheaper.
+    pub fn bump(self, market: MarketFees, cap: u64) -> Option<Self> {
+        let higher = |fee: u64| fee.checked_add(fee.div_ceil(8).max(1));
+        let least = higher(self.max_fee_per_gas)?;
+        if least > cap {
+            return None;
+        }
+        let wanted = market.quote(cap);
+        let max = wanted.max_fee_per_gas.max(least);
+        let tip = wanted.max_priority_fee_per_gas.max(higher(self.max_priority_fee_per_gas)?);
+        Some(Self { max_fee_per_gas: max, max_priority_fee_per_gas: tip.min(max) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CAP: u64 = 50_000_000_000;
+
+    #[test]
+    fn a_quote_outlasts_a_doubling_of_the_base_fee_within_the_cap() {
+        let fees = MarketFees { base: 1_000, tip: 10 }.quote(CAP);
+        assert_eq!(fees, Fees { max_fee_per_gas: 2_010, max_priority_fee_per_gas: 10 });
+        let capped = MarketFees { base: CAP, tip: 2 * CAP }.quote(CAP);
+        assert_eq!(capped, Fees { max_fee_per_gas: CAP, max_priority_fee_per_gas: CAP });
+    }
+
+    #[test]
+    fn every_bump_raises_both_fees_by_an_eighth_until_the_cap() {
+        let market = MarketFees { base: 1, tip: 1 };
+        let mut fees = Fees { max_fee_per_gas: 1_000_000_000, max_priority_fee_per_gas: 1_000_001 };
+        let mut bumps = 0;
+        while let Some(next) = fees.bump(market, CAP) {
+            assert!(next.max_fee_per_gas * 8 >= fees.max_fee_per_gas * 9);
+            assert!(next.max_priority_fee_per_gas * 8 >= fees.max_priority_fee_per_gas * 9);
+            assert!(next.max_fee_per_gas <= CAP && next.max_priority_fee_per_gas <= next.max_fee_per_gas);
+            fees = next;
+            bumps += 1;
+        }
+        assert_eq!(bumps, 33);
+    }
+
+    #[test]
+    fn a_bump_follows_the_market_at_once() {
+        let fees = Fees { max_fee_per_gas: 2_010, max_priority_fee_per_gas: 10 };
+        let bumped = fees.bump(MarketFees { base: 10_000, tip: 10 }, CAP).unwrap();
+        assert_eq!(bumped, Fees { max_fee_per_gas: 20_010, max_priority_fee_per_gas: 12 });
+    }
+}

@@ -1,0 +1,321 @@
+//! Policy for signatures: an allow-list of functions per contract, and limits on gas and fees. The last line of defence
+//! before a lane's key, independent of the code above it.
+
+use alloy::{
+    primitives::{Address, Bytes},
+    sol_types::SolCall,
+};
+
+use crate::{
+    chain::{
+        chains::Chain,
+        contracts::native::{
+            CommentsProtocol, Creator1155, CreatorFactory, Erc20, Erc20Minter, SplitFactory, TimedMinter,
+        },
+        wallet::{self, Call},
+    },
+    config::{self, ConfigError},
+};
+
+/// Limits on transactions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Most gas per transaction.
+    pub max_gas: u64,
+    /// Most wei per unit of gas.
+    pub max_fee_per_gas: u64,
+    /// Most gas per artist and chain in a day (UTC).
+    pub artist_gas_daily: u64,
+    /// Most gas of all transactions per chain in a day (UTC), divided evenly among the lanes.
+    pub total_gas_daily: u64,
+}
+
+/// Reason why the policy refuses a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// The function isn't allowed for this kind of contract.
+    #[error("function 0x{} of {target} is not on the allow-list", alloy::hex::encode(selector))]
+    Function {
+        /// Contract that would be called.
+        target: Address,
+        /// Selector of the function.
+        selector: [u8; 4],
+    },
+    /// The transaction needs too much gas.
+    #[error("{needed} gas is more than the {max} that one transaction may use")]
+    Gas {
+        /// Estimated gas.
+        needed: u64,
+        /// Limit per transaction.
+        max: u64,
+    },
+    /// The chain's fees are above the cap.
+    #[error("the base fee of {base} wei is above the cap of {cap}")]
+    Fee {
+        /// Base fee of the next block, in wei.
+        base: u64,
+        /// Cap in wei.
+        cap: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ContractKind {
+    /// A collection or any other address without a role below.
+    Collection,
+    Factory,
+    SplitFactory,
+    Currency,
+    Erc20Minter,
+    TimedMinter,
+    Comments,
+    /// A contract that artists' accounts never need to call.
+    OffLimits,
+}
+
+impl Policy {
+    /// Reads `MAX_GAS_PER_WRITE` (default 16777216, the protocol's own limit per transaction by EIP-7825),
+    /// `MAX_FEE_PER_GAS` (wei; 50000000000), `ARTIST_GAS_DAILY` (50000000) and `TOTAL_GAS_DAILY` (2000000000).
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Ok(Self {
+            max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "16777216")?,
+            max_fee_per_gas: config::parsed_or("MAX_FEE_PER_GAS", "50000000000")?,
+            artist_gas_daily: config::parsed_or("ARTIST_GAS_DAILY", "50000000")?,
+            total_gas_daily: config::parsed_or("TOTAL_GAS_DAILY", "2000000000")?,
+        })
+    }
+
+    /// Checks that an account may make `calls`; the error names the first function that isn't allowed.
+    pub fn admit_calls(&self, chain: &Chain, account: Address, calls: &[Call]) -> Result<(), PolicyError> {
+        for call in calls {
+            let refused = |selector| Err(PolicyError::Function { target: call.target, selector });
+            let function = selector(&call.data);
+            if !is_listed(chain, kind(chain, account, call.target), function, call) {
+                return refused(function);
+            }
+            let mut inside = actions(&call.data).into_iter().map(|action| selector(&action));
+            if let Some(action) = inside.find(|action| !COLLECTION_ACTIONS.contains(action)) {
+                return refused(action);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gas limit for an estimate: a fifth more, at most `max_gas`; an error if the estimate is above that.
+    pub fn gas_limit(&self, estimate: u64) -> Result<u64, PolicyError> {
+        if estimate > self.max_gas {
+            return Err(PolicyError::Gas { needed: estimate, max: self.max_gas });
+        }
+        Ok(estimate.saturating_add(estimate / 5).min(self.max_gas))
+    }
+}
+
+/// Whether the allow-list has the call. Value may be sent only with purchases and comments, or as a plain payment.
+fn is_listed(chain: &Chain, kind: ContractKind, function: [u8; 4], call: &Call) -> bool {
+    let addresses = &chain.addresses;
+    let free: &[[u8; 4]] = match kind {
+        ContractKind::Collection => &[
+            Creator1155::updateTokenURICall::SELECTOR,
+            Creator1155::updateContractMetadataCall::SELECTOR,
+            Creator1155::callSaleCall::SELECTOR,
+            Creator1155::addPermissionCall::SELECTOR,
+            Creator1155::removePermissionCall::SELECTOR,
+            Creator1155::multicallCall::SELECTOR,
+        ],
+        ContractKind::Factory => &[CreatorFactory::createContractCall::SELECTOR],
+        ContractKind::SplitFactory => &[SplitFactory::createSplitDeterministicCall::SELECTOR],
+        ContractKind::Currency => &[Erc20::transferCall::SELECTOR],
+        _ => &[],
+    };
+    if call.value.is_zero() && free.contains(&function) {
+        return true;
+    }
+    match (kind, function) {
+        (ContractKind::Collection, Creator1155::mintCall::SELECTOR) => {
+            Creator1155::mintCall::abi_decode(&call.data).is_ok_and(|mint| mint.minter == addresses.fixed_price_minter)
+        }
+        (ContractKind::Collection, _) => call.data.is_empty(),
+        (ContractKind::Currency, Erc20::approveCall::SELECTOR) => {
+            let spender = Erc20::approveCall::abi_decode(&call.data).map(|approval| approval.spender);
+            call.value.is_zero() && spender == Ok(addresses.erc20_minter)
+        }
+        (ContractKind::Erc20Minter, Erc20Minter::mintCall::SELECTOR)
+        | (ContractKind::TimedMinter, TimedMinter::mintCall::SELECTOR)
+        | (ContractKind::Comments, CommentsProtocol::commentCall::SELECTOR) => true,
+        _ => false,
+    }
+}
+
+/// Actions that a collection may run on itself in a batch or during creation.
+const COLLECTION_ACTIONS: [[u8; 4]; 7] = [
+    Creator1155::assumeLastTokenIdMatchesCall::SELECTOR,
+    Creator1155::setupNewTokenWithCreateReferralCall::SELECTOR,
+    Creator1155::addPermissionCall::SELECTOR,
+    Creator1155::callSaleCall::SELECTOR,
+    Creator1155::updateRoyaltiesForTokenCall::SELECTOR,
+    Creator1155::updateTokenURICall::SELECTOR,
+    Creator1155::adminMintCall::SELECTOR,
+];
+
+/// The actions bundled in a call. An unreadable bundle becomes an action without a selector, which nothing allows.
+fn actions(data: &[u8]) -> Vec<Bytes> {
+    let bundled = match selector(data) {
+        Creator1155::multicallCall::SELECTOR => Creator1155::multicallCall::abi_decode(data).map(|call| call.data),
+        CreatorFactory::createContractCall::SELECTOR => {
+            CreatorFactory::createContractCall::abi_decode(data).map(|call| call.setupActions)
+        }
+        _ => Ok(Vec::new()),
+    };
+    bundled.unwrap_or_else(|_| vec![Bytes::new()])
+}
+
+fn selector(data: &[u8]) -> [u8; 4] {
+    data.first_chunk().copied().unwrap_or_default()
+}
+
+fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
+    let addresses = &chain.addresses;
+    let known = [
+        (addresses.factory, ContractKind::Factory),
+        (addresses.split_factory, ContractKind::SplitFactory),
+        (addresses.usdc, ContractKind::Currency),
+        (addresses.erc20_minter, ContractKind::Erc20Minter),
+        (addresses.timed_minter, ContractKind::TimedMinter),
+        (addresses.comments, ContractKind::Comments),
+        (addresses.fixed_price_minter, ContractKind::OffLimits),
+        (wallet::PROXY_FACTORY, ContractKind::OffLimits),
+        (wallet::SINGLETON, ContractKind::OffLimits),
+        (wallet::FALLBACK_HANDLER, ContractKind::OffLimits),
+        (wallet::MULTI_SEND_CALL_ONLY, ContractKind::OffLimits),
+        (account, ContractKind::OffLimits),
+    ];
+    known.into_iter().find(|(address, _)| *address == target).map_or(ContractKind::Collection, |(_, kind)| kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::primitives::U256;
+
+    use super::*;
+    use crate::{chain::chains::Chains, model::ChainId};
+
+    fn policy() -> Policy {
+        Policy { max_gas: 1_000_000, max_fee_per_gas: 100, artist_gas_daily: 0, total_gas_daily: 0 }
+    }
+
+    #[test]
+    fn only_listed_functions_of_collections_are_admitted() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let (account, collection) = (Address::repeat_byte(1), Address::repeat_byte(2));
+        let admit = |call: Call| policy().admit_calls(chain, account, &[call]);
+        let update = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: String::new() };
+        let give = Creator1155::addPermissionCall { tokenId: U256::ONE, user: account, permissionBits: U256::ONE };
+        let move_in = Creator1155::setupNewTokenCall { newURI: String::new(), maxSupply: U256::ONE };
+
+        assert_eq!(admit(Call::new(collection, &update)), Ok(()));
+        assert_eq!(admit(Call::new(collection, &give)), Ok(()));
+        for refused in [
+            Call::new(collection, &move_in),
+            Call::new(chain.addresses.usdc, &update),
+            Call::new(account, &update),
+            Call::new(wallet::PROXY_FACTORY, &update),
+            Call { value: U256::ONE, ..Call::new(collection, &update) },
+            Call { data: [1, 2, 3].into(), ..Call::new(collection, &update) },
+        ] {
+            assert!(matches!(admit(refused), Err(PolicyError::Function { .. })));
+        }
+    }
+
+    #[test]
+    fn value_is_allowed_only_in_purchases_and_payments() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let addresses = &chain.addresses;
+        let (account, stranger) = (Address::repeat_byte(1), Address::repeat_byte(2));
+        let is_admitted = |call: Call| policy().admit_calls(chain, account, &[call]).is_ok();
+        let mint = |minter| {
+            let quantity = U256::ONE;
+            let (rewards, arguments) = (Vec::new(), Bytes::new());
+            Creator1155::mintCall {
+                minter,
+                tokenId: quantity,
+                quantity,
+                rewardsRecipients: rewards,
+                minterArguments: arguments,
+            }
+        };
+        let approve = |spender| Erc20::approveCall { spender, amount: U256::MAX };
+        let transfer = Erc20::transferCall { to: stranger, amount: U256::ONE };
+        for (admitted, call) in [
+            (true, Call::new(stranger, &mint(addresses.fixed_price_minter)).with_value(U256::ONE)),
+            (false, Call::new(stranger, &mint(stranger)).with_value(U256::ONE)),
+            (false, Call::new(addresses.fixed_price_minter, &mint(addresses.fixed_price_minter))),
+            (true, Call::new(addresses.usdc, &approve(addresses.erc20_minter))),
+            (false, Call::new(addresses.usdc, &approve(stranger))),
+            (false, Call::new(stranger, &approve(addresses.erc20_minter))),
+            (true, Call::new(addresses.usdc, &transfer)),
+            (false, Call::new(addresses.usdc, &transfer).with_value(U256::ONE)),
+            (false, Call::new(stranger, &transfer)),
+            (true, Call::payment(stranger, U256::ONE)),
+            (false, Call::payment(addresses.usdc, U256::ONE)),
+            (false, Call::payment(addresses.factory, U256::ONE)),
+            (false, Call::payment(account, U256::ONE)),
+        ] {
+            assert_eq!(is_admitted(call.clone()), admitted, "{call:?}");
+        }
+    }
+
+    #[test]
+    fn bundled_actions_are_checked_too() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let admit = |target: Address, function: &dyn Fn(Vec<Bytes>) -> Vec<u8>, actions: Vec<Vec<u8>>| {
+            let data = function(actions.into_iter().map(Bytes::from).collect()).into();
+            let call = Call { target, value: U256::ZERO, data };
+            policy().admit_calls(chain, Address::repeat_byte(1), &[call])
+        };
+        let multicall = |data: Vec<Bytes>| Creator1155::multicallCall { data }.abi_encode();
+        let create = |actions: Vec<Bytes>| {
+            CreatorFactory::createContractCall {
+                newContractURI: String::new(),
+                name: String::new(),
+                defaultRoyaltyConfiguration: CreatorFactory::RoyaltyConfiguration {
+                    royaltyMintSchedule: 0,
+                    royaltyBPS: 0,
+                    royaltyRecipient: Address::ZERO,
+                },
+                defaultAdmin: Address::ZERO,
+                setupActions: actions,
+            }
+            .abi_encode()
+        };
+        let mint = Creator1155::adminMintCall {
+            recipient: Address::ZERO,
+            tokenId: U256::ONE,
+            quantity: U256::ONE,
+            data: Bytes::new(),
+        };
+        let (collection, factory) = (Address::repeat_byte(2), chain.addresses.factory);
+        assert_eq!(admit(collection, &multicall, vec![mint.abi_encode()]), Ok(()));
+        assert_eq!(admit(factory, &create, vec![mint.abi_encode()]), Ok(()));
+        assert_eq!(admit(factory, &create, vec![]), Ok(()));
+        let upgrade = alloy::hex!("3659cfe6").to_vec();
+        for (target, function) in [(collection, &multicall as &dyn Fn(Vec<Bytes>) -> Vec<u8>), (factory, &create)] {
+            assert!(admit(target, function, vec![mint.abi_encode(), upgrade.clone()]).is_err());
+            assert!(admit(target, function, vec![multicall(vec![mint.abi_encode().into()])]).is_err());
+            assert!(admit(target, function, vec![vec![]]).is_err());
+        }
+        assert!(admit(collection, &create, vec![]).is_err(), "a collection makes no collections");
+        assert!(admit(factory, &multicall, vec![]).is_err());
+        let garbled = |_: Vec<Bytes>| [Creator1155::multicallCall::SELECTOR.as_slice(), &[0xff; 40]].concat();
+        assert!(admit(collection, &garbled, vec![]).is_err());
+    }
+
+    #[test]
+    fn gas_has_a_margin_and_a_limit() {
+        assert_eq!(policy().gas_limit(100_000), Ok(120_000));
+        assert_eq!(policy().gas_limit(900_000), Ok(1_000_000));
+        assert_eq!(policy().gas_limit(1_000_001), Err(PolicyError::Gas { needed: 1_000_001, max: 1_000_000 }));
+    }
+}

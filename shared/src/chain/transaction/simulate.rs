@@ -1,0 +1,133 @@
+//! Simulation of an account's calls without its Safe or batch contract in between, which would hide the contracts' own
+//! revert data.
+
+use alloy::{
+    hex,
+    primitives::{Address, Bytes, U256},
+    rpc::types::{
+        TransactionRequest,
+        simulate::SimCallResult,
+        state::{AccountOverride, StateOverride},
+    },
+};
+
+use super::revert;
+use crate::chain::{
+    node::{Node, NodeError, NodeFault},
+    wallet::{Call, FALLBACK_HANDLER},
+};
+
+/// Reason why calls would fail.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// A contract reverts; the reason in words.
+    #[error("{0}")]
+    Reverts(String),
+    /// A contract denies a call to this account; the reason in words.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The account can't pay the value that the calls send.
+    #[error("the account can't pay")]
+    CannotPay,
+    /// No node answers.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+}
+
+pub(super) async fn simulate(node: &Node, account: Address, calls: &[Call]) -> Result<(), SimulationError> {
+    try_calls(node, account, calls, None).await
+}
+
+pub(super) async fn simulate_wealthy(node: &Node, account: Address, calls: &[Call]) -> Result<(), SimulationError> {
+    const PLENTY: U256 = U256::from_limbs([0, 1 << 32, 0, 0]);
+    try_calls(node, account, calls, Some(PLENTY)).await
+}
+
+/// Simulates consecutive calls. Returns the sum of the gas that they would use as separate transactions; `None` if no
+/// node answers `eth_simulateV1`.
+pub async fn simulate_with_gas(node: &Node, account: Address, calls: &[Call]) -> Result<Option<u64>, SimulationError> {
+    match node.simulate(calls.iter().map(|call| request(account, call)).collect()).await {
+        Ok(results) if results.len() == calls.len() => total_gas(&results).map(Some),
+        // Nodes without the method answer in different ways. A call that reverts does so again here.
+        _ => try_calls(node, account, calls, None).await.map(|()| None),
+    }
+}
+
+fn total_gas(results: &[SimCallResult]) -> Result<u64, SimulationError> {
+    match results.iter().find(|result| !result.status) {
+        Some(failed) => Err(refusal(&failed.return_data)),
+        None => Ok(results.iter().map(|result| result.gas_used).sum()),
+    }
+}
+
+async fn try_calls(
+    node: &Node,
+    account: Address,
+    calls: &[Call],
+    balance: Option<U256>,
+) -> Result<(), SimulationError> {
+    let batch = Call { target: account, value: U256::ZERO, data: packed(calls) };
+    let (call, code) = match calls {
+        [call] => (call, None),
+        _ => (&batch, Some(stand_in())),
+    };
+    let overrides = match (&code, balance) {
+        (None, None) => StateOverride::default(),
+        _ => StateOverride::from_iter([(account, AccountOverride { code, balance, ..Default::default() })]),
+    };
+    match node.call(&request(account, call), &overrides).await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(match (error.revert_data(), error.fault()) {
+            (Some(data), _) => refusal(&data),
+            (None, NodeFault::InsufficientFunds) => SimulationError::CannotPay,
+            _ => error.into(),
+        }),
+    }
+}
+
+fn request(account: Address, call: &Call) -> TransactionRequest {
+    TransactionRequest::default().from(account).to(call.target).value(call.value).input(call.data.clone().into())
+}
+
+fn refusal(data: &[u8]) -> SimulationError {
+    let reason = revert::explain(data);
+    if revert::is_forbidden(data) { SimulationError::Forbidden(reason) } else { SimulationError::Reverts(reason) }
+}
+
+/// Input of [`stand_in`]: per call the target, the value, the length of the data, and the data.
+fn packed(calls: &[Call]) -> Bytes {
+    let mut packed = Vec::new();
+    for Call { target, value, data } in calls {
+        packed.extend_from_slice(target.as_slice());
+        packed.extend_from_slice(&value.to_be_bytes::<32>());
+        packed.extend_from_slice(&U256::from(data.len()).to_be_bytes::<32>());
+        packed.extend_from_slice(data);
+    }
+    packed.into()
+}
+
+/// Code that replaces an account's own while a batch is simulated. It makes the calls in order and reverts with the
+/// error of the first that reverts, which `MultiSendCallOnly` would hide. Calls from others go to the account's
+/// fallback handler, so that it can receive tokens.
+fn stand_in() -> Bytes {
+    [
+        // Called by the account itself: jump to 0x33.
+        hex!("3330146033 57").as_slice(),
+        // Called by another: delegate to the fallback handler, as in EIP-1167.
+        &hex!("363d3d373d3d3d363d73"),
+        FALLBACK_HANDLER.as_slice(),
+        &hex!("5af43d82803e903d91603157fd5bf3"),
+        // 0x33: from offset 0 (0x36) to the end of the packed calls.
+        &hex!("5b6000 5b 368110603e57 00"),
+        // 0x3e: copy the data (at 84, length at 52).
+        &hex!("5b 80603401 35 80 82605401 6000 37"),
+        // Call the target (at 0) with the value (at 20).
+        &hex!("6000 6000 82 6000 85601401 35 86 35 6060 1c 5a f1 606c57"),
+        // On a revert, revert with the same data.
+        &hex!("3d600060003e 3d6000fd"),
+        // 0x6c: continue after the data.
+        &hex!("5b 01 605401 603656"),
+    ]
+    .concat()
+    .into()
+}

@@ -1,0 +1,223 @@
+use std::str::FromStr;
+
+use serde_json::{Number, Value};
+
+use super::fields::{Field, FromField};
+use crate::model::{
+    Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, CollectionName, CommentId, CommentText,
+    ContentType, Email, EventId, Flag, Invalid, KeyId, KeyName, MetadataUri, OneTimeCode, PageLimit, PageNumber,
+    Period, Protocol, RankedBy, SaleType, Share, SocialUsername, SortOrder, TokenId, Username, Whole,
+};
+
+/// A type that is one JSON string or number, parsed by `FromStr`.
+pub trait Scalar: FromStr<Err = Invalid> {
+    /// Form in JSON; a string by default. Queries and paths have text only.
+    const FORM: Form = Form::Text;
+}
+
+/// Form of a value in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A string.
+    Text,
+    /// A number.
+    Number,
+    /// A number, or its digits in a string: many languages' JSON numbers have neither 64 bits nor exact decimals.
+    Exact,
+}
+
+macro_rules! scalars {
+    ($($form:ident: $($type:ident),+;)+) => {$($(
+        impl Scalar for $type {
+            const FORM: Form = Form::$form;
+        }
+    )+)+};
+}
+
+scalars! {
+    Text: Address, Amount, Bio, CaipContract, CheckedAddress, CollectionName, CommentId, CommentText, ContentType, Email,
+        EventId, Flag, KeyId, KeyName, MetadataUri, OneTimeCode, Period, Protocol, RankedBy, SaleType, SocialUsername,
+        SortOrder, TokenId, Username;
+    Number: PageLimit, PageNumber;
+    Exact: Share, Whole;
+}
+
+impl<T: Scalar> FromField for T {
+    fn from_field(field: &Field<'_>) -> Option<Self> {
+        parse(field, T::FORM)
+    }
+}
+
+impl FromField for ChainId {
+    fn from_field(field: &Field<'_>) -> Option<Self> {
+        field.allowed(parse(field, Form::Number)?)
+    }
+}
+
+impl FromField for CaipNetwork {
+    fn from_field(field: &Field<'_>) -> Option<Self> {
+        let Self(chain) = parse(field, Form::Text)?;
+        field.allowed(chain).map(Self)
+    }
+}
+
+fn parse<T: FromStr<Err = Invalid>>(field: &Field<'_>, form: Form) -> Option<T> {
+    let parsed = match (form, field.given()?) {
+        (Form::Text | Form::Exact, Value::String(text)) => text.parse(),
+        (Form::Number, Value::String(digits)) if field.is_text() => digits.parse(),
+        (Form::Number | Form::Exact, Value::Number(number)) => digits(number).parse(),
+        (Form::Text, _) => Err(Invalid("must be a string")),
+        (Form::Number, _) => Err(Invalid("must be a number")),
+        (Form::Exact, _) => Err(Invalid("must be a number, or its digits as text")),
+    };
+    field.note(parsed)
+}
+
+/// A number's digits, those of a whole one without decimals: to JSON Schema, 1.0 is the integer 1. A number with decimals
+/// or an exponent has the precision of an `f64` (RFC 8259, section 6); digits alone are exact.
+fn digits(number: &Number) -> String {
+    let whole = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0);
+    // Adding nothing makes -0 into 0.
+    whole.map_or_else(|| number.to_string(), |value| format!("{:.0}", value + 0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+    use utoipa::ToSchema;
+
+    use super::*;
+    use crate::http::{AnyChain, ApiError, FromFields, input::Input};
+
+    fn body(value: Value) -> Input {
+        let Value::Object(values) = value else { panic!("not an object") };
+        Input::of_object(values)
+    }
+
+    /// The paths and messages of the fields that are wrong.
+    fn errors<T>(read: Result<T, ApiError>) -> Vec<(String, String)> {
+        let Err(error) = read else { return Vec::new() };
+        let body: Value = serde_json::from_str(&error.body()).unwrap();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let errors = body["errors"].as_array().unwrap().iter();
+        errors.map(|error| (text(&error["field"]), text(&error["message"]))).collect()
+    }
+
+    #[derive(Debug, PartialEq, FromFields, ToSchema)]
+    #[schema(rename_all = "camelCase")]
+    struct Order {
+        moment: Place,
+        contract: Option<Place>,
+        #[schema(min_items = 2, max_items = 9)]
+        splits: Vec<Part>,
+        #[schema(min_items = 1, max_items = 9)]
+        tokens: Option<Vec<TokenId>>,
+        #[schema(rename = "maxURI", default = json!(Whole(7).0))]
+        max: Whole,
+    }
+
+    #[derive(Debug, PartialEq, FromFields, ToSchema)]
+    #[schema(rename_all = "camelCase")]
+    struct Place {
+        collection_address: Address,
+        token_id: TokenId,
+        #[schema(default = 8453)]
+        chain_id: ChainId,
+    }
+
+    #[derive(Debug, PartialEq, FromFields, ToSchema)]
+    struct Part {
+        address: CheckedAddress,
+    }
+
+    #[test]
+    fn every_wrong_field_is_reported_in_the_order_of_declaration() {
+        let order = body(json!({
+            "maxURI": true,
+            "tokens": [],
+            "splits": [{"address": 7}, 8, null],
+            "contract": 7,
+            "moment": {"tokenId": null, "collectionAddress": "0x1", "chainId": "base"},
+        }));
+        let errors = errors(order.read_for::<Order>(&AnyChain));
+        let expected = [
+            ("moment.collectionAddress", "must be an address: 0x and 40 hexadecimal digits"),
+            ("moment.tokenId", "is required"),
+            ("moment.chainId", "must be a number"),
+            ("contract", "must be an object"),
+            ("splits.0.address", "must be a string"),
+            ("splits.1", "must be an object"),
+            ("splits.2", "must be an object"),
+            ("tokens", "has too few entries"),
+            ("maxURI", "must be a number, or its digits as text"),
+        ];
+        assert_eq!(errors, expected.map(|(field, message)| (field.to_owned(), message.to_owned())));
+        let short = body(json!({"splits": [{}], "tokens": "1", "moment": null}));
+        let fields: Vec<_> = super::tests::errors(short.read_for::<Order>(&AnyChain));
+        let fields: Vec<_> = fields.iter().map(|(field, message)| (field.as_str(), message.as_str())).collect();
+        let expected = [("moment", "is required"), ("splits", "has too few entries"), ("tokens", "must be a list")];
+        assert_eq!(fields, expected);
+    }
+
+    #[test]
+    fn missing_fields_have_their_defaults_and_chains_are_checked() {
+        let address = format!("0x{}", "1".repeat(40));
+        let order = json!({"moment": {"collectionAddress": address, "tokenId": "1"}, "splits": [{"address": address},
+            {"address": address}], "tokens": null});
+        let read: Order = body(order.clone()).read_for(&AnyChain).unwrap();
+        assert_eq!((read.moment.chain_id, read.max, read.tokens), (ChainId::DEFAULT, Whole(7), None));
+        assert_eq!(errors(body(order).read::<Order>())[0].0, "moment.chainId");
+    }
+
+    #[derive(FromFields)]
+    struct Number<T: FromField> {
+        number: T,
+    }
+
+    fn number<T: FromField>(value: Value) -> Option<T> {
+        let values = Map::from_iter([("number".to_owned(), value)]);
+        Input::of_object(values).read_for::<Number<T>>(&AnyChain).map(|read| read.number).ok()
+    }
+
+    fn parameter<T: FromField>(value: &str) -> Option<T> {
+        let parameters = [("number".to_owned(), value.to_owned())];
+        Input::of_parameters(parameters.into_iter()).read_for::<Number<T>>(&AnyChain).map(|read| read.number).ok()
+    }
+
+    #[test]
+    fn numbers_are_numbers_and_in_a_query_their_digits() {
+        for (value, chain) in [
+            (json!(8453), 8453),
+            (json!(8453.0), 8453),
+            (json!(u64::MAX), u64::MAX),
+            (json!(-0.0), 0),
+            (json!(9_007_199_254_740_992.0), 1 << 53),
+        ] {
+            assert_eq!(number(value.clone()), Some(ChainId(chain)), "{value}");
+        }
+        for value in
+            [json!("8453"), json!(8453.5), json!(-1), json!(true), json!(18_446_744_073_709_551_616.0), json!(1e300)]
+        {
+            assert_eq!(number::<ChainId>(value.clone()), None, "{value}");
+        }
+        assert_eq!(parameter("8453"), Some(ChainId::DEFAULT));
+        assert_eq!(parameter::<ChainId>("8453.0"), None);
+    }
+
+    #[test]
+    fn exact_numbers_may_be_text() {
+        for value in [json!(u64::MAX), json!(u64::MAX.to_string())] {
+            assert_eq!(number(value), Some(Whole(u64::MAX)));
+        }
+        assert_eq!((number::<Whole>(json!("1.0")), number::<Whole>(json!(true))), (None, None));
+        assert_eq!(parameter("7"), Some(Whole(7)));
+    }
+
+    #[test]
+    fn a_repeated_parameter_is_refused_before_all_others() {
+        let parameters = [("number", "x"), ("other", "1"), ("other", "2")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let read = Input::of_parameters(parameters.into_iter()).read::<Number<Whole>>();
+        let errors: Vec<_> = errors(read).into_iter().map(|(field, _)| field).collect();
+        assert_eq!(errors, ["other", "number"]);
+    }
+}

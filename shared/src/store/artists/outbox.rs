@@ -1,0 +1,100 @@
+//! Outbox of artist changes. Messages carry no values; consumers reread the artist, so delivery is idempotent.
+
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    model::{Address, ArtistId},
+    store::table::{PrimaryKey, StoreError, Table, row, text},
+};
+
+/// What changed about an artist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ArtistChange {
+    /// The username, and possibly other profile fields.
+    Renamed,
+    /// Profile fields other than the username.
+    Described,
+    /// A wallet was connected.
+    WalletConnected {
+        /// The connected wallet.
+        wallet: Address,
+    },
+    /// A wallet was disconnected.
+    WalletRemoved {
+        /// The disconnected wallet.
+        wallet: Address,
+    },
+}
+
+/// A pending message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArtistChanged {
+    /// UUID v7 of the message; sorts by time.
+    #[serde(rename = "sk")]
+    pub id: Uuid,
+    /// The artist.
+    pub artist_id: ArtistId,
+    /// What changed.
+    #[serde(flatten)]
+    pub change: ArtistChange,
+}
+
+/// Outbox for one consumer.
+#[derive(Clone)]
+pub struct Outbox {
+    table: Table,
+    partition: &'static str,
+}
+
+#[derive(Serialize)]
+struct OutboxMessage {
+    artist_id: ArtistId,
+    #[serde(flatten)]
+    change: ArtistChange,
+}
+
+impl Outbox {
+    /// Outbox of the indexer, in the artist table: every change.
+    pub fn new(artists: Table) -> Self {
+        Self { table: artists, partition: "INBOX" }
+    }
+
+    /// Outbox of `rank-collectors`: connected and disconnected wallets.
+    pub fn of_rankings(artists: Table) -> Self {
+        Self { table: artists, partition: "INBOX#RANKINGS" }
+    }
+
+    pub(super) fn posting(&self, artist_id: ArtistId, change: ArtistChange) -> Result<TransactWriteItem, StoreError> {
+        let item = row(&self.key(Uuid::now_v7()), &OutboxMessage { artist_id, change })?;
+        let put = Put::builder().table_name(&self.table.name).set_item(Some(item)).build()?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// Returns up to `limit` messages, oldest first. One Query.
+    pub async fn oldest(&self, limit: u16) -> Result<Vec<ArtistChanged>, StoreError> {
+        let call = self
+            .table
+            .client
+            .query()
+            .table_name(&self.table.name)
+            .key_condition_expression("pk = :inbox")
+            .expression_attribute_values(":inbox", text(self.partition))
+            .limit(limit.into())
+            .consistent_read(true);
+        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+    }
+
+    /// Deletes a processed message. One write.
+    pub async fn remove(&self, id: Uuid) -> Result<(), StoreError> {
+        let call = self.table.client.delete_item().table_name(&self.table.name);
+        call.set_key(Some(self.key(id).item())).send().await?;
+        Ok(())
+    }
+
+    fn key(&self, id: Uuid) -> PrimaryKey {
+        PrimaryKey::new(self.partition, id.to_string())
+    }
+}

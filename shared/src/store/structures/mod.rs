@@ -1,0 +1,4 @@
+//! Data structures over rows. Layout: docs/data-model.md, Lists and ranked sets.
+
+pub(super) mod numbered_list;
+pub(super) mod ranked_set;

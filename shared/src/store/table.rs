@@ -1,0 +1,228 @@
+use std::{collections::HashMap, time::Duration};
+
+use aws_sdk_dynamodb::{
+    Client,
+    error::{BuildError, ProvideErrorMetadata, SdkError},
+    operation::transact_write_items::TransactWriteItemsError,
+    types::{AttributeValue, KeysAndAttributes, Put, TransactWriteItem},
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::config::{self, ConfigError};
+
+/// Storage error.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A DynamoDB call failed.
+    #[error("DynamoDB")]
+    Call(#[source] Box<aws_sdk_dynamodb::Error>),
+    /// A request could not be built.
+    #[error("DynamoDB request")]
+    Request(#[from] BuildError),
+    /// A row could not be converted.
+    #[error("malformed row")]
+    Row(#[from] serde_dynamo::Error),
+    /// A row that another one refers to is missing.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    /// Concurrent changes won every attempt; the caller may retry.
+    #[error("too much contention on {0}")]
+    Contention(&'static str),
+}
+
+impl<E> From<SdkError<E>> for StoreError
+where
+    aws_sdk_dynamodb::Error: From<SdkError<E>>,
+{
+    fn from(error: SdkError<E>) -> Self {
+        Self::Call(Box::new(error.into()))
+    }
+}
+
+/// A row as the SDK represents it.
+pub type Item = HashMap<String, AttributeValue>;
+
+/// A DynamoDB table.
+#[derive(Clone)]
+pub struct Table {
+    pub(super) client: Client,
+    pub(super) name: String,
+}
+
+impl Table {
+    /// Rows that the chain can rebuild; named by `CHAIN_TABLE`.
+    pub fn chain(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+        Self::from_env(aws, "CHAIN_TABLE")
+    }
+
+    /// Artists and their transactions; named by `ARTIST_TABLE`.
+    pub fn artists(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+        Self::from_env(aws, "ARTIST_TABLE")
+    }
+
+    /// Hashes of secrets, and rate limits; named by `SECRET_TABLE`.
+    pub fn secrets(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+        Self::from_env(aws, "SECRET_TABLE")
+    }
+
+    /// The table with this name.
+    pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
+        Self { client: Client::new(aws), name: name.into() }
+    }
+
+    fn from_env(aws: &aws_config::SdkConfig, variable: &'static str) -> Result<Self, ConfigError> {
+        Ok(Self::new(aws, config::required(variable)?))
+    }
+
+    pub(super) async fn get<R: DeserializeOwned>(&self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {
+        let call = self.client.get_item().table_name(&self.name).set_key(Some(key.item()));
+        let answer = call.consistent_read(true).send().await?;
+        Ok(answer.item.map(serde_dynamo::from_item).transpose()?)
+    }
+
+    /// At most 100 different keys. Rows come in any order; missing ones are left out.
+    pub(super) async fn get_many<R: DeserializeOwned>(
+        &self,
+        keys: impl IntoIterator<Item = PrimaryKey>,
+    ) -> Result<Vec<R>, StoreError> {
+        let (rows, _) = self.read_rows(&Vec::from_iter(keys)).await?;
+        Ok(serde_dynamo::from_items(rows)?)
+    }
+
+    /// Also returns the number of calls.
+    pub(super) async fn read_rows(&self, keys: &[PrimaryKey]) -> Result<(Vec<Item>, u64), StoreError> {
+        let (mut rows, mut calls) = (Vec::new(), 0);
+        let mut pending: Vec<Item> = keys.iter().map(PrimaryKey::item).collect();
+        while !pending.is_empty() {
+            let wanted = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build()?;
+            let answer = self.client.batch_get_item().request_items(&self.name, wanted).send().await?;
+            rows.extend(answer.responses.into_iter().flat_map(HashMap::into_values).flatten());
+            let unprocessed = answer.unprocessed_keys.unwrap_or_default().remove(&self.name);
+            pending = unprocessed.map(|keys| keys.keys).unwrap_or_default();
+            if !pending.is_empty() {
+                tokio::time::sleep(backoff(calls)).await;
+            }
+            calls += 1;
+        }
+        Ok((rows, calls.into()))
+    }
+
+    /// Fails its transaction if the row exists.
+    pub(super) fn insertion<T: Serialize>(
+        &self,
+        key: &PrimaryKey,
+        fields: &T,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder().table_name(&self.name).set_item(Some(row(key, fields)?));
+        let put = put.condition_expression("attribute_not_exists(pk)").build()?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// Writes all items or none; `false` if a condition failed. Conflicts with other transactions are retried.
+    pub(super) async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+        const ATTEMPTS: u32 = 6;
+        for attempt in 0..ATTEMPTS {
+            match self.write_or_reasons(items.clone()).await? {
+                Ok(()) => return Ok(true),
+                Err(reasons) if reasons.iter().copied().any(WriteReason::is_condition) => return Ok(false),
+                Err(_) => tokio::time::sleep(backoff(attempt)).await,
+            }
+        }
+        Err(StoreError::Contention("a transaction's rows"))
+    }
+
+    pub(super) async fn write_or_reasons(
+        &self,
+        items: Vec<TransactWriteItem>,
+    ) -> Result<Result<(), Vec<WriteReason>>, StoreError> {
+        match self.client.transact_write_items().set_transact_items(Some(items)).send().await {
+            Ok(_) => Ok(Ok(())),
+            Err(error) => match error.as_service_error().and_then(reasons) {
+                Some(reasons) => Ok(Err(reasons)),
+                None => Err(error.into()),
+            },
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WriteReason {
+    Nothing,
+    Condition,
+    Conflict,
+}
+
+impl WriteReason {
+    pub(super) fn is_condition(self) -> bool {
+        self == Self::Condition
+    }
+}
+
+/// Random delay before retry number `attempt`, so that competing writers spread out.
+pub(crate) fn backoff(attempt: u32) -> Duration {
+    let most = 10_u64 << attempt.min(6);
+    let random = getrandom::u64().unwrap_or_default();
+    Duration::from_millis(1 + random % most)
+}
+
+/// `None` if the condition failed.
+pub(super) fn unless_refused<T, E>(result: Result<T, SdkError<E>>) -> Result<Option<T>, StoreError>
+where
+    E: ProvideErrorMetadata,
+    aws_sdk_dynamodb::Error: From<SdkError<E>>,
+{
+    match result {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.code() == Some("ConditionalCheckFailedException") => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `None` if it failed for anything but conditions and conflicts.
+fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
+    let TransactWriteItemsError::TransactionCanceledException(canceled) = error else { return None };
+    let reason = |code: Option<&str>| match code {
+        None | Some("None") => Some(WriteReason::Nothing),
+        Some("ConditionalCheckFailed") => Some(WriteReason::Condition),
+        Some("TransactionConflict") => Some(WriteReason::Conflict),
+        Some(_) => None,
+    };
+    canceled.cancellation_reasons().iter().map(|item| reason(item.code())).collect()
+}
+
+/// Primary key of a row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct PrimaryKey {
+    pub(super) pk: String,
+    pub(super) sk: String,
+}
+
+impl PrimaryKey {
+    pub(super) fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
+        Self { pk: pk.into(), sk: sk.into() }
+    }
+
+    pub(super) fn item(&self) -> Item {
+        HashMap::from([("pk".to_owned(), text(&self.pk)), ("sk".to_owned(), text(&self.sk))])
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Row<'a, T> {
+    #[serde(flatten)]
+    key: &'a PrimaryKey,
+    #[serde(flatten)]
+    fields: &'a T,
+}
+
+pub(super) fn row<T: Serialize>(key: &PrimaryKey, fields: &T) -> Result<Item, StoreError> {
+    Ok(serde_dynamo::to_item(Row { key, fields })?)
+}
+
+pub(super) fn text(value: impl ToString) -> AttributeValue {
+    AttributeValue::S(value.to_string())
+}
+
+pub(super) fn number(value: impl ToString) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}

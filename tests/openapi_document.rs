@@ -1,0 +1,239 @@
+//! The published contract: it is served, has every route, and the service accepts all of its examples.
+
+use std::{collections::BTreeSet, fs, time::Duration};
+
+use alloy::signers::local::PrivateKeySigner;
+use local::paths::Paths;
+use reqwest::Method;
+use serde_json::{Value, json};
+use template::Template;
+use tests::{Answer, Stack, Writer, personal_sign, unused_email};
+
+/// Values in the examples that each run replaces by existing ones.
+const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
+/// A recipient in the examples: an unused address.
+const EXAMPLE_PERSON: &str = "0x00000000000000000000000000000000000000a1";
+const EXAMPLE_EMAIL: &str = "ada@example.com";
+const EXAMPLE_CODE: &str = "123456";
+const EXAMPLE_KEY_ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
+
+struct Operation<'a> {
+    document: &'a Value,
+    method: String,
+    path: String,
+    value: &'a Value,
+}
+
+fn document() -> Value {
+    openapi::document()
+}
+
+fn operations(document: &Value) -> Vec<Operation<'_>> {
+    let paths = document["paths"].as_object().into_iter().flatten();
+    paths
+        .flat_map(|(path, item)| {
+            item.as_object().into_iter().flatten().map(move |(method, value)| (path, method, value))
+        })
+        .map(|(path, method, value)| Operation { document, method: method.to_uppercase(), path: path.clone(), value })
+        .collect()
+}
+
+impl Operation<'_> {
+    fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
+        let pointer = value["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+        pointer.and_then(|pointer| self.document.pointer(pointer)).unwrap_or(value)
+    }
+
+    /// Place, name and example of each parameter except headers.
+    fn parameters(&self) -> Vec<(String, String, String)> {
+        let parameters = self.value["parameters"].as_array().into_iter().flatten().map(|value| self.resolve(value));
+        parameters
+            .filter(|parameter| parameter["in"] != "header")
+            .filter_map(|parameter| {
+                let schema = self.resolve(&parameter["schema"]);
+                let own = [&parameter["example"], &parameter["schema"]["default"], &schema["examples"][0]];
+                let example = own.into_iter().find(|value| !value.is_null())?;
+                let text = example.as_str().map_or_else(|| example.to_string(), ToOwned::to_owned);
+                Some((parameter["in"].as_str()?.to_owned(), parameter["name"].as_str()?.to_owned(), text))
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn contract_has_exactly_the_template_s_routes() {
+    let yaml = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("a template");
+    let routes = yaml.parse::<Template>().expect("YAML").routes().expect("routes");
+    let routes: BTreeSet<_> = routes.into_iter().map(|route| (route.path, route.method)).collect();
+    let document = document();
+    let described = operations(&document).into_iter().map(|operation| (operation.path, operation.method)).collect();
+    assert_eq!(routes, described);
+}
+
+#[test]
+fn schemas_are_used_and_references_resolve() {
+    let document = document();
+    let text = document.to_string();
+    let used: BTreeSet<_> =
+        text.split("\"$ref\":\"#").skip(1).filter_map(|rest| rest.split('"').next()).map(ToOwned::to_owned).collect();
+    for pointer in &used {
+        assert!(document.pointer(pointer).is_some(), "nothing at {pointer}");
+    }
+    for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
+        assert!(used.contains(&format!("/components/schemas/{name}")), "{name} is never used: run `make openapi`");
+    }
+}
+
+#[test]
+fn every_operation_is_described() {
+    let document = document();
+    let tags: Vec<_> = document["tags"].as_array().expect("tags").iter().map(|tag| &tag["name"]).collect();
+    for Operation { method, path, value, .. } in operations(&document) {
+        assert!(!value["summary"].as_str().unwrap_or_default().is_empty(), "{method} {path} has no summary");
+        assert!(tags.contains(&&value["tags"][0]), "{method} {path} is in no group");
+        for parameter in value["parameters"].as_array().into_iter().flatten().filter(|value| value["$ref"].is_null()) {
+            assert!(parameter["description"].is_string(), "{method} {path}: {} isn't described", parameter["name"]);
+        }
+        let body = &value["requestBody"]["content"]["application/json"];
+        assert!(body.is_null() || body["example"].is_object(), "{method} {path} has no example");
+    }
+}
+
+#[tokio::test]
+async fn document_is_served_as_checked_in() {
+    let stack = Stack::connect();
+    let answer = Answer::of(stack.get("/openapi.json")).await.expect_success();
+    assert_eq!(answer.header("content-type"), "application/json; charset=utf-8");
+    assert_eq!(answer.body, document());
+    let again = stack.get("/openapi.json").header("if-none-match", answer.header("etag"));
+    assert_eq!(Answer::of(again).await.status, 304);
+}
+
+#[tokio::test]
+async fn every_example_is_accepted() {
+    let stack = Stack::connect();
+    let document = document();
+    let writer = stack.new_writer().await;
+    let account = writer.artist.wallet.parse().expect("an address");
+    stack.set_balance(account, 1_000_000_000_000_000_000).await;
+    for operation in operations(&document) {
+        let Operation { method, path, .. } = &operation;
+        prepare(&stack, &writer, &operation).await;
+        let mut answer = send_example(&stack, &writer, &operation).await;
+        // New content takes a moment to be indexed.
+        for _ in 0..100 {
+            if method != "GET" || answer.status != 404 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            answer = send_example(&stack, &writer, &operation).await;
+        }
+        let accepted = if method == "DELETE" { vec![200, 204] } else { vec![200, 201, 202] };
+        assert!(accepted.contains(&answer.status), "the example of {method} {path}: {answer:?}");
+    }
+}
+
+/// Sets up the state that an operation needs to succeed.
+async fn prepare(stack: &Stack, writer: &Writer, operation: &Operation<'_>) {
+    match (operation.method.as_str(), operation.path.as_str()) {
+        ("DELETE", "/moment/permission") => {
+            let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+            let grant = json!({"moment": moment, "adminAddress": EXAMPLE_PERSON});
+            stack.write("/moment/permission", &writer.key, &grant, &[]).await.expect_success();
+        }
+        ("POST", "/moment/migrate") => {
+            stack.connect_wallet(&writer.artist, &PrivateKeySigner::random()).await.expect_success();
+        }
+        _ => {}
+    }
+}
+
+/// Sends an operation's example, with existing values in place of the example's.
+async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>) -> Answer {
+    let mut parameters = operation.parameters();
+    let mut body = operation.value["requestBody"]["content"]["application/json"]["example"].clone();
+    let email = unused_email();
+    let wallet = PrivateKeySigner::random();
+    let address = match (operation.method.as_str(), operation.path.as_str()) {
+        ("GET", "/artists/{address}" | "/smartwallet") => writer.artist.wallet.clone(),
+        ("DELETE", "/artists/wallets") => {
+            stack.connect_wallet(&writer.artist, &wallet).await.expect_success();
+            format!("{:#x}", wallet.address())
+        }
+        _ => format!("{:#x}", writer.collection),
+    };
+    let mut real = vec![(EXAMPLE_ADDRESS, address), (EXAMPLE_EMAIL, email.clone())];
+    if body.to_string().contains(EXAMPLE_CODE) {
+        real.push((EXAMPLE_CODE, stack.code_for(&email).await));
+    }
+    if parameters.iter().any(|(_, _, example)| example == EXAMPLE_KEY_ID) {
+        stack.create_key(&writer.artist, &json!({})).await.expect_success();
+        let newest = &stack.list_keys(&writer.artist).await[0]["id"];
+        real.push((EXAMPLE_KEY_ID, newest.as_str().expect("an id").to_owned()));
+    }
+    let replace = |text: &str| real.iter().fold(text.to_owned(), |text, (example, real)| text.replace(example, real));
+    for (_, _, example) in &mut parameters {
+        *example = replace(example);
+    }
+    if body.is_object() {
+        body = serde_json::from_str(&replace(&body.to_string())).expect("JSON");
+    }
+    if body["signature"].is_string() {
+        let message = stack.message_for(&writer.artist, wallet.address()).await;
+        body["signature"] = json!(personal_sign(&wallet, &message));
+        body["message"] = json!(message);
+    }
+    let place = |wanted: &'static str| parameters.iter().filter(move |(place, _, _)| place == wanted);
+    let path = place("path")
+        .fold(operation.path.clone(), |path, (_, name, example)| path.replace(&format!("{{{name}}}"), example));
+    let query: Vec<_> = place("query").map(|(_, name, example)| (name, example)).collect();
+    let mut url: reqwest::Url = format!("{}{path}", stack.map.api).parse().expect("a URL");
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
+    }
+    let method: Method = operation.method.parse().expect("a method");
+    let mut request = stack.http.request(method, url);
+    for scheme in operation.value["security"].as_array().into_iter().flatten().take(1) {
+        request = if scheme.get("token").is_some() {
+            request.bearer_auth(&writer.artist.token)
+        } else {
+            request.header("x-api-key", &writer.key)
+        };
+    }
+    Answer::of(if body.is_object() { request.json(&body) } else { request }).await
+}
+
+#[tokio::test]
+async fn reference_loads_only_the_service_s_own_scripts() {
+    let stack = Stack::connect();
+    let page = Answer::of(stack.get("/docs")).await.expect_success();
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    let policy = page.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src"), "{policy}");
+    assert!(!policy.contains("http") && policy.matches("unsafe").count() == 1, "{policy}");
+    let html = page.body.as_str().expect("a page");
+    for part in html.split("src=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        let script = stack.get(&format!("/{part}")).send().await.expect("the service answers");
+        assert_eq!(script.status(), 200, "{part}");
+        assert_eq!(script.headers()["content-type"], "text/javascript; charset=utf-8", "{part}");
+    }
+    let script = stack.get("/docs/reference.js").send().await.expect("the service answers");
+    assert_eq!(script.headers()["content-encoding"], "gzip");
+    let bytes = script.bytes().await.expect("a body");
+    assert!(bytes.starts_with(&[0x1f, 0x8b]), "it is sent compressed");
+}
+
+#[tokio::test]
+async fn llms_txt_describes_every_endpoint() {
+    let stack = Stack::connect();
+    let answer = Answer::of(stack.get("/llms.txt")).await.expect_success();
+    assert_eq!(answer.header("content-type"), "text/markdown; charset=utf-8");
+    let text = answer.body.as_str().expect("a text");
+    for Operation { method, path, value, .. } in operations(&document()) {
+        assert!(text.contains(&format!("### {method} {path}\n")), "{method} {path} is missing");
+        assert!(text.contains(value["summary"].as_str().expect("a summary")));
+    }
+    for (name, _) in document()["components"]["schemas"]["SalesConfig"]["properties"].as_object().expect("fields") {
+        assert!(text.contains(&format!("`{name}`")), "{name} is missing");
+    }
+}

@@ -1,0 +1,78 @@
+//! Rules for the template that linters don't check.
+
+use std::fs;
+
+use local::paths::Paths;
+use template::Template;
+
+/// Resource types whose name is unique in an account, and the name's property.
+const NAMED: [(&str, &str); 10] = [
+    ("AWS::Serverless::HttpApi", "Name"),
+    ("AWS::DynamoDB::Table", "TableName"),
+    ("AWS::KMS::Alias", "AliasName"),
+    ("AWS::KMS::Key", "Description"),
+    ("AWS::SES::ConfigurationSet", "Name"),
+    ("AWS::Logs::LogGroup", "LogGroupName"),
+    ("AWS::SQS::Queue", "QueueName"),
+    ("AWS::SNS::Topic", "TopicName"),
+    ("AWS::CloudWatch::Alarm", "AlarmName"),
+    ("AWS::CloudWatch::Dashboard", "DashboardName"),
+];
+
+fn template() -> Template {
+    let text = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml");
+    text.parse().expect("a template")
+}
+
+#[test]
+fn every_name_includes_the_stage() {
+    let template = template();
+    let carries = |name: Option<String>| name.is_some_and(|name| name.contains("${Stage}"));
+    for (r#type, property) in NAMED {
+        let mut resources = template.resources(r#type).peekable();
+        assert!(resources.peek().is_some(), "there is no {type}");
+        for resource in resources {
+            let name = resource.properties.get(property).map(|name| format!("{name:?}"));
+            assert!(carries(name), "{}'s {property}", resource.logical_id);
+        }
+    }
+    for function in template.resources("AWS::Serverless::Function") {
+        for schedule in function.events("ScheduleV2") {
+            // SAM's default name is the function's logical id, without the stage.
+            let name = schedule.get("Name").map(|name| format!("{name:?}"));
+            assert!(carries(name), "the schedule of {}", function.logical_id);
+        }
+    }
+}
+
+#[test]
+fn irreplaceable_resources_are_retained() {
+    let template = template();
+    let mut kept = 0;
+    for table in template.resources("AWS::DynamoDB::Table").filter(|table| table.logical_id != "ChainTable") {
+        let (id, properties) = (table.logical_id, table.properties);
+        assert_eq!((table.deletion_policy, table.update_replace_policy), (Some("Retain"), Some("Retain")), "{id}");
+        assert_eq!(properties["DeletionProtectionEnabled"], true, "{id}");
+        assert_eq!(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], true, "{id}");
+        kept += 1;
+    }
+    for key in template.resources("AWS::KMS::Key").filter(|key| key.logical_id != "CodeKey") {
+        let (id, properties) = (key.logical_id, key.properties);
+        // A key that a failed deployment created was never used.
+        let policies = (key.deletion_policy, key.update_replace_policy);
+        assert_eq!(policies, (Some("RetainExceptOnCreate"), Some("Retain")), "{id}");
+        assert_eq!(properties["PendingWindowInDays"], 30, "{id}");
+        kept += 1;
+    }
+    assert_eq!(kept, 2 + 9, "tables, and the keys of tokens and lanes");
+}
+
+#[test]
+fn writing_routes_have_their_own_throttle() {
+    for function in template().resources("AWS::Serverless::Function") {
+        for route in function.events("HttpApi").filter(|route| route.get("Path").is_some()) {
+            let is_throttled = route.get("RouteSettings").is_some();
+            assert!(route["Method"] == "GET" || is_throttled, "{} has no RouteSettings", function.logical_id);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What holds of the sources, the template and the documents themselves; nothing here needs a stack.
+
+mod configuration;
+mod data_model;
+mod deployment;
+mod floors;
