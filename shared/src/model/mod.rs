@@ -25,6 +25,7 @@ mod ranking;
 mod sale;
 mod schema;
 mod text;
+mod transaction;
 mod uri;
 
 pub use address::{Address, CheckedAddress};
@@ -52,4 +53,5 @@ pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
+pub use transaction::{Call, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
 pub use uri::MetadataUri;

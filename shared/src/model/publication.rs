@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 use super::{
     address::Address,
     amount::Share,
@@ -11,7 +13,7 @@ use super::{
 pub const OPEN_EDITION: u64 = u64::MAX;
 
 /// A moment to be created.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewMoment {
     /// Metadata URI.
     pub uri: MetadataUri,

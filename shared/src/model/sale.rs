@@ -1,11 +1,13 @@
 use std::{fmt, str::FromStr};
 
 use alloy::primitives::{U256, uint};
+use serde::{Deserialize, Serialize};
 
 use super::{address::Address, amount::Amount, invalid::Invalid, schema::text_schema, text::serde_as_text};
 
 /// A first-hand sale of a moment. Build one only from values that pass the checks below, which follow the contracts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "strategy", rename_all = "snake_case")]
 pub enum Sale {
     /// In the chain's own currency; at a price of 0 only the protocol's mint fee is due.
     FixedPrice {
@@ -31,7 +33,7 @@ pub enum Sale {
 }
 
 /// Times of a sale, and its limit per address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SaleTerms {
     /// Start, as Unix time in seconds.
     pub start: u64,

@@ -44,8 +44,9 @@ pub use self::{
     table::{Item, PrimaryKey, StoreError, Table},
     timeline::{Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys},
     transactions::{
-        AccountState, Answer, Attempt, CallerState, Claim, ClaimRefusal, DAY, GasLimits, Intent, LaneState, MAX_OPEN,
-        MinedIn, NewTransaction, ReplayKey, ReplayedRequest, Slot, Status, Transaction, Transactions,
+        AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
+        Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Pool, PoolLimit,
+        Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
     },
 };
 pub(crate) use table::backoff;

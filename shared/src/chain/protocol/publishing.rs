@@ -15,7 +15,7 @@ use crate::{
             Erc20Minter, FixedPriceMinter, TimedMinter,
         },
     },
-    model::{MetadataUri, NewMoment, Sale, SaleTerms},
+    model::{Call, MetadataUri, NewMoment, NewTokens, Plan, Sale, SaleTerms},
 };
 
 const ROYALTY_BPS: u32 = 1_000;
@@ -124,6 +124,27 @@ impl Publisher<'_> {
 
     fn recipient(&self, moment: &NewMoment) -> Address {
         self.split.or(moment.payout_recipient.map(Into::into)).unwrap_or(self.account)
+    }
+}
+
+impl Plan {
+    /// The calls; `next_token` is the id that the collection's next token gets, and matters only for [`Plan::Tokens`].
+    pub fn calls(&self, addresses: &ChainAddresses, next_token: U256) -> Vec<Call> {
+        match self {
+            Self::Calls { calls } => calls.clone(),
+            Self::Tokens(tokens) => tokens.calls(addresses, next_token),
+        }
+    }
+}
+
+impl NewTokens {
+    fn calls(&self, addresses: &ChainAddresses, next_token: U256) -> Vec<Call> {
+        let (account, operator, split) = (self.account.into(), self.operator.into(), self.split.map(Into::into));
+        let publisher = Publisher { addresses, account, operator, split };
+        let data = publisher.publish(next_token, &self.collection_name, &self.moments);
+        let mut calls = self.before.clone();
+        calls.push(Call::new(self.collection.into(), &Creator1155::multicallCall { data }));
+        calls
     }
 }
 

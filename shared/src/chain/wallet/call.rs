@@ -3,23 +3,13 @@ use alloy::{
     sol_types::SolCall,
 };
 
+pub use crate::model::Call;
 use crate::chain::contracts::native::MultiSendCallOnly;
 
 /// Contract that runs several calls in one transaction of an account.
 pub const MULTI_SEND_CALL_ONLY: Address = address!("9641d764fc13c8B624c04430C7356C1C7C8102e2");
 
 const CALL: u8 = 0;
-
-/// A call from an account.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// Address that is called.
-    pub target: Address,
-    /// Wei sent with the call, from the account's own balance.
-    pub value: U256,
-    /// Function selector and encoded arguments.
-    pub data: Bytes,
-}
 
 impl Call {
     /// A call without value.

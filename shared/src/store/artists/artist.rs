@@ -12,8 +12,6 @@ pub struct Artist {
     pub artist_id: ArtistId,
     /// The Safe that the service deploys and controls for the artist.
     pub embedded_wallet: Address,
-    /// Operator lane that owns the embedded wallet.
-    pub lane: Address,
 }
 
 /// All artists.

@@ -1,15 +1,28 @@
-//! Transactions of the operator lanes; no nonce exists without one. Rows: docs/data-model.md, Transactions.
+//! Artists' transactions: admission, queue, outcome; and the lanes' batches that carry them to the chain. Rows:
+//! docs/data-model.md, Transactions.
 
+mod account;
+mod admission;
+mod batch;
+mod budget;
 mod caller;
-mod claim;
-mod rows;
-mod settle;
+mod journey;
+mod lane;
+mod lease;
+mod queue;
+mod replay;
+mod transaction;
 
 pub use self::{
-    caller::{CallerState, DAY, Transactions},
-    claim::{Claim, ClaimRefusal, GasLimits, NewTransaction},
-    rows::{
-        AccountState, Answer, Attempt, Intent, LaneState, MAX_OPEN, MinedIn, ReplayKey, ReplayedRequest, Slot, Status,
-        Transaction,
-    },
+    account::AccountState,
+    admission::{Admission, AdmissionRefusal, Admitted, MAX_SERIES, MAX_WAITING, NewTransaction},
+    batch::{Attempt, Batch, BatchStatus, Member, MinedIn, Slot},
+    budget::{Charge, DAY, Pool, PoolLimit},
+    caller::CallerState,
+    journey::Ending,
+    lane::LaneState,
+    lease::{Lease, Standing},
+    queue::Queued,
+    replay::{Replay, ReplayKey},
+    transaction::{BatchReference, Transaction, TransactionPage, Transactions},
 };

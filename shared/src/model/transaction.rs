@@ -1,0 +1,170 @@
+use std::{fmt, str::FromStr};
+
+use alloy::primitives::{self, Bytes, U256};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{
+    address::Address,
+    invalid::Invalid,
+    publication::NewMoment,
+    schema::{format, text_schema},
+};
+
+/// Id of a transaction, given when it is queued: UUID v7, so that later ones sort after earlier ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TransactionId(Uuid);
+
+text_schema!(
+    TransactionId,
+    "Id of a transaction, known before it has a hash.",
+    "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c",
+    format = format("uuid"),
+);
+
+impl TransactionId {
+    /// A new id, of the current time.
+    pub fn new() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl Default for TransactionId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FromStr for TransactionId {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
+    }
+}
+
+impl fmt::Display for TransactionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// Progress of a transaction: always a fact, never an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TransactionStatus {
+    /// Waits to be sent.
+    Queued,
+    /// Signed and sent; a block may include it at any time.
+    Sent,
+    /// In a block, and done.
+    Mined,
+    /// In a block, where the contracts refused it: nothing was done.
+    Reverted,
+    /// Given up before any block: nothing was done, and nothing will be.
+    Failed,
+}
+
+impl TransactionStatus {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Queued, Self::Sent, Self::Mined, Self::Reverted, Self::Failed];
+
+    /// Whether nothing more happens, but for a reorganisation of the chain.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Mined | Self::Reverted | Self::Failed)
+    }
+
+    /// Whether `next` can follow. A reorganisation can turn `mined` and `reverted` into each other.
+    pub fn may_become(self, next: Self) -> bool {
+        match self {
+            Self::Queued | Self::Sent => true,
+            Self::Mined | Self::Reverted => matches!(next, Self::Mined | Self::Reverted),
+            Self::Failed => false,
+        }
+    }
+
+    /// The status in lower case.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Sent => "sent",
+            Self::Mined => "mined",
+            Self::Reverted => "reverted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A call from an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// Address that is called.
+    pub target: primitives::Address,
+    /// Wei sent with the call, from the account's own balance.
+    pub value: U256,
+    /// Function selector and encoded arguments.
+    pub data: Bytes,
+}
+
+/// The calls of a transaction: all or none of them are made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "plan", rename_all = "snake_case")]
+pub enum Plan {
+    /// Known in full.
+    Calls {
+        /// In their order.
+        calls: Vec<Call>,
+    },
+    /// Depends on the collection's next token, which is known only when the transaction is signed.
+    Tokens(NewTokens),
+}
+
+/// Moments to be created in an existing collection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewTokens {
+    /// The collection.
+    pub collection: Address,
+    /// Its name, which names markets of timed sales.
+    pub collection_name: String,
+    /// Gets admin permission, the tokens minted at once and, by default, the proceeds.
+    pub account: Address,
+    /// The artist's embedded wallet.
+    pub operator: Address,
+    /// Split that receives proceeds and royalties.
+    pub split: Option<Address>,
+    /// Calls to make before.
+    pub before: Vec<Call>,
+    /// The moments, in their order.
+    pub moments: Vec<NewMoment>,
+}
+
+/// What a transaction creates, and so what its answer names beside the hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Creation {
+    /// Nothing that the answer names.
+    #[default]
+    Nothing,
+    /// A collection.
+    Collection,
+    /// One moment.
+    Moment,
+    /// Several moments.
+    Moments,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_final_status_changes_only_with_the_chain() {
+        for status in TransactionStatus::ALL.into_iter().filter(|status| status.is_final()) {
+            assert!(!status.may_become(TransactionStatus::Queued));
+            assert!(!status.may_become(TransactionStatus::Sent));
+            assert!(!status.may_become(TransactionStatus::Failed));
+        }
+    }
+}

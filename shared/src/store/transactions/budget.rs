@@ -1,0 +1,105 @@
+//! Budgets of a day, in wei. What a transaction may cost is reserved when it is queued; when it is final, the difference
+//! to what it did cost is given back.
+
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use serde::{Deserialize, Serialize};
+
+use super::transaction::Transactions;
+use crate::{
+    model::ChainId,
+    store::table::{PrimaryKey, StoreError, number},
+};
+
+/// Length of a budget's day (UTC), in seconds.
+pub const DAY: u64 = 24 * 60 * 60;
+
+/// Counters of a pool, so that concurrent transactions don't contend for one row.
+const SHARDS: u8 = 8;
+
+/// Artists who share a daily budget: newcomers, however many, can't use up that of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pool {
+    /// Artists without a history.
+    Newcomers,
+    /// Artists with one.
+    Established,
+}
+
+/// A pool's daily budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolLimit {
+    /// The pool.
+    pub pool: Pool,
+    /// Its budget, in wei.
+    pub wei: u64,
+}
+
+/// A transaction's share of the budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charge {
+    /// Reserved wei; once the transaction is final, what it cost.
+    pub wei: u64,
+    /// Day that it counts for, from the Unix epoch.
+    pub day: u64,
+    /// Pool that it counts for.
+    pub pool: Pool,
+    /// Counter of the pool.
+    pub shard: u8,
+}
+
+impl Pool {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Newcomers => "NEWCOMERS",
+            Self::Established => "ESTABLISHED",
+        }
+    }
+}
+
+/// A pool's counters in a random order.
+pub(super) fn shards() -> impl Iterator<Item = u8> {
+    let first = getrandom::u32().unwrap_or_default() as u8 % SHARDS;
+    (0..SHARDS).map(move |shard| (first + shard) % SHARDS)
+}
+
+impl Transactions {
+    /// Fails its transaction if the counter would pass its part of the limit.
+    pub(super) fn reserve_from_pool(
+        &self,
+        chain: ChainId,
+        charge: &Charge,
+        limit: PoolLimit,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let update = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(pool_key(chain, charge).item()))
+            .update_expression("SET expires_at = :expiry ADD spent :wei")
+            .condition_expression("attribute_not_exists(spent) OR spent <= :rest")
+            .expression_attribute_values(":expiry", number((charge.day + 2) * DAY))
+            .expression_attribute_values(":wei", number(charge.wei))
+            .expression_attribute_values(":rest", number((limit.wei / u64::from(SHARDS)).saturating_sub(charge.wei)));
+        Ok(TransactWriteItem::builder().update(update.build()?).build())
+    }
+
+    /// Changes a pool's counter by `wei`.
+    pub(super) fn correct_pool(
+        &self,
+        chain: ChainId,
+        charge: &Charge,
+        wei: i128,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let update = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(pool_key(chain, charge).item()))
+            .update_expression("SET expires_at = :expiry ADD spent :wei")
+            .expression_attribute_values(":expiry", number((charge.day + 2) * DAY))
+            .expression_attribute_values(":wei", number(wei));
+        Ok(TransactWriteItem::builder().update(update.build()?).build())
+    }
+}
+
+fn pool_key(chain: ChainId, charge: &Charge) -> PrimaryKey {
+    let Charge { day, pool, shard, .. } = charge;
+    PrimaryKey::new(format!("POOL#{chain}#{day}"), format!("{}#{shard}", pool.word()))
+}
