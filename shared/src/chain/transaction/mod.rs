@@ -1,18 +1,16 @@
-//! Writing to a chain: simulation, policy, nonces, signatures, sending, and confirmation.
+//! Writing to a chain: policy, simulation, planning, fees, and the words for what contracts refuse.
 
-mod context;
+mod error;
 mod fees;
+mod packing;
+mod planner;
 mod policy;
-mod prepare;
-mod request;
 mod revert;
-mod sender;
 mod simulate;
 
 pub use self::{
-    policy::{Policy, PolicyError},
-    prepare::Prepared,
-    request::{WriteError, WriteRequest},
-    sender::{Broadcast, CLAIM_LIFETIME, Claimed, Confirmation, Outcome, Signed, TransactionSender, mined_in},
+    error::PlanError,
+    planner::{Planned, Planner},
+    policy::{Policy, PolicyError, collections},
     simulate::{SimulationError, simulate_with_gas},
 };
