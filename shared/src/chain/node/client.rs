@@ -1,5 +1,5 @@
-//! RPC client of a chain. Its nodes are asked in order, one at a time, each with a time-out. An error about the call or
-//! transaction itself ends the search: other nodes would say the same.
+//! RPC client of a chain. Its nodes are asked in order, one at a time, each with a time-out, and never beyond the request's
+//! deadline. An error about the call or transaction itself ends the search: other nodes would say the same.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -17,9 +17,10 @@ use alloy::{
 };
 use url::Url;
 
-use super::fault::NodeFault;
+use super::fault::{NodeFault, halt_in_words};
 use crate::{
     config::{self, ConfigError},
+    deadline,
     model::{ChainId, MarketFees},
 };
 
@@ -32,6 +33,9 @@ pub enum NodeError {
     /// The nodes lack a block.
     #[error("no node has block {0}")]
     MissingBlock(u64),
+    /// The request's time was up before a node answered.
+    #[error("no time left for the nodes")]
+    Deadline,
     /// No node is configured for the chain.
     #[error("RPC_URLS names no node for chain {0}")]
     None(ChainId),
@@ -54,6 +58,16 @@ impl NodeError {
         match self {
             Self::Rpc(RpcError::ErrorResp(payload)) if self.fault() == NodeFault::Reverted => {
                 Some(payload.as_revert_data().unwrap_or_default())
+            }
+            _ => None,
+        }
+    }
+
+    /// Why the EVM stopped the call, in words; `None` for other errors and for reverts, which have their own reason.
+    pub fn halt(&self) -> Option<&'static str> {
+        match self {
+            Self::Rpc(RpcError::ErrorResp(payload)) if payload.as_revert_data().is_none() => {
+                halt_in_words(&payload.message)
             }
             _ => None,
         }
@@ -130,6 +144,10 @@ pub struct Node {
 impl Node {
     const TIMEOUT: Duration = Duration::from_secs(10);
     const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
+    /// Most gas of a call that isn't sent, as of one transaction (EIP-7825): strangers' contracts run in it.
+    const CALL_GAS: u64 = 16_777_216;
+    /// Most gas of a view function.
+    const READ_GAS: u64 = 10_000_000;
 
     /// The nodes of `chain`, each with a time-out of 10 s, for workers. Fails if none is configured. Doesn't connect.
     pub fn new(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
@@ -181,17 +199,31 @@ impl Node {
         block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(0))
     }
 
-    /// Result of a call at the newest block, with some accounts' code or balance replaced.
+    /// Result of a call at the newest block, with some accounts' code or balance replaced. It gets the gas of one transaction
+    /// unless it names less.
     pub async fn call(&self, call: &TransactionRequest, overrides: &StateOverride) -> Result<Bytes, NodeError> {
+        let call = &call.clone().gas_limit(call.gas.unwrap_or(Self::CALL_GAS));
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
     }
 
-    /// Result of a view function at the newest block; `None` if it reverts or the contract isn't of that kind.
+    /// The same on top of an older block.
+    pub async fn call_at(
+        &self,
+        block: u64,
+        call: &TransactionRequest,
+        overrides: &StateOverride,
+    ) -> Result<Bytes, NodeError> {
+        let at = BlockId::number(block);
+        self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).block(at).await }).await
+    }
+
+    /// Result of a view function at the newest block; `None` if it reverts, uses more than 10 million gas, or the contract
+    /// isn't of that kind.
     pub async fn read<C: SolCall>(&self, contract: Address, function: &C) -> Result<Option<C::Return>, NodeError> {
         let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
-        match self.call(&call, &StateOverride::default()).await {
+        match self.call(&call.gas_limit(Self::READ_GAS), &StateOverride::default()).await {
             Ok(answer) => Ok(C::abi_decode_returns(&answer).ok()),
-            Err(error) if error.fault() == NodeFault::Reverted => Ok(None),
+            Err(error) if error.fault() == NodeFault::Reverted || error.halt().is_some() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -201,6 +233,23 @@ impl Node {
         let payload = &SimulatePayload::default().extend(SimBlock::default().extend_calls(calls));
         let blocks = self.ask(|node| async move { node.simulate(payload).await }).await?;
         Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
+    }
+
+    /// Results of the calls of consecutive blocks on top of an older one (`eth_simulateV1`).
+    pub async fn simulate_on(&self, block: u64, blocks: Vec<SimBlock>) -> Result<Vec<SimCallResult>, NodeError> {
+        let payload = &SimulatePayload { block_state_calls: blocks, ..SimulatePayload::default() };
+        let at = BlockId::number(block);
+        let blocks = self.ask(|node| async move { node.simulate(payload).block_id(at).await }).await?;
+        Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
+    }
+
+    /// Gas that a transaction needs, with some accounts' code or balance replaced; an error if it reverts.
+    pub async fn estimate_gas_with(
+        &self,
+        transaction: &TransactionRequest,
+        overrides: &StateOverride,
+    ) -> Result<u64, NodeError> {
+        self.ask(|node| async move { node.estimate_gas(transaction.clone()).overrides(overrides.clone()).await }).await
     }
 
     /// Gas that a transaction needs; an error if it reverts.
@@ -299,7 +348,7 @@ impl Node {
     {
         let mut last = RpcError::local_usage_str("a chain without nodes");
         for (index, node) in self.providers.iter().enumerate() {
-            match question(node.clone()).await {
+            match deadline::before(question(node.clone())).await.ok_or(NodeError::Deadline)? {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
                     let error = without_url(error);

@@ -4,10 +4,11 @@
 use alloy::primitives::U256;
 
 use super::{
+    cap::gas_cap,
     error::PlanError,
     packing::{Load, MAX_TRANSACTION_BYTES, Operation},
     policy::Policy,
-    simulate::{cap, simulate, simulate_wealthy},
+    simulate::{simulate, simulate_wealthy},
 };
 use crate::{
     chain::{
@@ -81,7 +82,7 @@ impl Planner {
         self.policy.admit_calls(&self.chain, wallet.address(), &calls)?;
         let (simulated, gas, market, l1_fee, is_deployed) = tokio::join!(
             simulate(&self.node, wallet.address(), &calls),
-            cap(&self.node, wallet.address(), &calls),
+            gas_cap(&self.node, wallet.address(), &calls),
             self.node.market_fees(),
             self.l1_fee(bytes),
             self.is_deployed(&wallet, caller),
