@@ -52,7 +52,7 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     }
     let is_public = method == "get" && !has_credential;
     let Some(responses) = operation["responses"].as_object_mut() else { return };
-    for response in responses.values_mut() {
+    for (status, response) in responses.iter_mut() {
         let links = response.get_mut("links").and_then(Value::as_object_mut);
         for link in links.into_iter().flat_map(|links| links.values_mut()) {
             link["operationId"] = json!(camel_case(link["operationId"].as_str().unwrap_or_default()));
@@ -64,6 +64,11 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
         }
         if effect == Effect::Write {
             add("idempotent-replayed", "IdempotentReplayed");
+            add("transaction-id", "TransactionId");
+            if status == "202" {
+                add("location", "Location");
+                add("retry-after", "RetryAfter");
+            }
         }
         if is_limited {
             add("ratelimit", "RateLimit");
@@ -72,6 +77,10 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     }
     if is_public {
         responses.insert("304".to_owned(), json!({"$ref": "#/components/responses/NotModified"}));
+    }
+    if effect == Effect::Write {
+        let accepted = json!({"$ref": "#/components/responses/Accepted"});
+        responses.entry("202").or_insert(accepted);
     }
     for status in errors {
         if let Some(name) = error_name(status) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use shared::{
+    api::transact::PendingTransaction,
     http::ErrorBody,
     model::{CaipContract, CaipNetwork, ContentType, PageLimit, PageNumber},
 };
@@ -39,18 +40,21 @@ an e-mailed code to get a token, and with the token make the API keys that creat
 path. Every answer carries `x-request-id`: quote it when you ask for help.
 
 **Writes** are transactions of the artist's embedded wallet, with gas paid by the service. They are simulated before \
-they are sent. With an `Idempotency-Key`, retries within 24 hours don't repeat the write.
+they are queued, and 200 means that the transaction is mined and did what was asked. What isn't mined within 20 seconds \
+is 202: `GET /transactions/{id}` has the outcome, with the id that every answer carries as `Transaction-Id`. With an \
+`Idempotency-Key`, retries don't repeat the write; they are answered with what is true then.
 
 **Amounts** are whole numbers in a currency's smallest unit, as decimal digits. **Addresses** are answered in lower case. \
 **Unknown parameters** are ignored.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 8] = [
+const TAGS: [(&str, &str); 9] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
     ("Collections", "Contracts that hold moments."),
     ("Moments", "Create, sell, collect and change moments."),
+    ("Transactions", "What became of an artist's writes."),
     ("Comments", "Comments of collectors and admins."),
     ("Activity", "Timelines, collectors, payments, notifications."),
     ("Service", "The service's own pages and documents."),
@@ -78,15 +82,15 @@ fn idempotency_key() -> Value {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "Makes retries safe: within 24 hours they get the first answer, and nothing is done twice. Scoped to \
-                        the artist.",
+        "description": "Makes retries safe: nothing is done twice, and a retry is answered with what became of the first \
+                        request. Kept for a week at least. Scoped to the artist.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     })
 }
 
 const LIMIT_POLICY: &str = "The limit on such requests, if any: `\"name\";q=most;w=seconds`. The unit is requests unless `qu` \
-    says otherwise: `gas` paid by the service for an artist on a chain and day (UTC), or `names`, held usernames that the \
-    artist gave up.";
+    says otherwise: `gwei`, fees paid by the service for an artist on a chain and day (UTC), or `names`, held usernames that \
+    the artist gave up.";
 
 fn headers() -> Value {
     let header = |is_required: bool, description: &str, schema: Value| json!({"description": description, "required": is_required, "schema": schema});
@@ -101,6 +105,8 @@ fn headers() -> Value {
             "`true` when this is the answer to an earlier request with the same `Idempotency-Key`.",
             json!({"type": "string", "const": "true"}),
         ),
+        "TransactionId": header(false, "Ids of the request's transactions, separated by commas.", text()),
+        "Location": header(true, "Where the outcome is.", text()),
         "ETag": header(false, "The version of the answer, for `If-None-Match`.", text()),
         "WwwAuthenticate": header(true, "The required credential.", text()),
     })
@@ -136,6 +142,7 @@ fn responses() -> Map<String, Value> {
         let mut add = |name: &str, component: &str| headers[name] = header_ref(component);
         match status {
             401 => add("www-authenticate", "WwwAuthenticate"),
+            422 => add("transaction-id", "TransactionId"),
             429 | 502 | 503 => add("retry-after", "RetryAfter"),
             _ => {}
         }
@@ -150,8 +157,26 @@ fn responses() -> Map<String, Value> {
     let mut responses: Map<_, _> = ERRORS.into_iter().map(response).collect();
     let headers = json!({"x-request-id": header_ref("RequestId"), "etag": header_ref("ETag")});
     let not_modified = "The answer hasn't changed since `If-None-Match`.";
+    responses.insert("Accepted".to_owned(), accepted());
     responses.insert("NotModified".to_owned(), json!({"description": not_modified, "headers": headers}));
     responses
+}
+
+/// The answer of every write whose transaction isn't mined yet.
+fn accepted() -> Value {
+    json!({
+        "description": "The transaction isn't mined yet.",
+        "headers": {
+            "x-request-id": header_ref("RequestId"),
+            "transaction-id": header_ref("TransactionId"),
+            "location": header_ref("Location"),
+            "retry-after": header_ref("RetryAfter"),
+            "idempotent-replayed": header_ref("IdempotentReplayed"),
+            "ratelimit": header_ref("RateLimit"),
+            "ratelimit-policy": header_ref("RateLimitPolicy"),
+        },
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/PendingTransaction"}}},
+    })
 }
 
 pub(crate) fn header_ref(component: &str) -> Value {
@@ -167,7 +192,9 @@ fn schemas() -> Value {
         ("ContentType".to_owned(), ContentType::schema()),
         ("PageLimit".to_owned(), PageLimit::schema()),
         ("PageNumber".to_owned(), PageNumber::schema()),
+        ("PendingTransaction".to_owned(), PendingTransaction::schema()),
     ];
     ErrorBody::schemas(&mut schemas);
+    PendingTransaction::schemas(&mut schemas);
     schemas.into_iter().map(|(name, schema)| (name, json!(schema))).collect()
 }

@@ -1,6 +1,6 @@
 use shared::api::{
     publish::{CreateCollectionRequest, CreatedCollection},
-    transact::{SentTransaction, WriteResponse},
+    transact::WriteResponse,
 };
 
 /// Create a collection
@@ -15,11 +15,7 @@ use shared::api::{
         "name": "Weather diary",
         "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
     })),
-    responses(
-        (status = 200, description = "The collection.", body = inline(WriteResponse<CreatedCollection>)),
-        (status = 202, description = "Its transaction isn't mined yet: repeat the request with the same \
-            `Idempotency-Key` for the outcome.", body = SentTransaction),
-    ),
+    responses((status = 200, description = "The collection.", body = inline(WriteResponse<CreatedCollection>))),
 )]
 fn create_collection() {}
 

@@ -1,4 +1,4 @@
-//! `POST /collections`: creates a collection. 202 with the hash alone while its transaction isn't mined.
+//! `POST /collections`: creates a collection.
 
 #[cfg(test)]
 mod description;

@@ -1,6 +1,6 @@
 use shared::api::{
     publish::{CreateMomentRequest, CreatedMoment},
-    transact::{SentTransaction, WriteResponse},
+    transact::WriteResponse,
 };
 
 /// Create a moment
@@ -26,11 +26,7 @@ use shared::api::{
             },
         },
     })),
-    responses(
-        (status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>)),
-        (status = 202, description = "Its transaction isn't mined yet: repeat the request with the same \
-            `Idempotency-Key` for the outcome.", body = SentTransaction),
-    ),
+    responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),
 )]
 fn create_moment() {}
 

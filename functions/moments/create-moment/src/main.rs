@@ -1,5 +1,4 @@
-//! `POST /moment/create`: creates a moment in an existing or a new collection. 202 with the hash alone while its
-//! transaction isn't mined.
+//! `POST /moment/create`: creates a moment in an existing or a new collection.
 
 #[cfg(test)]
 mod description;

@@ -1,6 +1,6 @@
 use shared::api::{
     publish::{CreateMomentsRequest, CreatedMoments},
-    transact::{SentTransaction, WriteResponse},
+    transact::WriteResponse,
 };
 
 /// Create up to 50 moments
@@ -34,11 +34,7 @@ use shared::api::{
             },
         ],
     })),
-    responses(
-        (status = 200, description = "The moments.", body = inline(WriteResponse<CreatedMoments>)),
-        (status = 202, description = "Their transaction isn't mined yet: repeat the request with the same \
-            `Idempotency-Key` for the outcome.", body = SentTransaction),
-    ),
+    responses((status = 200, description = "The moments.", body = inline(WriteResponse<CreatedMoments>))),
 )]
 fn create_moments() {}
 

@@ -1,5 +1,4 @@
-//! `POST /moment/create-batch`: creates up to 50 moments in one collection and one transaction. 202 with the hash alone
-//! while it isn't mined.
+//! `POST /moment/create-batch`: creates up to 50 moments in one collection and one transaction.
 
 #[cfg(test)]
 mod description;

@@ -1,4 +1,4 @@
-use shared::api::transact::WritesResponse;
+use shared::api::transact::{WritesInProgressResponse, WritesResponse};
 
 use super::MigrateMomentsRequest;
 
@@ -12,7 +12,10 @@ use super::MigrateMomentsRequest;
     tag = "Moments",
     security(("apiKey" = [])),
     request_body(content = Option<MigrateMomentsRequest>, example = json!({"chainId": 8453})),
-    responses((status = 200, description = "The transactions.", body = WritesResponse)),
+    responses(
+        (status = 200, description = "The transactions.", body = WritesResponse),
+        (status = 202, description = "Not all of them are mined yet.", body = WritesInProgressResponse),
+    ),
 )]
 fn migrate_moments() {}
 

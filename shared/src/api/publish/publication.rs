@@ -1,7 +1,5 @@
 //! The plan that a request to publish comes to.
 
-use alloy::primitives::Address;
-
 use super::request::{CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, Splits};
 use crate::{
     api::transact::WriteSession,
