@@ -244,6 +244,15 @@ impl Node {
         self.ask(|node| async move { node.get_transaction_receipt(hash).await }).await
     }
 
+    /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, by one node.
+    pub async fn buried_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
+        self.ask(|node| async move {
+            let block = node.get_block_number().await?.saturating_sub(confirmations);
+            node.get_transaction_count(sender).block_id(BlockId::number(block)).await
+        })
+        .await
+    }
+
     /// State of a sender's nonce, given the hashes of all transactions that we signed for it. The nonce is read before
     /// the receipts and from the same node: a used nonce without a receipt was used by another program.
     pub async fn nonce_facts(
