@@ -6,7 +6,7 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use shared::chain::{
-    contracts::native::{Safe, SafeProxyFactory},
+    contracts::safe::{Safe, SafeProxyFactory},
     wallet::{FALLBACK_HANDLER, PROXY_FACTORY, SINGLETON},
 };
 

@@ -240,7 +240,7 @@ impl<'a> Deployment<'a> {
 mod tests {
     use shared::chain::{
         Chains,
-        contracts::native::{Safe, SafeProxyFactory},
+        contracts::safe::{Safe, SafeProxyFactory},
         wallet::EmbeddedWallet,
     };
 

@@ -349,46 +349,6 @@ sol! {
         function isValidSignature(bytes32 hash, bytes memory signature) external view returns (bytes4 magicValue);
     }
 
-    #[sol(rpc)]
-    interface Safe {
-        function setup(
-            address[] calldata _owners,
-            uint256 _threshold,
-            address to,
-            bytes calldata data,
-            address fallbackHandler,
-            address paymentToken,
-            uint256 payment,
-            address payable paymentReceiver
-        ) external;
-        function execTransaction(
-            address to,
-            uint256 value,
-            bytes calldata data,
-            uint8 operation,
-            uint256 safeTxGas,
-            uint256 baseGas,
-            uint256 gasPrice,
-            address gasToken,
-            address payable refundReceiver,
-            bytes memory signatures
-        ) external payable returns (bool success);
-        function getOwners() external view returns (address[] memory);
-    }
-
-    #[sol(rpc)]
-    interface SafeProxyFactory {
-        function createProxyWithNonce(address _singleton, bytes memory initializer, uint256 saltNonce)
-            external
-            returns (address proxy);
-        function proxyCreationCode() external pure returns (bytes memory);
-    }
-
-    /// Runs several calls, as the account that delegates to it or, when called, as itself.
-    interface MultiSendCallOnly {
-        function multiSend(bytes memory transactions) external payable;
-    }
-
     /// Errors of the contracts above that artists can run into.
     interface ContractErrors {
         // Collections: https://github.com/ourzora/zora-protocol/tree/main/legacy/1155-contracts/src/interfaces

@@ -17,7 +17,7 @@ use alloy::{
 };
 use url::Url;
 
-use super::fault::NodeFault;
+use super::fault::{NodeFault, halt_in_words};
 use crate::{
     config::{self, ConfigError},
     model::{ChainId, MarketFees},
@@ -54,6 +54,16 @@ impl NodeError {
         match self {
             Self::Rpc(RpcError::ErrorResp(payload)) if self.fault() == NodeFault::Reverted => {
                 Some(payload.as_revert_data().unwrap_or_default())
+            }
+            _ => None,
+        }
+    }
+
+    /// Why the EVM stopped the call, in words; `None` for other errors and for reverts, which have their own reason.
+    pub fn halt(&self) -> Option<&'static str> {
+        match self {
+            Self::Rpc(RpcError::ErrorResp(payload)) if payload.as_revert_data().is_none() => {
+                halt_in_words(&payload.message)
             }
             _ => None,
         }
@@ -186,6 +196,17 @@ impl Node {
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
     }
 
+    /// The same on top of an older block.
+    pub async fn call_at(
+        &self,
+        block: u64,
+        call: &TransactionRequest,
+        overrides: &StateOverride,
+    ) -> Result<Bytes, NodeError> {
+        let at = BlockId::number(block);
+        self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).block(at).await }).await
+    }
+
     /// Result of a view function at the newest block; `None` if it reverts or the contract isn't of that kind.
     pub async fn read<C: SolCall>(&self, contract: Address, function: &C) -> Result<Option<C::Return>, NodeError> {
         let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
@@ -201,6 +222,23 @@ impl Node {
         let payload = &SimulatePayload::default().extend(SimBlock::default().extend_calls(calls));
         let blocks = self.ask(|node| async move { node.simulate(payload).await }).await?;
         Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
+    }
+
+    /// Results of the calls of consecutive blocks on top of an older one (`eth_simulateV1`).
+    pub async fn simulate_on(&self, block: u64, blocks: Vec<SimBlock>) -> Result<Vec<SimCallResult>, NodeError> {
+        let payload = &SimulatePayload { block_state_calls: blocks, ..SimulatePayload::default() };
+        let at = BlockId::number(block);
+        let blocks = self.ask(|node| async move { node.simulate(payload).block_id(at).await }).await?;
+        Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
+    }
+
+    /// Gas that a transaction needs, with some accounts' code or balance replaced; an error if it reverts.
+    pub async fn estimate_gas_with(
+        &self,
+        transaction: &TransactionRequest,
+        overrides: &StateOverride,
+    ) -> Result<u64, NodeError> {
+        self.ask(|node| async move { node.estimate_gas(transaction.clone()).overrides(overrides.clone()).await }).await
     }
 
     /// Gas that a transaction needs; an error if it reverts.

@@ -103,6 +103,22 @@ const WORDINGS: &[(&str, NodeFault)] = &[
     ("insufficientfunds", InsufficientFunds),
     ("upfront cost exceeds account balance", InsufficientFunds),
     ("exceeds allowance", InsufficientFunds),
+    ("out of gas", Reverted),
+    ("outofgas", Reverted),
+    ("invalid opcode", Reverted),
+    ("invalidfeopcode", Reverted),
+    ("opcodenotfound", Reverted),
+    ("badinstruction", Reverted),
+    ("invalid jump", Reverted),
+    ("invalidjump", Reverted),
+    ("stack underflow", Reverted),
+    ("stackunderflow", Reverted),
+    ("stack limit reached", Reverted),
+    ("stackoverflow", Reverted),
+    ("write protection", Reverted),
+    ("statechangeduringstaticcall", Reverted),
+    ("return data out of bounds", Reverted),
+    ("outofoffset", Reverted),
     ("underpriced", FeeTooLow),
     ("fee too low", FeeTooLow),
     ("feetoolow", FeeTooLow),
@@ -130,6 +146,28 @@ const WORDINGS: &[(&str, NodeFault)] = &[
     ("connection", NoAnswer),
     ("error sending request", NoAnswer),
 ];
+
+/// Words for calls that the EVM stops and that so give no reason of their own; by parts of messages as above.
+const HALTS: &[(&str, &str)] = &[
+    ("out of gas", "The call ran out of gas"),
+    ("outofgas", "The call ran out of gas"),
+    ("invalid opcode", "The contract ran into an invalid instruction"),
+    ("invalidfeopcode", "The contract ran into an invalid instruction"),
+    ("opcodenotfound", "The contract ran into an invalid instruction"),
+    ("badinstruction", "The contract ran into an invalid instruction"),
+    ("write protection", "The contract changed something where it may only read"),
+    ("statechangeduringstaticcall", "The contract changed something where it may only read"),
+];
+
+/// Why the EVM stopped a call, by a node's message, in a sentence without a full stop.
+pub fn halt_in_words(message: &str) -> Option<&'static str> {
+    let message = message.to_lowercase();
+    let halt = HALTS.iter().find(|(part, _)| message.contains(part)).map(|(_, words)| *words);
+    halt.or_else(|| {
+        let is_halted = NodeFault::from_message(&message) == Reverted && !message.contains("execution reverted");
+        is_halted.then_some("The contract's code failed")
+    })
+}
 
 impl NodeFault {
     /// Classifies an error of the RPC client.
@@ -188,7 +226,14 @@ mod tests {
             ("geth", "txpool is full", Busy),
             ("geth", "account limit exceeded: pooled 64", Busy),
             ("geth", "execution reverted: Ownable: caller is not the owner", Reverted),
+            ("geth", "out of gas", Reverted),
+            ("geth", "invalid opcode: INVALID", Reverted),
+            ("geth", "stack limit reached 1024 (1023)", Reverted),
+            ("geth", "invalid jump destination", Reverted),
+            ("geth", "write protection", Reverted),
             ("reth", "nonce too low: next nonce 7, tx nonce 5", NonceTooLow),
+            ("reth", "out of gas: gas exhausted: 150000", Reverted),
+            ("reth", "EVM error: InvalidFEOpcode", Reverted),
             ("reth", "insufficient funds for gas * price + value: have 0 want 42", InsufficientFunds),
             ("reth", "gas required exceeds allowance (21000)", InsufficientFunds),
             ("reth", "transaction priority fee below minimum required priority fee 1000000", FeeTooLow),
@@ -253,6 +298,12 @@ mod tests {
             ("anvil", "max fee per gas less than block base fee", FeeTooLow),
             ("anvil", "intrinsic gas too high -- 30000000", Refused),
             ("anvil", "Failed to decode signed transaction", Refused),
+            ("anvil", "EVM error OutOfGas", Reverted),
+            ("anvil", "EVM error InvalidFEOpcode", Reverted),
+            ("anvil", "Out of gas: gas required exceeds allowance: 21000", InsufficientFunds),
+            ("nethermind", "BadInstruction", Reverted),
+            ("besu", "Out of gas", Reverted),
+            ("besu", "Invalid opcode: 0xfe", Reverted),
             ("anvil", "execution reverted: Some(0x82b42900)", Reverted),
             ("a gateway", "daily request count limit exceeded, request rate limited", Busy),
             ("a gateway", "Too Many Requests", Busy),
@@ -263,6 +314,22 @@ mod tests {
             ("none", "the moon is full", Unknown),
         ] {
             assert_eq!(NodeFault::from_message(message), fault, "{node}: {message}");
+        }
+    }
+
+    #[test]
+    fn halts_are_told_in_words() {
+        for (message, words) in [
+            ("out of gas", Some("The call ran out of gas")),
+            ("EVM error OutOfGas", Some("The call ran out of gas")),
+            ("invalid opcode: INVALID", Some("The contract ran into an invalid instruction")),
+            ("EVM error InvalidFEOpcode", Some("The contract ran into an invalid instruction")),
+            ("invalid jump destination", Some("The contract's code failed")),
+            ("execution reverted: no", None),
+            ("nonce too low", None),
+            ("Out of gas: gas required exceeds allowance: 21000", Some("The call ran out of gas")),
+        ] {
+            assert_eq!(halt_in_words(message), words, "{message}");
         }
     }
 }

@@ -5,5 +5,5 @@ mod fault;
 
 pub use self::{
     client::{BlockFacts, Node, NodeError, NodeUrls, NonceFacts, SendError},
-    fault::NodeFault,
+    fault::{NodeFault, halt_in_words},
 };

@@ -66,23 +66,40 @@ async fn try_calls(
     calls: &[Call],
     balance: Option<U256>,
 ) -> Result<(), SimulationError> {
-    let batch = Call { target: account, value: U256::ZERO, data: packed(calls) };
-    let (call, code) = match calls {
-        [call] => (call, None),
-        _ => (&batch, Some(stand_in())),
-    };
-    let overrides = match (&code, balance) {
-        (None, None) => StateOverride::default(),
-        _ => StateOverride::from_iter([(account, AccountOverride { code, balance, ..Default::default() })]),
-    };
-    match node.call(&request(account, call), &overrides).await {
-        Ok(_) => Ok(()),
-        Err(error) => Err(match (error.revert_data(), error.fault()) {
-            (Some(data), _) => refusal(&data),
-            (None, NodeFault::InsufficientFunds) => SimulationError::CannotPay,
-            _ => error.into(),
-        }),
+    let (call, mut overrides) = attempt(account, calls);
+    if balance.is_some() {
+        overrides.entry(account).or_default().balance = balance;
     }
+    node.call(&call, &overrides).await.map(drop).map_err(SimulationError::of)
+}
+
+impl SimulationError {
+    /// The reason why a node couldn't make an account's calls.
+    pub(super) fn of(error: NodeError) -> Self {
+        match (error.halt(), error.revert_data(), error.fault()) {
+            (Some(words), ..) => Self::Reverts(words.to_owned()),
+            (None, Some(data), _) => refusal(&data),
+            (None, None, NodeFault::InsufficientFunds) => Self::CannotPay,
+            _ => error.into(),
+        }
+    }
+}
+
+/// The calls as one call from the account, and what the account's code must be for it.
+pub(super) fn attempt(account: Address, calls: &[Call]) -> (TransactionRequest, StateOverride) {
+    match calls {
+        [call] => (request(account, call), StateOverride::default()),
+        _ => {
+            let batch = Call { target: account, value: U256::ZERO, data: packed(calls) };
+            (request(account, &batch), with_stand_in(account))
+        }
+    }
+}
+
+/// The account with [`stand_in`] for its code, deployed or not.
+pub(super) fn with_stand_in(account: Address) -> StateOverride {
+    let stand_in = AccountOverride { code: Some(stand_in()), ..AccountOverride::default() };
+    StateOverride::from_iter([(account, stand_in)])
 }
 
 fn request(account: Address, call: &Call) -> TransactionRequest {

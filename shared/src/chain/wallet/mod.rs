@@ -1,14 +1,23 @@
-//! Artists' accounts (Safe), the operator lanes that own them, and contract signatures.
+//! Accounts (Safe): artists' accounts, the operator Safe that owns them, the lanes that own the operator Safe; and
+//! contract signatures.
 
 mod call;
 pub mod erc1271;
+mod execution;
+mod former;
 mod lanes;
+mod operator;
+mod proxy;
 mod safe;
 mod signer;
 
+pub(crate) use self::call::{PACKED_HEAD, combined};
 pub use self::{
-    call::{Call, MULTI_SEND_CALL_ONLY, batch},
+    call::{Call, CallKind, MULTI_SEND_CALL_ONLY, batch, unbatch},
+    execution::{approved_by_sender, capped_execution, execution},
     lanes::Lanes,
-    safe::{EmbeddedWallet, FALLBACK_HANDLER, PROXY_FACTORY, SINGLETON},
+    operator::OperatorAccount,
+    proxy::{FALLBACK_HANDLER, OPERATOR_SINGLETON, PROXY_FACTORY, SINGLETON},
+    safe::EmbeddedWallet,
     signer::{LaneSigner, LaneSigners, SignerError},
 };

@@ -1,0 +1,41 @@
+use alloy::primitives::Address;
+
+use super::{
+    packing::tokens,
+    simulate::{SimulationError, attempt, with_stand_in},
+};
+use crate::chain::{node::Node, wallet::Call};
+
+/// The most gas that an account's calls should get: what they use now, and a margin. One RPC call. The account may be
+/// deployed or not.
+///
+/// The margin is a fifth and 20,000. Until the calls are made, somebody else's can make one storage slot cost 17,100
+/// more (one to be set rather than changed), and a callback to the account runs through its proxy, which the estimate
+/// leaves out. What isn't used isn't paid for: a margin takes room in a transaction, too small a cap makes a write fail.
+pub async fn gas_cap(node: &Node, account: Address, calls: &[Call]) -> Result<u64, SimulationError> {
+    let (request, _) = attempt(account, calls);
+    let data = request.input.input().cloned().unwrap_or_default();
+    let estimate = node.estimate_gas_with(&request, &with_stand_in(account)).await.map_err(SimulationError::of)?;
+    Ok(with_margin(estimate.saturating_sub(intrinsic(&data))))
+}
+
+/// Gas of a transaction with this call data before the call itself starts.
+pub(super) fn intrinsic(data: &[u8]) -> u64 {
+    21_000 + 4 * tokens(data)
+}
+
+fn with_margin(gas: u64) -> u64 {
+    gas.saturating_add(gas / 5).saturating_add(20_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cap_of_a_sale_is_as_in_the_design() {
+        assert_eq!(with_margin(60_000), 92_000);
+        assert_eq!(with_margin(u64::MAX), u64::MAX);
+        assert_eq!(intrinsic(&[0, 1, 2]), 21_036);
+    }
+}

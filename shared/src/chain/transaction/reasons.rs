@@ -1,0 +1,147 @@
+//! Why an operation failed: its account's event doesn't say.
+
+use alloy::{
+    primitives::Address,
+    rpc::types::{
+        TransactionRequest,
+        simulate::{SimBlock, SimCallResult},
+        state::StateOverride,
+    },
+};
+
+use super::{
+    cap::intrinsic,
+    packing::{Operation, Packed, pack, tokens},
+    revert,
+    simulate::{SimulationError, attempt},
+};
+use crate::chain::{
+    node::{Node, NodeError, halt_in_words},
+    wallet::{CallKind, unbatch},
+};
+
+/// Why the operation at `index` failed, in a sentence without a full stop; `block` is the block that has the
+/// transaction, `gas` what the call used. Up to two RPC calls.
+///
+/// The calls are made again on the block before, after the transaction's earlier operations (`eth_simulateV1`), or
+/// without those where the node lacks the method. That isn't traced (`debug_traceTransaction`): a trace repeats each
+/// call's input, which costs a hostile contract next to nothing and would be gigabytes.
+pub async fn failure_reason(
+    node: &Node,
+    operator_safe: Address,
+    lane: Address,
+    operations: &[Operation],
+    index: usize,
+    (block, gas): (u64, u64),
+) -> Result<String, NodeError> {
+    let Some((operation, parent)) = operations.get(index).zip(block.checked_sub(1)) else { return Ok(unknown()) };
+    let Some((call, overrides)) = again(operation) else { return Ok(unknown()) };
+    let before = pack(operator_safe, lane, &operations[..index]);
+    let blocks = vec![
+        SimBlock::default().call(request(lane, &before)),
+        SimBlock::default().with_state_overrides(overrides.clone()).call(call.clone()),
+    ];
+    let reason = match node.simulate_on(parent, blocks).await {
+        Ok(results) if results.len() == 2 => results.last().and_then(told_by_result),
+        // Nodes without the method answer in different ways.
+        _ => match node.call_at(parent, &call, &overrides).await.map_err(SimulationError::of) {
+            Ok(_) => None,
+            Err(SimulationError::Node(error)) => return Err(error),
+            Err(error) => Some(error.to_string()),
+        },
+    };
+    Ok(reason.unwrap_or_else(|| told_by_gas(operation.gas, gas)))
+}
+
+/// Why the whole transaction would revert; `None` if it wouldn't. One RPC call.
+///
+/// A single operation of an account that the operator doesn't own makes all revert.
+pub async fn refusal(node: &Node, lane: Address, packed: &Packed) -> Result<Option<String>, NodeError> {
+    match node.call(&request(lane, packed), &StateOverride::default()).await.map_err(SimulationError::of) {
+        Ok(_) => Ok(None),
+        Err(SimulationError::Node(error)) => Err(error),
+        Err(error) => Ok(Some(error.to_string())),
+    }
+}
+
+fn request(lane: Address, packed: &Packed) -> TransactionRequest {
+    let call = TransactionRequest::default().from(lane).to(packed.to).input(packed.data.clone().into());
+    call.gas_limit(packed.gas_limit)
+}
+
+/// The operation's call from the account itself, with the gas that it had.
+fn again(operation: &Operation) -> Option<(TransactionRequest, StateOverride)> {
+    let calls = match operation.kind {
+        CallKind::Call => vec![operation.call.clone()],
+        CallKind::DelegateCall => unbatch(&operation.call.data)?,
+    };
+    let (call, overrides) = attempt(operation.account, &calls);
+    let data = call.input.input().cloned().unwrap_or_default();
+    let least = 21_000 + 10 * tokens(&data);
+    let gas = operation.gas.saturating_add(intrinsic(&data)).max(least);
+    Some((call.gas_limit(gas), overrides))
+}
+
+fn told_by_result(result: &SimCallResult) -> Option<String> {
+    if result.status {
+        return None;
+    }
+    let halt = result.error.as_ref().and_then(|error| halt_in_words(&error.message));
+    Some(match halt {
+        Some(words) if result.return_data.is_empty() => words.to_owned(),
+        _ => revert::explain(&result.return_data),
+    })
+}
+
+/// What is left to say when the failure doesn't happen again.
+fn told_by_gas(cap: u64, used: u64) -> String {
+    if used >= cap - cap / 32 { "The call used up its gas".to_owned() } else { unknown() }
+}
+
+fn unknown() -> String {
+    "The call failed on the chain".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy::{
+        primitives::Bytes,
+        rpc::types::simulate::SimulateError,
+        sol_types::{Revert, SolError},
+    };
+
+    use super::*;
+
+    fn result(message: &str, data: Bytes) -> SimCallResult {
+        let error = SimulateError { code: -32_015, message: message.to_owned(), data: None };
+        SimCallResult {
+            return_data: data,
+            logs: Vec::new(),
+            gas_used: 0,
+            max_used_gas: None,
+            status: message.is_empty(),
+            error: Some(error),
+        }
+    }
+
+    #[test]
+    fn results_of_simulations_are_told_in_words() {
+        let no = Bytes::from(Revert { reason: "no".to_owned() }.abi_encode());
+        for (message, data, words) in [
+            ("", Bytes::new(), None),
+            ("execution reverted", no, Some("The contract refuses: no")),
+            ("execution reverted", Bytes::new(), Some("The contract refuses without a reason")),
+            ("out of gas", Bytes::new(), Some("The call ran out of gas")),
+            ("invalid opcode: INVALID", Bytes::new(), Some("The contract ran into an invalid instruction")),
+        ] {
+            assert_eq!(told_by_result(&result(message, data)).as_deref(), words, "{message}");
+        }
+    }
+
+    #[test]
+    fn used_up_gas_is_told_apart_from_an_unknown_reason() {
+        assert_eq!(told_by_gas(150_000, 149_000), "The call used up its gas");
+        assert_eq!(told_by_gas(150_000, 100_000), unknown());
+        assert_eq!(told_by_gas(0, 0), "The call used up its gas");
+    }
+}
