@@ -45,8 +45,8 @@ pub use self::{
     timeline::{Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys},
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
-        Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Pool, PoolLimit,
-        Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
+        Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Pool,
+        PoolLimit, Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
     },
 };
 pub(crate) use table::backoff;

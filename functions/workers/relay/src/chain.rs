@@ -1,13 +1,18 @@
 use std::time::{Duration, Instant};
 
 use shared::{
-    chain::{Chain, node::Node, transaction::Policy, wallet::{LaneSigners, OperatorAccount}},
+    chain::{
+        Chain,
+        node::Node,
+        transaction::Policy,
+        wallet::{LaneSigners, OperatorAccount},
+    },
     clock,
     store::{Lease, Transactions},
     telemetry,
 };
 
-use crate::{Report, RelayError, lead, leader::Leader, vitals};
+use crate::{RelayError, Report, lead, leader::Leader, vitals};
 
 /// Longest wait for an answer of one node.
 pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -39,7 +44,7 @@ pub struct ChainRelay {
 impl ChainRelay {
     /// Leads until there is nothing more to do, or `until`; at once without anything done if another process leads.
     pub async fn run(&self, until: Instant) -> Result<Report, RelayError> {
-        let mut report = Report { chain_id: self.chain.id, ..Report::default() };
+        let mut report = Report::of(self.chain.id);
         while let Some(lease) = lead::take(&self.transactions, self.chain.id, &self.holder).await? {
             let led = self.lead(&lease, until, &mut report).await;
             self.transactions.give_lead_back(&lease).await?;

@@ -74,9 +74,7 @@ impl<'a> Lane<'a> {
         };
         let (open, young) = (load(&state.open).await?, load(&state.young).await?);
         let on_chain = 0;
-        Ok(Self {
-            signer, address, state, open, young, balance: U256::ZERO, on_chain, failures: 0, rests_until: None,
-        })
+        Ok(Self { signer, address, state, open, young, balance: U256::ZERO, on_chain, failures: 0, rests_until: None })
     }
 
     /// Reads balance and nonce from the chain. Two calls.

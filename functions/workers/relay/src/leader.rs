@@ -5,7 +5,11 @@ use std::{
 
 use alloy::primitives::Address;
 use futures::future::try_join_all;
-use shared::{clock, model::MarketFees, store::{Lease, Queued}};
+use shared::{
+    clock,
+    model::MarketFees,
+    store::{Lease, Queued},
+};
 
 use crate::{
     ChainRelay, RelayError, Report,
@@ -92,7 +96,7 @@ impl<'a> Leader<'a> {
                 .collect();
             let Some(lane) = self.free_lane().filter(|_| !waiting.is_empty()) else { break };
             let market = self.market().await?;
-            if market.base > self.relay.chain.max_fee_per_gas {
+            if market.base > self.relay.chain.spending.max_fee_per_gas {
                 break;
             }
             let draft = self.draft(&waiting, now, report).await?;
@@ -108,7 +112,7 @@ impl<'a> Leader<'a> {
             if !draft.is_full && !is_alone && (is_gathering || !self.lanes[lane].open.is_empty()) {
                 break;
             }
-            let fees = market.quote(self.relay.chain.max_fee_per_gas);
+            let fees = market.quote(self.relay.chain.spending.max_fee_per_gas);
             if self.dispatch(lane, draft, fees, now, report).await? {
                 sent = true;
                 self.sent_at = Some(Instant::now());

@@ -18,7 +18,12 @@ use std::time::Instant;
 use futures::future::join_all;
 use serde::Serialize;
 use shared::{
-    chain::{Chains, node::{Node, NodeError, NodeUrls}, transaction::Policy, wallet::{LaneSigners, OperatorAccount, SignerError}},
+    chain::{
+        Chains,
+        node::{Node, NodeError, NodeUrls},
+        transaction::Policy,
+        wallet::{LaneSigners, OperatorAccount, SignerError},
+    },
     config,
     http::StartError,
     model::ChainId,
@@ -59,7 +64,7 @@ pub enum RelayError {
 }
 
 /// What was done on a chain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// The chain.
@@ -74,6 +79,12 @@ pub struct Report {
     pub bumped: usize,
     /// Signatures made.
     pub signatures: usize,
+}
+
+impl Report {
+    fn of(chain_id: ChainId) -> Self {
+        Self { chain_id, batches: 0, transactions: 0, ended: 0, bumped: 0, signatures: 0 }
+    }
 }
 
 /// Relays on all chains.

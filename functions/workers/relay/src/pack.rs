@@ -8,10 +8,10 @@ use shared::{
     chain::{
         contracts::native::Creator1155,
         node::NodeFault,
-        transaction::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation, would_revert, pack},
+        transaction::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation, pack, refusal},
         wallet::EmbeddedWallet,
     },
-    model::{ArtistId, Fees, Plan, TransactionId, TransactionStatus},
+    model::{ArtistId, Fees, Plan, TransactionId},
     store::{Ending, Member, Queued, Transaction},
     telemetry,
 };
@@ -79,7 +79,14 @@ impl Leader<'_> {
                         let load = operations.iter().fold(draft.load, |load, operation| load.with(operation));
                         if !load.fits(MAX_TRANSACTION_GAS, MAX_TRANSACTION_BYTES) {
                             if draft.members.is_empty() {
-                                self.fail(row, "It is too large for one transaction of the chain", now, &mut draft, report).await?;
+                                self.fail(
+                                    row,
+                                    "It is too large for one transaction of the chain",
+                                    now,
+                                    &mut draft,
+                                    report,
+                                )
+                                .await?;
                                 continue;
                             }
                             draft.is_full = true;
@@ -112,7 +119,13 @@ impl Leader<'_> {
             self.lanes[lane].rest();
             return Ok(false);
         }
-        if would_revert(&relay.node, address, &packed).await? {
+        if let Some(reason) = refusal(&relay.node, address, &packed).await? {
+            tracing::warn!(
+                chain.id = relay.chain.id.0,
+                members = draft.members.len(),
+                reason,
+                "a batch would revert as a whole"
+            );
             self.split(&draft, now, report).await?;
             return Ok(false);
         }
@@ -207,9 +220,11 @@ impl Leader<'_> {
             }
         }
         let node = &self.relay.node;
-        let found = try_join_all(unknown.into_iter().map(|account| async move {
-            Ok::<_, RelayError>(node.has_code(account).await?.then_some(account))
-        }));
+        let found = try_join_all(
+            unknown
+                .into_iter()
+                .map(|account| async move { Ok::<_, RelayError>(node.has_code(account).await?.then_some(account)) }),
+        );
         self.deployed.extend(found.await?.into_iter().flatten());
         Ok(())
     }
@@ -230,7 +245,6 @@ impl Leader<'_> {
         report: &mut Report,
     ) -> Result<(), RelayError> {
         let ending: Ending = failed(reason);
-        debug_assert_eq!(ending.status, TransactionStatus::Failed);
         self.relay.transactions.end(row, &ending, now).await?;
         draft.dropped.push(row.id);
         report.ended += 1;
@@ -261,7 +275,7 @@ impl Draft {
     }
 }
 
-fn rest(lane: &mut crate::fleet::Lane<'_>, error: &(dyn std::error::Error + 'static)) -> bool {
+fn rest(lane: &mut crate::fleet::Lane<'_>, error: &(dyn std::error::Error + Send + Sync)) -> bool {
     tracing::error!(lane = %lane.address, error = telemetry::chain(error), "the lane didn't sign");
     lane.rest();
     false

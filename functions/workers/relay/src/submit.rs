@@ -17,7 +17,7 @@ use shared::{
 };
 
 use crate::{
-    ChainRelay, RelayError, Report,
+    ChainRelay, RelayError,
     fleet::{Lane, Tracked},
 };
 
@@ -52,7 +52,7 @@ impl ChainRelay {
         now: u64,
     ) -> Result<(), RelayError> {
         tracing::error!(chain.id = self.chain.id.0, lane = %lane.address, nonce, "no batch has the nonce that the chain waits for");
-        let fees = market.quote(self.chain.max_fee_per_gas);
+        let fees = market.quote(self.chain.spending.max_fee_per_gas);
         self.open(lease, lane, nonce, self.filler(lane, nonce, fees), Vec::new(), true, now).await
     }
 
@@ -140,9 +140,10 @@ impl ChainRelay {
         let Some(hash) = tracked.batch.attempts.last().map(|attempt| attempt.hash) else { return Ok(()) };
         let rows = self.members(&tracked.batch).await?;
         let reference = tracked.batch.slot.into();
-        let mut marks = stream::iter(rows.iter().filter(|row| !row.status.is_final() && row.hashes.last() != Some(&hash)))
-            .map(|row| self.transactions.mark_sent(row, reference, hash, now))
-            .buffer_unordered(SIDE_BY_SIDE);
+        let mut marks =
+            stream::iter(rows.iter().filter(|row| !row.status.is_final() && row.hashes.last() != Some(&hash)))
+                .map(|row| self.transactions.mark_sent(row, reference, hash, now))
+                .buffer_unordered(SIDE_BY_SIDE);
         while let Some(marked) = marks.next().await {
             marked?;
         }

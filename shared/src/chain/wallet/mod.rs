@@ -4,7 +4,6 @@
 mod call;
 pub mod erc1271;
 mod execution;
-mod former;
 mod lanes;
 mod operator;
 mod proxy;

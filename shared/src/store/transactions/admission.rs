@@ -145,8 +145,10 @@ impl Transactions {
         let charge = Charge { wei, day, pool: admission.pool.pool, shard };
         let turn = next_turn(&state, u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
         let last = turn + admission.transactions.len().saturating_sub(1) as u64;
-        let mut writes =
-            vec![self.take_turn(admission, account, last, day)?, self.reserve_from_pool(chain, &charge, admission.pool)?];
+        let mut writes = vec![
+            self.take_turn(admission, account, last, day)?,
+            self.reserve_from_pool(chain, &charge, admission.pool)?,
+        ];
         let (mut transactions, pool_at) = (Vec::new(), 1);
         for (new, turn) in admission.transactions.iter().zip(turn..) {
             let id = TransactionId::new();

@@ -110,7 +110,7 @@ impl BatchStatus {
             Self::Open => matches!(next, Self::Open | Self::Mined | Self::Filled | Self::Displaced),
             // A reorganisation takes the block back.
             Self::Mined => matches!(next, Self::Open | Self::Mined | Self::Final),
-            Self::Filled => matches!(next, Self::Open | Self::Final),
+            Self::Filled => matches!(next, Self::Open | Self::Filled | Self::Final),
             Self::Final | Self::Displaced => false,
         }
     }

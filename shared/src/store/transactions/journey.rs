@@ -152,8 +152,7 @@ impl Transactions {
         let mut expression = String::new();
         if deployed {
             expression.push_str("SET deployed = :yes ");
-            update =
-                update.expression_attribute_values(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true));
+            update = update.expression_attribute_values(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true));
         }
         expression.push_str("ADD waiting :less");
         if let Some(wei) = refund {

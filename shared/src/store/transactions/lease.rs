@@ -93,10 +93,7 @@ impl Transactions {
         Ok(TransactWriteItem::builder().condition_check(check.build()?).build())
     }
 
-    fn of_leader(
-        &self,
-        lease: &Lease,
-    ) -> aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder {
+    fn of_leader(&self, lease: &Lease) -> aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder {
         self.table
             .client
             .update_item()
