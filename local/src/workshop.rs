@@ -12,10 +12,13 @@ use aws_config::SdkConfig;
 use shared::{
     chain::{
         Chain,
-        contracts::{native::{Creator1155, CreatorFactory}, safe::Safe},
+        contracts::{
+            native::{Creator1155, CreatorFactory},
+            safe::Safe,
+        },
         node::Node,
         protocol::permission::Permission,
-        wallet::{CallKind, EmbeddedWallet, LaneSigner, LaneSigners, Lanes, OperatorAccount, execution, Call},
+        wallet::{Call, CallKind, EmbeddedWallet, LaneSigner, LaneSigners, Lanes, OperatorAccount, execution},
     },
     model::{ArtistId, ChainId},
     store::{Artist, Artists, Table, Transactions},

@@ -133,12 +133,21 @@ impl ChainRelay {
                     let creation = rows.get(&member.transaction_id).map(|row| row.creation).unwrap_or_default();
                     let result = created(&self.chain, creation, logs);
                     let status = TransactionStatus::Mined;
-                    Verdict::Over(Ending { status, mined: Some(mined), reason: None, result, wei, deployed: true })
+                    let hashes = batch.hashes();
+                    Verdict::Over(Ending {
+                        status,
+                        mined: Some(mined),
+                        hashes,
+                        reason: None,
+                        result,
+                        wei,
+                        deployed: true,
+                    })
                 }
                 Execution::Executed { succeeded: false, gas, .. } => {
                     match self.failure(batch, &operations, index, mined.block, *gas).await? {
                         Failure { is_overtaken: true, .. } => Verdict::Again(None),
-                        Failure { reason, .. } => Verdict::Over(reverted(reason, mined, wei)),
+                        Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
                     }
                 }
                 // Its account wasn't there: the deployment before it failed.
@@ -166,6 +175,7 @@ impl ChainRelay {
         let wei = u128::from(receipt.gas_used) * receipt.effective_gas_price;
         let verdict = |_| match batch.members.len() {
             1 => Verdict::Over(reverted(
+                batch,
                 "The transaction failed on the chain".to_owned(),
                 mined_in(receipt, receipt.gas_used),
                 u64::try_from(wei).unwrap_or(u64::MAX),
@@ -181,6 +191,7 @@ pub(crate) fn failed(reason: &str) -> Ending {
     Ending {
         status: TransactionStatus::Failed,
         mined: None,
+        hashes: Vec::new(),
         reason: Some(reason.to_owned()),
         result: Map::new(),
         wei: 0,
@@ -188,9 +199,9 @@ pub(crate) fn failed(reason: &str) -> Ending {
     }
 }
 
-fn reverted(reason: String, mined: MinedIn, wei: u64) -> Ending {
-    let status = TransactionStatus::Reverted;
-    Ending { status, mined: Some(mined), reason: Some(reason), result: Map::new(), wei, deployed: false }
+fn reverted(batch: &Batch, reason: String, mined: MinedIn, wei: u64) -> Ending {
+    let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
+    Ending { status, mined: Some(mined), hashes, reason: Some(reason), result: Map::new(), wei, deployed: false }
 }
 
 /// Positions of the members' own operations, among those that deploy accounts.
