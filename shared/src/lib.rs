@@ -1,5 +1,5 @@
 //! Library that every function shares. Modules are layered, and imports only point down: `api` uses `auth` and `chain`;
-//! both use `store`; that uses `http`, `mail`, `kms`, `config`, `telemetry` and `clock`; all use `model`.
+//! both use `store`; that uses `http`, `mail`, `kms`, `config`, `telemetry`, `clock` and `deadline`; all use `model`.
 #![warn(missing_docs)]
 
 // So that derived code finds the library within the library.
@@ -10,6 +10,7 @@ pub mod auth;
 pub mod chain;
 pub mod clock;
 pub mod config;
+pub mod deadline;
 pub mod http;
 pub mod kms;
 pub mod mail;

@@ -46,6 +46,7 @@ impl From<NodeError> for ApiError {
         match error {
             // Faults of the configuration.
             NodeError::None(_) | NodeError::Client(_) => Self::internal(error),
+            NodeError::Deadline => Self::late(),
             _ if matches!(error.fault(), NodeFault::Busy) => {
                 Self::unavailable("The chain's nodes are busy: try again in a moment", 2, error)
             }

@@ -3,6 +3,7 @@
 use alloy::primitives::{Address, address};
 use serde::Deserialize;
 
+use super::spending::{Spending, SpendingSettings};
 use crate::{
     config::{self, ConfigError},
     model::{ChainId, Invalid},
@@ -78,6 +79,8 @@ pub struct Chain {
     pub addresses: ChainAddresses,
     /// Governor for proposals to publish on this chain.
     pub governor: Option<Address>,
+    /// Limits of what the service pays for.
+    pub spending: Spending,
 }
 
 impl Chain {
@@ -164,7 +167,8 @@ impl Chain {
             _ => return None,
         };
         let reorg_depth = Self::REORG_DEPTH;
-        Some(Self { id, first_block, confirmations, reorg_depth, addresses, governor })
+        let spending = Spending::of(id, &SpendingSettings::default());
+        Some(Self { id, first_block, confirmations, reorg_depth, addresses, governor, spending })
     }
 }
 
@@ -195,11 +199,13 @@ struct ChainSettings {
     reorg_depth: Option<u64>,
     contracts: Option<ChainAddresses>,
     governor: Option<Address>,
+    #[serde(default)]
+    spending: SpendingSettings,
 }
 
 impl Chains {
-    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, reorgDepth?, contracts?, governor?}`, by
-    /// default chain 8453 alone.
+    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, reorgDepth?, contracts?, governor?,
+    /// spending?}`, by default chain 8453 alone.
     pub fn from_env() -> Result<Self, ConfigError> {
         config::parsed_or("CHAINS", r#"[{"id": 8453}]"#)
     }
@@ -234,7 +240,8 @@ impl std::str::FromStr for Chains {
                 let confirmations = chain.confirmations.or(from_public(|known| known.confirmations)).unwrap_or(0);
                 let reorg_depth = chain.reorg_depth.unwrap_or(Chain::REORG_DEPTH);
                 let governor = chain.governor.or(public.as_ref().and_then(|known| known.governor));
-                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, addresses, governor })
+                let spending = Spending::of(chain.id, &chain.spending);
+                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, addresses, governor, spending })
             })
             .collect::<Result<Vec<_>, _>>()?;
         let repeated =

@@ -5,7 +5,11 @@ mod chains;
 pub mod contracts;
 pub mod node;
 pub mod protocol;
+mod spending;
 pub mod transaction;
 pub mod wallet;
 
-pub use self::chains::{Chain, ChainAddresses, Chains, EditionsAddresses, InvalidChains, RegistryAddresses};
+pub use self::{
+    chains::{Chain, ChainAddresses, Chains, EditionsAddresses, InvalidChains, RegistryAddresses},
+    spending::{History, Spending},
+};

@@ -152,6 +152,11 @@ impl ApiError {
         limit.headers().fold(error, |error, (name, value)| error.with_header(name, value))
     }
 
+    /// 429 that isn't of a counted limit.
+    pub fn too_many(message: impl Into<String>, retry_after: u64) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, message).retry_after(retry_after)
+    }
+
     /// 400 for one field.
     pub fn invalid_field(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::invalid_fields(vec![FieldError { field: field.into(), message: message.into() }])
@@ -176,6 +181,25 @@ impl ApiError {
     ) -> Self {
         Self { cause: Some(Box::new(cause)), ..Self::new(StatusCode::SERVICE_UNAVAILABLE, message) }
             .retry_after(retry_after)
+    }
+
+    /// 503: the request's deadline passed before its answer.
+    pub fn late() -> Self {
+        const WORDS: &str = "That took too long. Try again: with the same Idempotency-Key nothing is done twice";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, WORDS).retry_after(1)
+    }
+
+    /// The same, with this error as its cause.
+    pub(super) fn as_late(self) -> Self {
+        Self { cause: self.cause, ..Self::late() }
+    }
+
+    /// Adds a header, unless its value isn't visible text.
+    pub fn with(self, name: &'static str, value: &str) -> Self {
+        match HeaderValue::from_str(value) {
+            Ok(value) => self.with_header(HeaderName::from_static(name), value),
+            Err(_) => self,
+        }
     }
 
     /// Adds what was done before the error, as the body's field `name`, and advice for the rest.

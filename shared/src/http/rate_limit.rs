@@ -22,8 +22,8 @@ pub struct RateLimit {
 pub enum LimitUnit {
     /// Requests, the draft's default.
     Requests,
-    /// Gas paid by the service.
-    Gas,
+    /// Billionths of the chain's coin, paid by the service.
+    Gwei,
     /// Usernames kept for the artist who gave them up.
     HeldNames,
 }
@@ -35,7 +35,7 @@ impl RateLimit {
     pub(super) fn headers(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
         let (name, unit) = match self.unit {
             LimitUnit::Requests => ("default", ""),
-            LimitUnit::Gas => ("gas", ";qu=\"gas\""),
+            LimitUnit::Gwei => ("fees", ";qu=\"gwei\""),
             LimitUnit::HeldNames => ("names", ";qu=\"names\""),
         };
         let (max, left) = (self.max.min(MAX_INTEGER), self.left.min(MAX_INTEGER));

@@ -1,6 +1,7 @@
 use std::{
     net::{IpAddr, Ipv6Addr},
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use lambda_http::{
@@ -62,6 +63,21 @@ impl Request {
             Some(RequestContext::ApiGatewayV2(context)) => context.route_key.as_deref().unwrap_or_default(),
             _ => "",
         }
+    }
+
+    /// What the path has in front of the route's, such as `/api`.
+    pub fn stage(&self) -> &str {
+        let route = self.route().split_once(' ').map_or("", |(_, path)| path);
+        let parts = |path: &str| path.split('/').count();
+        let front = parts(self.path()).saturating_sub(parts(route));
+        let end = self.path().match_indices('/').map(|(at, _)| at).nth(front).unwrap_or_default();
+        &self.path()[..end]
+    }
+
+    /// Unix time at which the function is stopped; `None` if nobody says so.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let deadline = self.event.lambda_context_ref()?.deadline;
+        (deadline > 0).then(|| Duration::from_millis(deadline))
     }
 
     /// A header's value, if it is text.
@@ -158,4 +174,32 @@ impl Request {
 
 fn is_json(content_type: &str) -> bool {
     content_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use lambda_http::{
+        Body,
+        aws_lambda_events::apigw::ApiGatewayV2httpRequestContext,
+        http::{self, Request as HttpRequest},
+    };
+
+    use super::*;
+
+    fn request(path: &str, route: &str) -> Request {
+        let context = ApiGatewayV2httpRequestContext { route_key: Some(route.to_owned()), ..Default::default() };
+        let event: http::Request<Body> = HttpRequest::post(path).body(Body::Empty).unwrap();
+        Request::new(event.with_request_context(RequestContext::ApiGatewayV2(context)))
+    }
+
+    #[test]
+    fn the_stage_is_what_the_route_does_not_have() {
+        for (path, route, stage) in [
+            ("/api/moment/create", "POST /moment/create", "/api"),
+            ("/moment/create", "POST /moment/create", ""),
+            ("/api/collections/eip155:1/erc1155:0x1", "PATCH /collections/{network}/{contract}", "/api"),
+        ] {
+            assert_eq!(request(path, route).stage(), stage, "{path}");
+        }
+    }
 }

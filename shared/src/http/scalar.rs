@@ -6,7 +6,7 @@ use super::fields::{Field, FromField};
 use crate::model::{
     Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, CollectionName, CommentId, CommentText,
     ContentType, Email, EventId, Flag, Invalid, KeyId, KeyName, MetadataUri, OneTimeCode, PageLimit, PageNumber,
-    Period, Protocol, RankedBy, SaleType, Share, SocialUsername, SortOrder, TokenId, Username, Whole,
+    Period, Protocol, RankedBy, SaleType, Share, SocialUsername, SortOrder, TokenId, TransactionId, Username, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -37,7 +37,7 @@ macro_rules! scalars {
 scalars! {
     Text: Address, Amount, Bio, CaipContract, CheckedAddress, CollectionName, CommentId, CommentText, ContentType, Email,
         EventId, Flag, KeyId, KeyName, MetadataUri, OneTimeCode, Period, Protocol, RankedBy, SaleType, SocialUsername,
-        SortOrder, TokenId, Username;
+        SortOrder, TokenId, TransactionId, Username;
     Number: PageLimit, PageNumber;
     Exact: Share, Whole;
 }

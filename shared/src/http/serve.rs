@@ -1,10 +1,20 @@
-use std::{convert::Infallible, error::Error, future::Future, time::Instant};
+use std::{
+    convert::Infallible,
+    error::Error,
+    future::Future,
+    time::{Duration, Instant},
+};
 
 use futures::future::BoxFuture;
 use lambda_http::{Body, http::HeaderName, service_fn};
 
 use super::{error::ApiError, request::Request, response::Response};
-use crate::telemetry;
+use crate::{clock, deadline, telemetry};
+
+/// Time that an answer may take; API Gateway waits 29 seconds for it.
+const LIMIT: Duration = Duration::from_secs(28);
+/// Time between a request's deadline and the function's, to send the answer.
+const MARGIN: Duration = Duration::from_secs(1);
 
 /// The endpoint of one function.
 pub trait Endpoint: Send + Sync {
@@ -38,7 +48,7 @@ async fn run(endpoint: &dyn AnyEndpoint) -> Result<(), StartError> {
 async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lambda_http::Response<Body> {
     let (started, cold_start) = (Instant::now(), telemetry::is_cold_start());
     let request = Request::new(event);
-    let response = endpoint.handle(&request).await.unwrap_or_else(|error| {
+    let response = in_time(endpoint, &request).await.unwrap_or_else(|error| {
         if let Some(cause) = error.cause() {
             tracing::error!(request.id = request.id(), error = telemetry::chain(cause), "request failed");
         }
@@ -58,4 +68,18 @@ async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lamb
         Err(_) => response,
     }
     .into_inner()
+}
+
+/// The endpoint's answer; 503 if there is none by the request's deadline.
+async fn in_time(endpoint: &dyn AnyEndpoint, request: &Request) -> Result<Response, ApiError> {
+    let work = async {
+        match deadline::before(endpoint.handle(request)).await {
+            Some(Err(error)) if deadline::has_passed() && error.status().is_server_error() => Err(error.as_late()),
+            Some(answer) => answer,
+            None => Err(ApiError::late()),
+        }
+    };
+    let now = clock::now()?;
+    let left = request.deadline().map_or(LIMIT, |end| end.saturating_sub(now).saturating_sub(MARGIN).min(LIMIT));
+    deadline::until(tokio::time::Instant::now() + left, work).await
 }

@@ -121,6 +121,12 @@ pub enum Plan {
     Tokens(NewTokens),
 }
 
+impl From<Vec<Call>> for Plan {
+    fn from(calls: Vec<Call>) -> Self {
+        Self::Calls { calls }
+    }
+}
+
 /// Moments to be created in an existing collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTokens {

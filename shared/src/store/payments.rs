@@ -103,6 +103,11 @@ impl Payments {
         Ok(PaymentPage { payments, total: page.total })
     }
 
+    /// Returns how many payments a list has; the newest ones may be missing. Half a read.
+    pub async fn count(&self, chain: ChainId, filter: PaymentFilter) -> Result<u64, StoreError> {
+        self.0.recent_length(&filter.partition(chain)).await
+    }
+
     /// Returns the lengths of notification lists; empty ones are left out. One read per 100.
     pub async fn notification_counts(
         &self,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use shared::{
     auth::{sign_in_code::SignInCodes, token::TokenIssuer},
-    chain::wallet::{EmbeddedWallet, Lanes},
+    chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     kms::MacKey,
@@ -27,7 +27,7 @@ async fn main() -> Result<(), StartError> {
 struct LogIn {
     codes: SignInCodes,
     artists: Artists,
-    lanes: Lanes,
+    operator: OperatorAccount,
     tokens: TokenIssuer,
 }
 
@@ -54,7 +54,7 @@ impl LogIn {
         Ok(Self {
             codes: SignInCodes::new(Codes::new(Table::secrets(&aws)?), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             artists: Artists::new(Table::artists(&aws)?),
-            lanes: Lanes::from_env()?,
+            operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(&aws)?,
         })
     }
@@ -64,8 +64,8 @@ impl LogIn {
             return Ok(artist);
         }
         let artist_id = ArtistId::random();
-        let wallet = EmbeddedWallet::new(self.lanes.assign(artist_id), artist_id);
-        let artist = Artist { artist_id, embedded_wallet: wallet.address().into(), lane: wallet.owner.into() };
+        let wallet = EmbeddedWallet::new(self.operator.safe, artist_id);
+        let artist = Artist { artist_id, embedded_wallet: wallet.address().into() };
         if self.artists.create(email, &artist, now.as_secs()).await? {
             return Ok(artist);
         }

@@ -5,10 +5,11 @@ mod description;
 
 use shared::{
     api::{
-        publish::{CreateCollectionRequest, CreatedCollection, Publication},
-        transact::{ReplyFormat, TransactionService},
+        publish::{CreateCollectionRequest, Publication},
+        transact::TransactionService,
     },
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::Creation,
     telemetry,
 };
 
@@ -26,9 +27,9 @@ impl Endpoint for CreateCollection {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.service.authenticate(request).await?;
         let body: CreateCollectionRequest = request.json()?.read_for(&self.service)?;
-        let (publication, format) = (Publication::from(body), ReplyFormat::Receipt(CreatedCollection::find));
+        let (publication, creation) = (Publication::from(body), Creation::Collection);
         self.service
-            .transact(request, artist, publication.chain, format, async |session| publication.calls(session).await)
+            .transact(request, artist, publication.chain, creation, async |session| publication.plan(session).await)
             .await
     }
 }

@@ -6,11 +6,11 @@ mod description;
 use shared::{
     api::{
         request::CollectionPath,
-        transact::{ReplyFormat, TransactionService},
+        transact::TransactionService,
     },
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CollectionName, MetadataUri},
+    model::{CollectionName, Creation, MetadataUri},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -41,7 +41,7 @@ impl Endpoint for UpdateCollection {
         let (path, body): (CollectionPath, _) = request.json()?.read_with(&request.path_parameters(), &self.service)?;
         let ((chain, collection), UpdateCollectionRequest { new_uri, new_collection_name }) = (path.place(), body);
         self.service
-            .transact(request, artist, chain, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, chain, Creation::Nothing, async |session| {
                 session.require_on_collection(collection, Permission::Metadata).await?;
                 let (uri, name) = (new_uri.to_string(), new_collection_name.0.clone());
                 let update = Creator1155::updateContractMetadataCall { newURI: uri, newName: name };

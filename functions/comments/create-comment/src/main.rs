@@ -9,7 +9,7 @@ use shared::{
     api::{
         error::no_moment,
         request::CollectionPath,
-        transact::{Cost, ReplyFormat, TransactionService, WriteSession},
+        transact::{Cost, TransactionService, WriteSession},
     },
     chain::{
         contracts::native::{CommentsProtocol, Creator1155},
@@ -18,7 +18,7 @@ use shared::{
     },
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{self, CommentId, CommentText, MomentRef, TokenId},
+    model::{self, CommentId, CommentText, Creation, MomentRef, TokenId},
     store::{Comments, Table},
     telemetry,
 };
@@ -56,9 +56,10 @@ impl Endpoint for CreateComment {
         let (chain, collection) = path.place();
         let moment = MomentRef { chain, collection, token };
         self.service
-            .transact(request, artist, chain, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, chain, Creation::Nothing, async |session| {
                 let (sparks, parent) =
                     tokio::try_join!(sparks(session, &moment), parent::find(&self.comments, &moment, reply_to))?;
+                session.require_genuine(collection).await?;
                 let comment = comment(session.account(), &moment, &text, parent);
                 let calls = vec![Call::new(session.chain().addresses.comments, &comment).with_value(sparks)];
                 let cost = Cost { currency: session.chain().native_currency(), amount: sparks };

@@ -8,10 +8,10 @@ use alloy::{
     sol_types::SolCall,
 };
 use shared::{
-    api::transact::{ReplyFormat, TransactionService, WriteSession},
+    api::transact::{TransactionService, WriteSession},
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -41,7 +41,7 @@ impl Endpoint for AirdropMoment {
         let artist = self.service.authenticate(request).await?;
         let AirdropMomentRequest { moment, recipients } = request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Minter).await?;
                 check_supply(session, &moment, recipients.len()).await?;
                 let mint = |CheckedAddress(recipient): &CheckedAddress| Creator1155::adminMintCall {

@@ -7,9 +7,9 @@ mod purchase;
 use std::str::FromStr;
 
 use shared::{
-    api::transact::{ReplyFormat, TransactionService},
+    api::transact::TransactionService,
     http::{ApiError, Endpoint, Form, FromFields, Request, Response, Scalar, StartError, serve},
-    model::{CommentText, Invalid, MomentRef, Whole},
+    model::{CommentText, Creation, Invalid, MomentRef, Whole},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -52,8 +52,9 @@ impl Endpoint for CollectMoment {
         let artist = self.service.authenticate(request).await?;
         let CollectMomentRequest { moment, amount, comment } = request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
                 let purchase = Purchase::of(session, &moment, amount).await?;
+                session.require_genuine(moment.collection).await?;
                 let calls = purchase.calls(session, &comment);
                 session.afford(&purchase.costs(session.chain()), &calls).await?;
                 Ok(calls)

@@ -6,10 +6,11 @@ mod description;
 
 use shared::{
     api::{
-        publish::{CreateMomentRequest, CreatedMoment, Publication},
-        transact::{ReplyFormat, TransactionService},
+        publish::{CreateMomentRequest, Publication},
+        transact::TransactionService,
     },
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::Creation,
     telemetry,
 };
 
@@ -27,9 +28,9 @@ impl Endpoint for CreateMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.service.authenticate(request).await?;
         let body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
-        let (publication, format) = (Publication::from(body), ReplyFormat::Receipt(CreatedMoment::find));
+        let (publication, creation) = (Publication::from(body), Creation::Moment);
         self.service
-            .transact(request, artist, publication.chain, format, async |session| publication.calls(session).await)
+            .transact(request, artist, publication.chain, creation, async |session| publication.plan(session).await)
             .await
     }
 }

@@ -6,10 +6,11 @@ mod description;
 
 use shared::{
     api::{
-        publish::{CreateMomentsRequest, CreatedMoments, MAX_MOMENTS_BYTES, Publication},
-        transact::{ReplyFormat, TransactionService},
+        publish::{CreateMomentsRequest, MAX_MOMENTS_BYTES, Publication},
+        transact::TransactionService,
     },
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::Creation,
     telemetry,
 };
 
@@ -27,9 +28,9 @@ impl Endpoint for CreateMoments {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.service.authenticate(request).await?;
         let body: CreateMomentsRequest = request.json_of(MAX_MOMENTS_BYTES)?.read_for(&self.service)?;
-        let (publication, format) = (Publication::from(body), ReplyFormat::Receipt(CreatedMoments::find));
+        let (publication, creation) = (Publication::from(body), Creation::Moments);
         self.service
-            .transact(request, artist, publication.chain, format, async |session| publication.calls(session).await)
+            .transact(request, artist, publication.chain, creation, async |session| publication.plan(session).await)
             .await
     }
 }

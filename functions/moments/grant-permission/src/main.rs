@@ -4,13 +4,13 @@
 mod description;
 
 use shared::{
-    api::transact::{ReplyFormat, TransactionService},
+    api::transact::TransactionService,
     chain::{
         protocol::permission::{Permission, Standing},
         wallet::Call,
     },
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -41,7 +41,7 @@ impl Endpoint for GrantPermission {
         let GrantPermissionRequest { moment, admin_address: CheckedAddress(admin) } =
             request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Admin).await?;
                 if Standing::of(session.node(), admin.into(), &moment).await?.is_admin_of_token() {
                     return Err(ApiError::conflict(format!("{admin} is an admin of this moment already")));

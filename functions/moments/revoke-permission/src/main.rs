@@ -4,14 +4,14 @@
 mod description;
 
 use shared::{
-    api::transact::{ReplyFormat, TransactionService, WriteSession},
+    api::transact::{TransactionService, WriteSession},
     chain::{
         protocol::permission::{Permission, Standing},
         wallet::Call,
     },
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, CheckedAddress, MomentRef},
+    model::{Address, CheckedAddress, Creation, MomentRef},
     store::{Moments, Table},
     telemetry,
 };
@@ -45,7 +45,7 @@ impl Endpoint for RevokePermission {
         let RevokePermissionRequest { moment, admin_address: CheckedAddress(admin) } =
             request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
                 let own = session.require(&moment, Permission::Admin).await?;
                 let standing = Standing::of(session.node(), admin.into(), &moment).await?;
                 if !standing.is_admin_of_token() {

@@ -38,7 +38,7 @@ impl Endpoint for SimulateMoment {
         let body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
         let publication = Publication::from(body);
         let gas =
-            self.service.estimate(artist, publication.chain, async |session| publication.calls(session).await).await?;
+            self.service.estimate(request, artist, publication.chain, async |session| publication.plan(session).await).await?;
         Response::json(&SimulateMomentResponse { success: true, gas })
     }
 }

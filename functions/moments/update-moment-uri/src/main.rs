@@ -4,10 +4,10 @@
 mod description;
 
 use shared::{
-    api::transact::{ReplyFormat, TransactionService},
+    api::transact::TransactionService,
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{MetadataUri, MomentRef},
+    model::{Creation, MetadataUri, MomentRef},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -37,7 +37,7 @@ impl Endpoint for UpdateMomentUri {
         let artist = self.service.authenticate(request).await?;
         let UpdateMomentUriRequest { moment, new_uri } = request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Metadata).await?;
                 let (token, uri) = (moment.token.into(), new_uri.as_str().to_owned());
                 let update = Creator1155::updateTokenURICall { tokenId: token, newURI: uri };

@@ -5,7 +5,7 @@ mod change;
 mod description;
 
 use shared::{
-    api::transact::{ReplyFormat, TransactionService},
+    api::transact::TransactionService,
     chain::{
         protocol::{
             permission::Permission,
@@ -14,7 +14,7 @@ use shared::{
         wallet::Call,
     },
     http::{ApiError, Endpoint, Fields, FromFields, Request, Response, StartError, serve},
-    model::{Amount, CheckedAddress, Invalid, MomentRef, Whole},
+    model::{Amount, CheckedAddress, Creation, Invalid, MomentRef, Whole},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -70,7 +70,7 @@ impl Endpoint for UpdateSale {
         let artist = self.service.authenticate(request).await?;
         let UpdateSaleRequest { moment, change } = request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Sales).await?;
                 let addresses = &session.chain().addresses;
                 let sales = CurrentSale::all(session.node(), addresses, &moment).await?;

@@ -7,10 +7,10 @@ use std::str::FromStr;
 
 use alloy::primitives::U256;
 use shared::{
-    api::transact::{Cost, ReplyFormat, TransactionService, WriteSession},
+    api::transact::{Cost, TransactionService, WriteSession},
     chain::{Chain, protocol::currency::Currency},
     http::{ApiError, Endpoint, FieldError, FromFields, Request, Response, Scalar, StartError, serve},
-    model::{Address, Amount, ChainId, CheckedAddress, Invalid},
+    model::{Address, Amount, ChainId, CheckedAddress, Creation, Invalid},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -56,7 +56,7 @@ impl Endpoint for WithdrawFunds {
             request.json()?.read_for(&self.service)?;
         let currency = check(self.service.chain(chain_id)?, to, &currency)?;
         self.service
-            .transact(request, artist, chain_id, ReplyFormat::Hash, async |session| {
+            .transact(request, artist, chain_id, Creation::Nothing, async |session| {
                 if to == session.account() {
                     return Err(ApiError::invalid_field("to", "must not be your own account"));
                 }

@@ -1,4 +1,4 @@
-//! The calls that a request to publish comes to.
+//! The plan that a request to publish comes to.
 
 use alloy::primitives::Address;
 
@@ -7,7 +7,6 @@ use crate::{
     api::transact::WriteSession,
     chain::{
         Chain,
-        contracts::native::Creator1155,
         node::Node,
         protocol::{
             destination::Destination,
@@ -18,7 +17,7 @@ use crate::{
         wallet::Call,
     },
     http::ApiError,
-    model::{self, ChainId, CheckedAddress, NewMoment, Split, TargetCollection},
+    model::{self, ChainId, CheckedAddress, NewMoment, NewTokens, Plan, Split, TargetCollection},
 };
 
 /// A collection with or without moments, or moments for an existing one.
@@ -66,29 +65,37 @@ impl Publication {
         Self { chain, target, moments, split, account: account.map(|CheckedAddress(account)| account) }
     }
 
-    /// The calls of the artist's account. Reads split and collection in parallel; 400 for an account that isn't the
-    /// artist's, 403 or 404 for the collection.
-    pub async fn calls(&self, session: &WriteSession<'_>) -> Result<Vec<Call>, ApiError> {
-        let (addresses, operator) = (&session.chain().addresses, Address::from(session.account()));
-        let account = session.own_wallet(self.account).await?.into();
+    /// The plan of the artist's account. Reads split and collection in parallel; 400 for an account that isn't the
+    /// artist's, 403, 404 or 422 for the collection.
+    pub async fn plan(&self, session: &WriteSession<'_>) -> Result<Plan, ApiError> {
+        let (addresses, operator) = (&session.chain().addresses, session.account());
+        let account = session.own_wallet(self.account).await?;
         let (split, destination) = tokio::join!(
-            locate_split(session.chain(), session.node(), self.split.as_ref(), session.account()),
+            locate_split(session.chain(), session.node(), self.split.as_ref(), operator),
             self.destination(session)
         );
         let (split, destination) = (split?, destination?);
-        let publisher = Publisher { addresses, account, operator, split: split.as_ref().map(|split| split.address) };
+        let split_address = split.as_ref().map(|split| split.address);
         let creation = split.and_then(|split| split.creation);
         let mut calls: Vec<_> = creation.iter().map(|creation| Call::new(addresses.split_factory, creation)).collect();
-        calls.push(match destination {
+        Ok(match destination {
             Destination::New { name, uri } => {
-                Call::new(addresses.factory, &publisher.create_collection(name, uri, &self.moments))
+                let (account, operator) = (account.into(), operator.into());
+                let publisher = Publisher { addresses, account, operator, split: split_address };
+                calls.push(Call::new(addresses.factory, &publisher.create_collection(name, uri, &self.moments)));
+                Plan::Calls { calls }
             }
-            Destination::Existing { contract, next_token, name } => {
-                let data = publisher.publish(next_token, &name, &self.moments);
-                Call::new(contract, &Creator1155::multicallCall { data })
-            }
-        });
-        Ok(calls)
+            // The id of its next token is known when the transaction is signed.
+            Destination::Existing { contract, name, .. } => Plan::Tokens(NewTokens {
+                collection: contract.into(),
+                collection_name: name,
+                account,
+                operator,
+                split: split_address.map(Into::into),
+                before: calls,
+                moments: self.moments.clone(),
+            }),
+        })
     }
 
     /// The collection, which must permit the artist's account to add moments.

@@ -1,13 +1,15 @@
-//! Writes to a chain: authentication, idempotency, permissions and the reply.
+//! Writes to a chain: authentication, idempotency, permissions, admission and the reply.
 
+mod follow;
 mod refusal;
 mod reply;
-mod series;
 mod service;
 mod session;
+mod view;
 
 pub use self::{
-    reply::{ReceiptFields, ReplyFormat, SentTransaction, WriteResponse, WritesResponse},
+    reply::{PendingTransaction, SentTransaction, WriteResponse, WritesInProgressResponse, WritesResponse},
     service::TransactionService,
     session::{Cost, WriteSession},
+    view::TransactionView,
 };

@@ -1,48 +1,92 @@
-//! Answers to writes that aren't sent.
+//! Answers to writes that aren't queued.
 
 use crate::{
-    chain::transaction::{PolicyError, WriteError},
-    http::{ApiError, RateLimit},
+    chain::{
+        History, Spending,
+        transaction::{PlanError, PolicyError},
+    },
+    http::{ApiError, LimitUnit, RateLimit},
     model::Address,
-    store::ClaimRefusal,
+    store::{AdmissionRefusal, DAY, Pool},
 };
+use std::time::Duration;
+
+const WEI_PER_GWEI: u64 = 1_000_000_000;
+
+/// A write that the store didn't admit.
+#[derive(Debug, thiserror::Error)]
+#[error("not admitted: {0:?}")]
+struct NotAdmitted(AdmissionRefusal);
+
+/// An artist's budgets on a chain, at a Unix time in seconds.
+#[derive(Clone, Copy)]
+pub(super) struct Budget<'a> {
+    pub(super) spending: &'a Spending,
+    pub(super) history: History,
+    /// Wei of the artist that are reserved or spent today.
+    pub(super) spent: u64,
+    pub(super) now: u64,
+}
+
+impl Budget<'_> {
+    /// What is left of the artist's own budget.
+    pub(super) fn limit(&self) -> RateLimit {
+        let limit = self.spending.artist_limit(self.history);
+        RateLimit {
+            unit: LimitUnit::Gwei,
+            max: limit / WEI_PER_GWEI,
+            window: Duration::from_secs(DAY),
+            left: limit.saturating_sub(self.spent) / WEI_PER_GWEI,
+            reset: Duration::from_secs(DAY - self.now % DAY),
+        }
+    }
+
+    pub(super) fn refused(&self, refusal: AdmissionRefusal) -> ApiError {
+        let limit = self.limit();
+        match refusal {
+            AdmissionRefusal::ArtistSpent => {
+                ApiError::limited("This would pass your budget for today's fees: wait until midnight, UTC", &limit)
+            }
+            AdmissionRefusal::PoolSpent => {
+                let who = match self.spending.pool(self.history).pool {
+                    Pool::Newcomers => "new artists",
+                    Pool::Established => "established artists",
+                };
+                let words = format!("The service's budget of today for {who} is used up: wait until midnight, UTC");
+                ApiError::unavailable(words, limit.reset.as_secs(), NotAdmitted(refusal))
+            }
+            AdmissionRefusal::TooManyWaiting => {
+                ApiError::too_many("Too many of your transactions are waiting: try again in a moment", 5)
+            }
+            AdmissionRefusal::KeyInUse => in_progress(),
+        }
+    }
+}
 
 pub(super) fn in_progress() -> ApiError {
     ApiError::in_progress("A request with this Idempotency-Key is being answered: ask again in a moment", 2)
 }
 
-/// The answer to a failed write. `gas` is the artist's daily limit.
-pub(super) fn answer_error(error: WriteError, gas: &RateLimit) -> ApiError {
-    const LATER: &str = "The service can't send transactions now: try again later";
-    match error {
-        WriteError::Reverts(reason) => ApiError::unprocessable(reason),
-        WriteError::Forbidden(reason) => ApiError::forbidden(reason),
-        WriteError::AccountCannotPay => ApiError::payment_required("Your account can't pay for this"),
-        WriteError::Policy(PolicyError::Function { target, .. }) => {
-            ApiError::forbidden(format!("This service makes no such call to {}", Address::from(target)))
+impl From<PlanError> for ApiError {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Reverts(reason) => Self::unprocessable(reason),
+            PlanError::Forbidden(reason) => Self::forbidden(reason),
+            PlanError::AccountCannotPay => Self::payment_required("Your account can't pay for this"),
+            PlanError::Policy(PolicyError::Function { target, .. }) => {
+                Self::forbidden(format!("This service makes no such call to {}", Address::from(target)))
+            }
+            PlanError::TooLong { bytes, most } => Self::unprocessable(format!(
+                "This comes to {bytes} bytes of calls, more than the {most} that one transaction may have: send less at once"
+            )),
+            PlanError::Gas { needed, most } => Self::unprocessable(format!(
+                "This needs {needed} gas, more than the {most} that one request may use"
+            )),
+            PlanError::Fee { .. } => {
+                Self::unavailable("The chain's fees are too high now: try again later", 60, error)
+            }
+            PlanError::Node(error) => error.into(),
+            PlanError::ForeignWallet(_) => Self::internal(error),
         }
-        WriteError::Policy(PolicyError::Gas { needed, max }) => {
-            ApiError::unprocessable(format!("This needs {needed} gas, more than the {max} that one request may use"))
-        }
-        WriteError::Policy(PolicyError::Fee { .. }) => {
-            ApiError::unavailable("The chain's fees are too high now: try again later", 60, error)
-        }
-        WriteError::Claim(ClaimRefusal::KeyInUse) => in_progress(),
-        WriteError::Claim(ClaimRefusal::ArtistGasSpent) => {
-            ApiError::limited("Your transactions have used up today's gas: wait until midnight, UTC", gas)
-        }
-        WriteError::Claim(ClaimRefusal::LaneGasSpent) => ApiError::unavailable(LATER, gas.reset.as_secs(), error),
-        WriteError::Claim(ClaimRefusal::LaneFull) => ApiError::unavailable(LATER, 5, error),
-        WriteError::Claim(ClaimRefusal::AccountUnderWay) => {
-            ApiError::unavailable("Your account is being set up by another request: try again in a moment", 2, error)
-        }
-        WriteError::LaneCannotPay(_) => ApiError::unavailable(LATER, 60, error),
-        WriteError::TooLate => ApiError::unavailable("That took too long, and nothing was sent: try again", 1, error),
-        WriteError::Refused(_) => ApiError::bad_gateway("The chain's nodes refuse the transaction", error),
-        WriteError::Signer(_) | WriteError::Signature(_) => {
-            ApiError::bad_gateway("The transaction could not be signed: try again in a moment", error)
-        }
-        WriteError::Node(error) => error.into(),
-        WriteError::Store(_) | WriteError::ForeignWallet(_) => ApiError::internal(error),
     }
 }

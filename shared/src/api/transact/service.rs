@@ -1,63 +1,67 @@
+use std::sync::Mutex;
+
 use super::{
+    follow::follow,
     refusal::in_progress,
-    reply::ReplyFormat,
-    session::{WriteSession, gas_limit},
+    reply::ReplyForm,
+    session::{Stores, WriteSession},
 };
 use crate::{
     api::error::no_artist,
     auth::api_key::KeyAuthenticator,
     chain::{
-        Chain, Chains,
+        Chain, Chains, History,
         node::{Node, NodeError, NodeUrls},
-        transaction::{Policy, TransactionSender},
-        wallet::{Call, LaneSigners},
+        transaction::{Planner, Policy},
+        wallet::OperatorAccount,
     },
     clock, config,
     http::{AllowedChains, ApiError, Request, Response, StartError},
-    model::{Address, ArtistId, ChainId, Invalid},
-    store::{ApiKeys, Artists, ReplayKey, ReplayedRequest, Table, Transactions},
+    model::{ArtistId, ChainId, Creation, Invalid, Plan},
+    store::{
+        ApiKeys, Artists, CallerState, Moments, PaymentFilter, Payments, Replay, ReplayKey, StoreError, Table,
+        Transaction, Transactions,
+    },
 };
 
 /// Writes to the chains for artists with an API key.
 pub struct TransactionService {
     keys: KeyAuthenticator,
     chains: Chains,
-    senders: Vec<TransactionSender>,
-    artists: Artists,
-    transactions: Transactions,
+    planners: Vec<Planner>,
+    payments: Payments,
+    stores: Stores,
 }
 
-/// A new request, or a replayed one with its earlier answer.
-enum Admission<'a> {
+/// A new request, or the transactions of an earlier one with its idempotency key.
+enum Opened<'a> {
     Fresh(Box<WriteSession<'a>>),
-    Replayed(Response),
+    Replayed(Vec<Transaction>),
 }
 
 impl TransactionService {
-    /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `SECRET_TABLE`, `OPERATOR_LANES`, `OPERATOR_LANE_KEYS` and the limits of
+    /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE` and the limits of
     /// [`Policy`].
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (signers, policy, urls) = (LaneSigners::from_env(&aws)?, Policy::from_env()?, NodeUrls::from_env()?);
-        let table = Table::artists(&aws)?;
-        let transactions = Transactions::new(table.clone());
+        let (operator, policy, urls) = (OperatorAccount::from_env()?, Policy::from_env()?, NodeUrls::from_env()?);
+        let (artists, chain) = (Table::artists(&aws)?, Table::chain(&aws)?);
         let chains = Chains::from_env()?;
-        let sender = |chain: &Chain| {
+        let planner = |chain: &Chain| {
             let node = Node::for_requests(&urls, chain.id)?;
-            Ok::<_, NodeError>(TransactionSender::new(
-                chain.clone(),
-                node,
-                signers.clone(),
-                policy.clone(),
-                transactions.clone(),
-            ))
+            Ok::<_, NodeError>(Planner::new(chain.clone(), node, operator, policy.clone()))
         };
         Ok(Self {
             keys: KeyAuthenticator::new(ApiKeys::new(Table::secrets(&aws)?)),
-            senders: chains.iter().filter(|chain| urls.names(chain.id)).map(sender).collect::<Result<_, _>>()?,
+            planners: chains.iter().filter(|chain| urls.names(chain.id)).map(planner).collect::<Result<_, _>>()?,
             chains,
-            artists: Artists::new(table),
-            transactions,
+            payments: Payments::new(chain.clone()),
+            stores: Stores {
+                artists: Artists::new(artists.clone()),
+                transactions: Transactions::new(artists),
+                moments: Moments::new(chain.clone()),
+                chain,
+            },
         })
     }
 
@@ -68,137 +72,166 @@ impl TransactionService {
 
     /// Returns the chain with this id, which must be an allowed one.
     pub fn chain(&self, id: ChainId) -> Result<&Chain, ApiError> {
-        Ok(self.sender(id)?.chain())
+        Ok(self.planner(id)?.chain())
     }
 
-    /// Sends the planned calls in one transaction and answers with it. A known idempotency key gets its first answer again,
-    /// without a plan.
+    /// Queues the planned calls as one transaction, waits for its outcome and answers: 200 when it is mined, 202 while it
+    /// isn't, 422 when it failed. A request with a known idempotency key is answered in the same way, without a plan.
     ///
     /// # Errors
-    /// 400 for a malformed idempotency key, 409 while its first request runs, 422 when that was another one; those of
-    /// `plan`; 402, 403, 422, 429, 502 or 503 when nothing was sent.
-    pub async fn transact(
+    /// 400 for a malformed idempotency key, 422 when it was another request's; those of `plan`; 402, 403, 422, 429, 502 or
+    /// 503 when nothing was queued.
+    pub async fn transact<P: Into<Plan>>(
         &self,
         request: &Request,
         artist: ArtistId,
         chain: ChainId,
-        format: ReplyFormat,
-        plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<Call>, ApiError>,
+        creation: Creation,
+        plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<P, ApiError>,
     ) -> Result<Response, ApiError> {
-        match self.admit(request, artist, chain, format).await? {
-            Admission::Fresh(session) => {
-                let calls = plan(&session).await?;
-                session.send(calls).await
-            }
-            Admission::Replayed(response) => Ok(response),
-        }
+        let plans = async |session: &WriteSession<'_>| Ok(vec![plan(session).await?]);
+        self.carry_out(request, artist, chain, ReplyForm::One, creation, plans).await
     }
 
-    /// The same with one transaction per batch of calls.
-    pub async fn transact_each(
+    /// The same with one transaction per plan, all of them queued or none.
+    pub async fn transact_each<P: Into<Plan>>(
         &self,
         request: &Request,
         artist: ArtistId,
         chain: ChainId,
-        plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<Vec<Call>>, ApiError>,
+        plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Response, ApiError> {
-        match self.admit(request, artist, chain, ReplyFormat::Each).await? {
-            Admission::Fresh(session) => {
-                let batches = plan(&session).await?;
-                session.send_each(batches).await
-            }
-            Admission::Replayed(response) => Ok(response),
-        }
+        self.carry_out(request, artist, chain, ReplyForm::Each, Creation::Nothing, plans).await
     }
 
-    /// Estimates the gas of the planned calls; nothing is sent or stored.
-    pub async fn estimate(
+    /// Estimates the gas limit of the planned calls; nothing is sent or stored.
+    pub async fn estimate<P: Into<Plan>>(
         &self,
+        request: &Request,
         artist: ArtistId,
         chain: ChainId,
-        plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<Call>, ApiError>,
+        plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<P, ApiError>,
     ) -> Result<u64, ApiError> {
-        let (sender, now) = (self.sender(chain)?, clock::now()?.as_secs());
-        let guess = sender.signers().likely(artist).map(Address::from);
-        let caller = self.transactions.caller(artist, chain, guess, None, now).await?.ok_or_else(no_artist)?;
-        let (artists, format) = (&self.artists, ReplyFormat::Hash);
-        let session =
-            WriteSession { sender, artists, request: None, caller, replay: None, holds_key: false, format, now };
-        let calls = plan(&session).await?;
-        session.estimate(calls).await
+        let (caller, history) = self.caller(artist, chain, None).await?;
+        let session = self.session(request, chain, caller, history, None)?;
+        let plan = plan(&session).await?.into();
+        Ok(session.plan(plan).await?.gas_limit)
     }
 
-    /// Looks the idempotency key up. One AWS call, two for a replayed request.
-    async fn admit<'a>(
+    async fn carry_out<P: Into<Plan>>(
+        &self,
+        request: &Request,
+        artist: ArtistId,
+        chain: ChainId,
+        form: ReplyForm,
+        creation: Creation,
+        plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
+    ) -> Result<Response, ApiError> {
+        let earlier = match self.open(request, artist, chain).await? {
+            Opened::Replayed(earlier) => earlier,
+            Opened::Fresh(session) => {
+                let plans: Vec<_> = plans(&session).await?.into_iter().map(Into::into).collect();
+                if plans.is_empty() {
+                    return form.tell(request, &[]);
+                }
+                match session.queue(plans, creation).await? {
+                    Some(queued) => return form.tell(request, &follow(&self.stores.transactions, queued).await),
+                    // Another request with the same key was faster.
+                    None => match self.open(request, artist, chain).await? {
+                        Opened::Replayed(earlier) => earlier,
+                        Opened::Fresh(_) => return Err(in_progress()),
+                    },
+                }
+            }
+        };
+        match form.tell(request, &follow(&self.stores.transactions, earlier).await) {
+            Ok(response) => Ok(response.replayed()),
+            Err(error) => Err(error.with("idempotent-replayed", "true")),
+        }
+    }
+
+    /// Looks the idempotency key up. One AWS call beside one for the artist's payments, one more for a replayed request.
+    async fn open<'a>(
         &'a self,
         request: &'a Request,
         artist: ArtistId,
         chain: ChainId,
-        format: ReplyFormat,
-    ) -> Result<Admission<'a>, ApiError> {
+    ) -> Result<Opened<'a>, ApiError> {
+        let key = request.idempotency_key()?.map(|key| ReplayKey::new(artist, key.as_str()));
+        let (mut caller, history) = self.caller(artist, chain, key.as_ref()).await?;
         let now = clock::now()?.as_secs();
-        let sender = self.sender(chain)?;
-        let replay =
-            request.idempotency_key()?.map(|key| (ReplayKey::new(artist, key.as_str()), request.fingerprint()));
-        let (key, guess) = (replay.as_ref().map(|(key, _)| key), sender.signers().likely(artist).map(Address::from));
-        let caller = self.transactions.caller(artist, chain, guess, key, now).await?;
-        let mut caller = caller.ok_or_else(no_artist)?;
-        request.note_limits(&[gas_limit(caller.gas_spent, sender.policy(), now)]);
-        let holds_key = match (caller.replayed.take(), &replay) {
-            (Some(earlier), Some((key, fingerprint))) => {
-                if earlier.fingerprint != *fingerprint {
-                    return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
+        let mut replay = None;
+        if let Some(key) = key {
+            let (fingerprint, mut outlived) = (request.fingerprint(), None);
+            if let Some(earlier) = caller.replayed.take() {
+                let transactions = self.transactions_of(artist, &earlier).await?;
+                let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
+                if !(is_over && earlier.expires_at <= now) {
+                    if earlier.fingerprint != fingerprint {
+                        return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
+                    }
+                    return Ok(Opened::Replayed(transactions));
                 }
-                if let Some(response) = self.replay(sender, &earlier, key, format, now).await? {
-                    return Ok(Admission::Replayed(response));
-                }
-                true
+                outlived = Some(earlier);
             }
-            _ => false,
-        };
-        let (artists, request) = (&self.artists, Some(request));
-        let session = WriteSession { sender, artists, request, caller, replay, holds_key, format, now };
-        Ok(Admission::Fresh(Box::new(session)))
+            replay = Some((key, fingerprint, outlived));
+        }
+        let session = self.session(request, chain, caller, history, replay)?;
+        request.note_limits(&[session.budget(0).limit()]);
+        Ok(Opened::Fresh(Box::new(session)))
     }
 
-    /// The answer to the first request; `None` where this one resumes it.
-    async fn replay(
+    /// In the order of the request.
+    async fn transactions_of(&self, artist: ArtistId, earlier: &Replay) -> Result<Vec<Transaction>, StoreError> {
+        let ids: Vec<_> = earlier.transactions.iter().map(|id| (artist, *id)).collect();
+        let mut transactions = self.stores.transactions.get_many(&ids).await?;
+        // Later ids are of later transactions.
+        transactions.sort_unstable_by_key(|transaction| transaction.id);
+        Ok(transactions)
+    }
+
+    async fn caller(
         &self,
-        sender: &TransactionSender,
-        earlier: &ReplayedRequest,
-        key: &ReplayKey,
-        format: ReplyFormat,
-        now: u64,
-    ) -> Result<Option<Response>, ApiError> {
-        let answer = match &earlier.answer {
-            Some(answer) => answer.clone(),
-            None => {
-                let transaction = self.transactions.get(&earlier.slot).await?.ok_or_else(in_progress)?;
-                if format.is_resumed(&transaction, now) {
-                    return Ok(None);
-                }
-                let answer = format.late(sender, &transaction, now).await?.ok_or_else(in_progress)?;
-                if answer.is_final() {
-                    self.transactions.answer(key, &answer).await?;
-                }
-                answer
-            }
-        };
-        Ok(Some(Response::stored(answer.status, answer.body)?.replayed()))
+        artist: ArtistId,
+        chain: ChainId,
+        key: Option<&ReplayKey>,
+    ) -> Result<(CallerState, History), ApiError> {
+        let wallet = self.planner(chain)?.wallet(artist).address().into();
+        let received = PaymentFilter { artist: Some(wallet), collector: None };
+        let (caller, payments) = tokio::try_join!(
+            self.stores.transactions.caller(artist, chain, key),
+            self.payments.count(chain, received)
+        )?;
+        let caller = caller.ok_or_else(no_artist)?;
+        let age = clock::now()?.as_secs().saturating_sub(caller.joined_at);
+        Ok((caller, History { age, payments }))
     }
 
-    fn sender(&self, chain: ChainId) -> Result<&TransactionSender, ApiError> {
-        self.find_sender(chain).map_err(ApiError::internal)
+    fn session<'a>(
+        &'a self,
+        request: &'a Request,
+        chain: ChainId,
+        caller: CallerState,
+        history: History,
+        replay: Option<(ReplayKey, String, Option<Replay>)>,
+    ) -> Result<WriteSession<'a>, ApiError> {
+        let (planner, now) = (self.planner(chain)?, clock::now()?.as_secs());
+        let (stores, genuine) = (&self.stores, Mutex::default());
+        Ok(WriteSession { planner, stores, request, caller, history, replay, now, genuine })
     }
 
-    fn find_sender(&self, chain: ChainId) -> Result<&TransactionSender, Invalid> {
-        let sender = self.senders.iter().find(|sender| sender.chain().id == chain);
-        sender.ok_or(Invalid("is not a chain that this service writes to"))
+    fn planner(&self, chain: ChainId) -> Result<&Planner, ApiError> {
+        self.find_planner(chain).map_err(ApiError::internal)
+    }
+
+    fn find_planner(&self, chain: ChainId) -> Result<&Planner, Invalid> {
+        let planner = self.planners.iter().find(|planner| planner.chain().id == chain);
+        planner.ok_or(Invalid("is not a chain that this service writes to"))
     }
 }
 
 impl AllowedChains for TransactionService {
     fn check(&self, chain: ChainId) -> Result<(), Invalid> {
-        self.chains.get(chain).and_then(|_| self.find_sender(chain)).map(drop)
+        self.chains.get(chain).and_then(|_| self.find_planner(chain)).map(drop)
     }
 }

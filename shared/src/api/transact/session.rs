@@ -1,40 +1,59 @@
-use std::time::Duration;
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use alloy::primitives;
+use futures::future::try_join_all;
 
-use super::{
-    refusal::answer_error,
-    reply::{ReplyFormat, ended},
-};
+use super::{refusal::Budget, reply::ended};
 use crate::{
     api::error::{no_collection, no_moment},
     chain::{
-        Chain,
+        Chain, History,
         node::Node,
         protocol::{
             currency::Currency,
             permission::{Permission, Standing},
+            provenance::was_made_since,
         },
-        transaction::{Outcome, Policy, TransactionSender, WriteError, WriteRequest},
-        wallet::Call,
+        transaction::{Planned, Planner, collections},
     },
-    http::{ApiError, LimitUnit, RateLimit, Request, Response},
-    model::{Address, MomentRef, TokenId},
-    store::{Artists, CallerState, DAY, ReplayKey},
+    clock, deadline,
+    http::{ApiError, Request},
+    model::{Address, Call, Creation, MomentRef, Plan, TokenId},
+    store::{
+        Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Progress, Replay,
+        ReplayKey, Table, Transaction, Transactions,
+    },
 };
 
-/// A write in progress: its artist, chain and answer.
+/// Time that admission may take: nothing is queued whose client wouldn't be told.
+const ADMISSION: Duration = Duration::from_secs(5);
+
+/// What sessions read and write.
+pub(super) struct Stores {
+    pub(super) artists: Artists,
+    pub(super) transactions: Transactions,
+    pub(super) moments: Moments,
+    /// The chain table, for the index's progress.
+    pub(super) chain: Table,
+}
+
+/// A write in progress: its artist and chain.
 pub struct WriteSession<'a> {
-    pub(super) sender: &'a TransactionSender,
-    pub(super) artists: &'a Artists,
-    /// Gets the rate-limit headers; `None` where gas isn't counted.
-    pub(super) request: Option<&'a Request>,
+    pub(super) planner: &'a Planner,
+    pub(super) stores: &'a Stores,
+    pub(super) request: &'a Request,
     pub(super) caller: CallerState,
-    pub(super) replay: Option<(ReplayKey, String)>,
-    /// Whether the key of `replay` is claimed already.
-    pub(super) holds_key: bool,
-    pub(super) format: ReplyFormat,
+    pub(super) history: History,
+    /// Idempotency key and hash of the request, with the replay that the key has outlived.
+    pub(super) replay: Option<(ReplayKey, String, Option<Replay>)>,
+    /// Unix time in seconds.
     pub(super) now: u64,
+    /// Collections that a factory is known to have made.
+    pub(super) genuine: Mutex<BTreeSet<Address>>,
 }
 
 /// Cost of a write, in one currency.
@@ -54,32 +73,54 @@ impl WriteSession<'_> {
 
     /// The chain.
     pub fn chain(&self) -> &Chain {
-        self.sender.chain()
+        self.planner.chain()
     }
 
     /// The chain's nodes.
     pub fn node(&self) -> &Node {
-        self.sender.node()
+        self.planner.node()
     }
 
-    /// Requires the moment (404) and the account's permission on it (403).
+    /// Requires the moment (404), its collection to be genuine (422), and the account's permission on it (403).
     pub async fn require(&self, moment: &MomentRef, permission: Permission) -> Result<Standing, ApiError> {
         let standing = Standing::of(self.node(), self.account().into(), moment).await?;
         if !standing.exists {
             return Err(no_moment(moment));
         }
+        self.require_genuine(moment.collection).await?;
         self.expect(&standing, permission, &format!("moment {} of {}", moment.token, moment.collection))?;
         Ok(standing)
     }
 
-    /// Requires the collection (404) and the account's permission on all of it (403).
+    /// Requires the collection (404) to be genuine (422), and the account's permission on all of it (403).
     pub async fn require_on_collection(&self, collection: Address, permission: Permission) -> Result<(), ApiError> {
         let whole = MomentRef { chain: self.chain().id, collection, token: TokenId::from(primitives::U256::ZERO) };
         let standing = Standing::of(self.node(), self.account().into(), &whole).await?;
         if !standing.is_collection {
             return Err(no_collection(collection));
         }
+        self.require_genuine(collection).await?;
         self.expect(&standing, permission, &format!("collection {collection}"))
+    }
+
+    /// Requires a configured factory to have made the collection (422): any contract can claim prices and permissions. The
+    /// index knows, or the chain does of blocks that aren't indexed yet. One read; for an unknown collection also one more
+    /// and two calls.
+    pub async fn require_genuine(&self, collection: Address) -> Result<(), ApiError> {
+        if self.genuine.lock().unwrap_or_else(PoisonError::into_inner).contains(&collection) {
+            return Ok(());
+        }
+        let chain = self.chain();
+        if self.stores.moments.collection(chain.id, collection).await?.is_none() {
+            let progress = Progress::of(&self.stores.chain, chain.id).await?;
+            let unread = progress.next_block.unwrap_or(chain.first_block);
+            if !was_made_since(self.node(), chain, collection, unread).await? {
+                let words = format!("{collection} was not made by a factory that this service knows");
+                return Err(ApiError::unprocessable(words));
+            }
+        }
+        self.genuine.lock().unwrap_or_else(PoisonError::into_inner).insert(collection);
+        Ok(())
     }
 
     fn expect(&self, standing: &Standing, permission: Permission, on: &str) -> Result<(), ApiError> {
@@ -98,15 +139,14 @@ impl WriteSession<'_> {
     pub async fn afford(&self, costs: &[Cost], calls: &[Call]) -> Result<(), ApiError> {
         let account = self.account();
         let balances = costs.iter().map(|cost| cost.currency.balance(self.node(), account.into()));
-        let balances = futures::future::try_join_all(balances).await?;
+        let balances = try_join_all(balances).await?;
         let short: Vec<_> = costs.iter().zip(balances).filter(|(cost, balance)| *balance < cost.amount).collect();
         if short.is_empty() {
             return Ok(());
         }
         if short.iter().all(|(cost, _)| cost.currency.contract.is_none()) {
             // Errors that money doesn't solve come first.
-            let wealthy = self.sender.simulate_wealthy(&self.caller.artist, calls).await;
-            wealthy.map_err(|error| self.worded(error))?;
+            self.planner.simulate_wealthy(account, calls).await?;
         }
         let short = short.into_iter().map(|(Cost { currency, amount }, balance)| {
             format!("{} is needed and {} is there", currency.format(*amount), currency.format(balance))
@@ -120,53 +160,67 @@ impl WriteSession<'_> {
         match named {
             None => Ok(self.account()),
             Some(wallet) if wallet == self.account() => Ok(wallet),
-            Some(wallet) if self.artists.owns(self.caller.artist.artist_id, wallet).await? => Ok(wallet),
+            Some(wallet) if self.stores.artists.owns(self.caller.artist.artist_id, wallet).await? => Ok(wallet),
             Some(_) => Err(ApiError::invalid_field("account", "must be one of your own wallets")),
         }
     }
 
-    pub(super) async fn estimate(self, calls: Vec<Call>) -> Result<u64, ApiError> {
-        let write = WriteRequest { caller: self.caller.clone(), calls, replay: None };
-        let prepared = self.sender.prepare(&write).await.map_err(|error| self.worded(error))?;
-        Ok(prepared.gas_limit())
+    pub(super) async fn plan(&self, plan: Plan) -> Result<Planned, ApiError> {
+        let calls = plan.calls(&self.chain().addresses, primitives::U256::ONE);
+        for collection in collections(self.chain(), self.account().into(), &calls) {
+            self.require_genuine(collection.into()).await?;
+        }
+        Ok(self.planner.plan(&self.caller, plan).await?)
     }
 
-    /// Sends `calls` in one transaction and answers with it.
-    pub(super) async fn send(self, calls: Vec<Call>) -> Result<Response, ApiError> {
-        let write = WriteRequest { caller: self.caller.clone(), calls, replay: self.replay.clone() };
-        let (sender, patience) = (self.sender, self.format.patience());
-        let answer = |outcome: &Outcome| {
-            self.count(outcome);
-            self.format.tell(sender.chain(), outcome)
+    /// Queues one transaction per plan, all or none; `None` if another request with the same idempotency key was faster.
+    pub(super) async fn queue(
+        &self,
+        plans: Vec<Plan>,
+        creation: Creation,
+    ) -> Result<Option<Vec<Transaction>>, ApiError> {
+        let queued = self.try_queue(plans, creation).await;
+        if let Err(error) = &queued {
+            ended(if error.status().is_client_error() { "refused" } else { "failed" });
+        }
+        queued
+    }
+
+    async fn try_queue(&self, plans: Vec<Plan>, creation: Creation) -> Result<Option<Vec<Transaction>>, ApiError> {
+        let planned = try_join_all(plans.into_iter().map(|plan| self.plan(plan))).await?;
+        if deadline::is_within(ADMISSION) {
+            return Err(ApiError::late());
+        }
+        let new = |Planned { plan, gas, reserve, .. }| NewTransaction { plan, gas, creation, reserve };
+        let admission = Admission {
+            artist: self.caller.artist.artist_id,
+            chain: self.chain().id,
+            wallet: self.account(),
+            account: self.caller.account,
+            transactions: planned.into_iter().map(new).collect(),
+            replay: self.replay.clone(),
+            artist_limit: self.chain().spending.artist_limit(self.history),
+            pool: self.chain().spending.pool(self.history),
         };
-        let answer = sender.write(write, self.now, patience, answer).await.map_err(|error| self.failure(error))?;
-        Response::stored(answer.status, answer.body)
-    }
-
-    pub(super) fn count(&self, outcome: &Outcome) {
-        if let Some(request) = self.request {
-            let spent = self.caller.gas_spent.saturating_add(outcome.gas_limit());
-            request.note_limits(&[gas_limit(spent, self.sender.policy(), self.now)]);
+        match self.stores.transactions.admit(&admission, clock::now()?).await? {
+            Admitted::Queued(transactions) => {
+                let wei = transactions.iter().map(|transaction| transaction.charge.wei).sum();
+                self.request.note_limits(&[self.budget(wei).limit()]);
+                Ok(Some(transactions))
+            }
+            Admitted::Refused(AdmissionRefusal::KeyInUse) => Ok(None),
+            Admitted::Refused(refusal) => Err(self.budget(0).refused(refusal)),
         }
     }
 
-    fn worded(&self, error: WriteError) -> ApiError {
-        answer_error(error, &gas_limit(self.caller.gas_spent, self.sender.policy(), self.now))
-    }
-
-    /// The answer to a failed write, which is counted.
-    pub(super) fn failure(&self, error: WriteError) -> ApiError {
-        let error = self.worded(error);
-        ended(if error.status().is_client_error() { "refused" } else { "failed" }, error)
-    }
-}
-
-pub(super) fn gas_limit(spent: u64, policy: &Policy, now: u64) -> RateLimit {
-    RateLimit {
-        unit: LimitUnit::Gas,
-        max: policy.artist_gas_daily,
-        window: Duration::from_secs(DAY),
-        left: policy.artist_gas_daily.saturating_sub(spent),
-        reset: Duration::from_secs(DAY - now % DAY),
+    /// The artist's budgets after a further `wei`.
+    pub(super) fn budget(&self, wei: u64) -> Budget<'_> {
+        let spent = self.caller.account.map_or(0, |account| account.spent_on(self.now / DAY));
+        Budget {
+            spending: &self.chain().spending,
+            history: self.history,
+            spent: spent.saturating_add(wei),
+            now: self.now,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Bindings of Safe v1.4.1: <https://github.com/safe-global/safe-smart-account/tree/v1.4.1/contracts>
 
+#![expect(clippy::too_many_arguments, reason = "the contracts' functions have as many as they have")]
+
 use alloy::sol;
 
 sol! {

@@ -1,4 +1,4 @@
-//! Bindings of other protocols' contracts, which the service only indexes.
+//! Bindings of other protocols' contracts, which the service only reads.
 
 use alloy::sol;
 
@@ -85,5 +85,13 @@ sol! {
 
     interface EditionMetadata {
         event BaseURISet(address indexed edition, uint8 tier, string uri);
+    }
+}
+
+sol! {
+    /// <https://github.com/ethereum-optimism/optimism/blob/develop/packages/contracts-bedrock/src/L2/GasPriceOracle.sol>
+    interface GasPriceOracle {
+        function getL1FeeUpperBound(uint256 unsignedTxSize) external view returns (uint256);
+        function getL1Fee(bytes data) external view returns (uint256);
     }
 }

@@ -1,5 +1,5 @@
-//! RPC client of a chain. Its nodes are asked in order, one at a time, each with a time-out. An error about the call or
-//! transaction itself ends the search: other nodes would say the same.
+//! RPC client of a chain. Its nodes are asked in order, one at a time, each with a time-out, and never beyond the request's
+//! deadline. An error about the call or transaction itself ends the search: other nodes would say the same.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,6 +20,7 @@ use url::Url;
 use super::fault::{NodeFault, halt_in_words};
 use crate::{
     config::{self, ConfigError},
+    deadline,
     model::{ChainId, MarketFees},
 };
 
@@ -32,6 +33,9 @@ pub enum NodeError {
     /// The nodes lack a block.
     #[error("no node has block {0}")]
     MissingBlock(u64),
+    /// The request's time was up before a node answered.
+    #[error("no time left for the nodes")]
+    Deadline,
     /// No node is configured for the chain.
     #[error("RPC_URLS names no node for chain {0}")]
     None(ChainId),
@@ -140,6 +144,10 @@ pub struct Node {
 impl Node {
     const TIMEOUT: Duration = Duration::from_secs(10);
     const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
+    /// Most gas of a call that isn't sent, as of one transaction (EIP-7825): strangers' contracts run in it.
+    const CALL_GAS: u64 = 16_777_216;
+    /// Most gas of a view function.
+    const READ_GAS: u64 = 10_000_000;
 
     /// The nodes of `chain`, each with a time-out of 10 s, for workers. Fails if none is configured. Doesn't connect.
     pub fn new(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
@@ -196,8 +204,10 @@ impl Node {
         block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(0))
     }
 
-    /// Result of a call at the newest block, with some accounts' code or balance replaced.
+    /// Result of a call at the newest block, with some accounts' code or balance replaced. It gets the gas of one transaction
+    /// unless it names less.
     pub async fn call(&self, call: &TransactionRequest, overrides: &StateOverride) -> Result<Bytes, NodeError> {
+        let call = &call.clone().gas_limit(call.gas.unwrap_or(Self::CALL_GAS));
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
     }
 
@@ -212,12 +222,13 @@ impl Node {
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).block(at).await }).await
     }
 
-    /// Result of a view function at the newest block; `None` if it reverts or the contract isn't of that kind.
+    /// Result of a view function at the newest block; `None` if it reverts, uses more than 10 million gas, or the contract
+    /// isn't of that kind.
     pub async fn read<C: SolCall>(&self, contract: Address, function: &C) -> Result<Option<C::Return>, NodeError> {
         let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
-        match self.call(&call, &StateOverride::default()).await {
+        match self.call(&call.gas_limit(Self::READ_GAS), &StateOverride::default()).await {
             Ok(answer) => Ok(C::abi_decode_returns(&answer).ok()),
-            Err(error) if error.fault() == NodeFault::Reverted => Ok(None),
+            Err(error) if error.fault() == NodeFault::Reverted || error.halt().is_some() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -351,7 +362,7 @@ impl Node {
     {
         let mut last = RpcError::local_usage_str("a chain without nodes");
         for (index, node) in self.providers.iter().enumerate() {
-            match question(node.clone()).await {
+            match deadline::before(question(node.clone())).await.ok_or(NodeError::Deadline)? {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
                     let error = without_url(error);

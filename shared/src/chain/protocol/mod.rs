@@ -1,8 +1,10 @@
 //! The protocol behind the contracts: permissions, sales, splits, currencies, and the calls that publish.
 
+pub mod created;
 pub mod currency;
 pub mod destination;
 pub mod permission;
+pub mod provenance;
 pub mod publishing;
 pub mod sale;
 pub mod splits;

@@ -299,7 +299,8 @@ mod tests {
     #[test]
     fn loads_fit_as_many_operations_as_were_measured() {
         let fit = |gas, data| {
-            let [operation] = measured(1, gas, data, false).try_into().unwrap();
+            let call = Call { target: Address::repeat_byte(3), value: U256::ZERO, data: vec![0; data].into() };
+            let operation = Operation::new(Address::repeat_byte(1), &[call], gas, false);
             let mut load = Load::default().with(&operation);
             for count in 1.. {
                 load = load.with(&operation);
@@ -309,7 +310,8 @@ mod tests {
             }
             0
         };
-        assert_eq!([fit(100_000, 68), fit(150_000, 150), fit(300_000, 500)], [109, 82, 45]);
+        // The measurement had 109 of the first, some of them first transactions of their accounts.
+        assert_eq!([fit(100_000, 68), fit(150_000, 150), fit(300_000, 500)], [110, 82, 45]);
         assert_eq!(fit(30_000, 10_000), 11, "bytes are a limit, too");
     }
 

@@ -1,5 +1,7 @@
-//! Policy for signatures: an allow-list of functions per contract, and limits on gas and fees. The last line of defence
-//! before a lane's key, independent of the code above it.
+//! Policy for signatures: an allow-list of functions per contract. The last line of defence before a lane's key,
+//! independent of the code above it.
+
+use std::collections::BTreeSet;
 
 use alloy::{
     primitives::{Address, Bytes},
@@ -20,14 +22,8 @@ use crate::{
 /// Limits on transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Most gas per transaction.
+    /// Most gas of a transaction with one write.
     pub max_gas: u64,
-    /// Most wei per unit of gas.
-    pub max_fee_per_gas: u64,
-    /// Most gas per artist and chain in a day (UTC).
-    pub artist_gas_daily: u64,
-    /// Most gas of all transactions per chain in a day (UTC), divided evenly among the lanes.
-    pub total_gas_daily: u64,
 }
 
 /// Reason why the policy refuses a transaction.
@@ -40,22 +36,6 @@ pub enum PolicyError {
         target: Address,
         /// Selector of the function.
         selector: [u8; 4],
-    },
-    /// The transaction needs too much gas.
-    #[error("{needed} gas is more than the {max} that one transaction may use")]
-    Gas {
-        /// Estimated gas.
-        needed: u64,
-        /// Limit per transaction.
-        max: u64,
-    },
-    /// The chain's fees are above the cap.
-    #[error("the base fee of {base} wei is above the cap of {cap}")]
-    Fee {
-        /// Base fee of the next block, in wei.
-        base: u64,
-        /// Cap in wei.
-        cap: u64,
     },
 }
 
@@ -74,15 +54,9 @@ enum ContractKind {
 }
 
 impl Policy {
-    /// Reads `MAX_GAS_PER_WRITE` (default 16777216, the protocol's own limit per transaction by EIP-7825),
-    /// `MAX_FEE_PER_GAS` (wei; 50000000000), `ARTIST_GAS_DAILY` (50000000) and `TOTAL_GAS_DAILY` (2000000000).
+    /// Reads `MAX_GAS_PER_WRITE` (default 16777216, the protocol's own limit per transaction by EIP-7825).
     pub fn from_env() -> Result<Self, ConfigError> {
-        Ok(Self {
-            max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "16777216")?,
-            max_fee_per_gas: config::parsed_or("MAX_FEE_PER_GAS", "50000000000")?,
-            artist_gas_daily: config::parsed_or("ARTIST_GAS_DAILY", "50000000")?,
-            total_gas_daily: config::parsed_or("TOTAL_GAS_DAILY", "2000000000")?,
-        })
+        Ok(Self { max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "16777216")? })
     }
 
     /// Checks that an account may make `calls`; the error names the first function that isn't allowed.
@@ -100,14 +74,21 @@ impl Policy {
         }
         Ok(())
     }
+}
 
-    /// Gas limit for an estimate: a fifth more, at most `max_gas`; an error if the estimate is above that.
-    pub fn gas_limit(&self, estimate: u64) -> Result<u64, PolicyError> {
-        if estimate > self.max_gas {
-            return Err(PolicyError::Gas { needed: estimate, max: self.max_gas });
+/// The collections that calls are about, which must be what they claim: those called, and those named to minters and to the
+/// comments protocol. A plain payment is about none.
+pub fn collections(chain: &Chain, account: Address, calls: &[Call]) -> BTreeSet<Address> {
+    let of_call = |call: &Call| match kind(chain, account, call.target) {
+        ContractKind::Collection => (!call.data.is_empty()).then_some(call.target),
+        ContractKind::Erc20Minter => Erc20Minter::mintCall::abi_decode(&call.data).ok().map(|mint| mint.tokenAddress),
+        ContractKind::TimedMinter => TimedMinter::mintCall::abi_decode(&call.data).ok().map(|mint| mint.collection),
+        ContractKind::Comments => {
+            CommentsProtocol::commentCall::abi_decode(&call.data).ok().map(|comment| comment.contractAddress)
         }
-        Ok(estimate.saturating_add(estimate / 5).min(self.max_gas))
-    }
+        _ => None,
+    };
+    calls.iter().filter_map(of_call).collect()
 }
 
 /// Whether the allow-list has the call. Value may be sent only with purchases and comments, or as a plain payment.
@@ -200,7 +181,7 @@ mod tests {
     use crate::{chain::chains::Chains, model::ChainId};
 
     fn policy() -> Policy {
-        Policy { max_gas: 1_000_000, max_fee_per_gas: 100, artist_gas_daily: 0, total_gas_daily: 0 }
+        Policy { max_gas: 1_000_000 }
     }
 
     #[test]
@@ -310,12 +291,5 @@ mod tests {
         assert!(admit(factory, &multicall, vec![]).is_err());
         let garbled = |_: Vec<Bytes>| [Creator1155::multicallCall::SELECTOR.as_slice(), &[0xff; 40]].concat();
         assert!(admit(collection, &garbled, vec![]).is_err());
-    }
-
-    #[test]
-    fn gas_has_a_margin_and_a_limit() {
-        assert_eq!(policy().gas_limit(100_000), Ok(120_000));
-        assert_eq!(policy().gas_limit(900_000), Ok(1_000_000));
-        assert_eq!(policy().gas_limit(1_000_001), Err(PolicyError::Gas { needed: 1_000_001, max: 1_000_000 }));
     }
 }

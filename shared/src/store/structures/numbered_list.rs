@@ -73,6 +73,15 @@ impl UnitOfWork {
     }
 }
 
+impl Table {
+    /// Length of a list, perhaps of a moment ago.
+    pub(in crate::store) async fn recent_length(&self, partition: &str) -> Result<u64, StoreError> {
+        let call = self.client.get_item().table_name(&self.name).set_key(Some(length_key(partition).item()));
+        let row: Option<LengthRow> = call.send().await?.item.map(serde_dynamo::from_item).transpose()?;
+        Ok(row.map_or(0, |row| row.length))
+    }
+}
+
 impl NumberedList<'_> {
     pub(in crate::store) async fn oldest_first<R: DeserializeOwned>(
         &self,

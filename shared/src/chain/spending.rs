@@ -1,0 +1,159 @@
+//! What the service pays for on a chain: the dearest gas, and budgets of a day (UTC). docs/operations.md has the
+//! arithmetic of the defaults.
+
+use alloy::primitives::{Address, address};
+use serde::Deserialize;
+
+use crate::{
+    model::ChainId,
+    store::{Pool, PoolLimit},
+};
+
+/// Gas price oracle of chains of the OP stack: <https://specs.optimism.io/protocol/predeploys.html#gaspriceoracle>
+const OP_STACK_ORACLE: Address = address!("420000000000000000000000000000000000000F");
+
+/// Seconds in a day.
+const DAY: u64 = 24 * 60 * 60;
+/// Days until an artist can be established.
+const PROBATION: u64 = 7;
+/// Paid collects until an artist can be established. Each one costs the protocol's fee, so it can't be had for nothing.
+const PAYMENTS: u64 = 10;
+
+/// Limits of what the service spends on a chain, in wei.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spending {
+    /// Most per unit of gas.
+    pub max_fee_per_gas: u64,
+    /// Daily budget of a new artist.
+    pub artist_daily: u64,
+    /// Daily budget of all new artists together.
+    pub newcomers_daily: u64,
+    /// Daily budget of all other artists together.
+    pub established_daily: u64,
+    /// Contract that knows the fee for data on the layer below, on chains that have one.
+    pub l1_fee_oracle: Option<Address>,
+}
+
+/// Overrides of a chain's defaults.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct SpendingSettings {
+    max_fee_per_gas: Option<u64>,
+    artist_daily: Option<u64>,
+    newcomers_daily: Option<u64>,
+    established_daily: Option<u64>,
+    l1_fee_oracle: Option<Address>,
+}
+
+/// How long an artist has been there, and what collectors paid for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// Seconds since the first sign-in.
+    pub age: u64,
+    /// Paid collects of the artist's moments on the chain.
+    pub payments: u64,
+}
+
+impl Spending {
+    pub(super) fn of(chain: ChainId, settings: &SpendingSettings) -> Self {
+        let default = Self::default_of(chain);
+        Self {
+            max_fee_per_gas: settings.max_fee_per_gas.unwrap_or(default.max_fee_per_gas),
+            artist_daily: settings.artist_daily.unwrap_or(default.artist_daily),
+            newcomers_daily: settings.newcomers_daily.unwrap_or(default.newcomers_daily),
+            established_daily: settings.established_daily.unwrap_or(default.established_daily),
+            l1_fee_oracle: settings.l1_fee_oracle.or(default.l1_fee_oracle),
+        }
+    }
+
+    fn default_of(chain: ChainId) -> Self {
+        const GWEI: u64 = 1_000_000_000;
+        const MILLIETHER: u64 = 1_000_000 * GWEI;
+        let layer_2 = Self {
+            max_fee_per_gas: 5 * GWEI,
+            artist_daily: 2 * MILLIETHER,
+            newcomers_daily: 50 * MILLIETHER,
+            established_daily: 500 * MILLIETHER,
+            l1_fee_oracle: None,
+        };
+        match chain.0 {
+            1 | 11_155_111 => Self {
+                max_fee_per_gas: 50 * GWEI,
+                artist_daily: 100 * MILLIETHER,
+                newcomers_daily: 1_000 * MILLIETHER,
+                established_daily: 5_000 * MILLIETHER,
+                l1_fee_oracle: None,
+            },
+            8_453 | 84_532 => Self { l1_fee_oracle: Some(OP_STACK_ORACLE), ..layer_2 },
+            _ => layer_2,
+        }
+    }
+
+    /// An artist's daily budget: a new artist's, once more for each week (four at most) and for each ten paid collects
+    /// (fifteen times at most).
+    pub fn artist_limit(&self, history: History) -> u64 {
+        let weeks = (history.age / (7 * DAY)).min(4);
+        let collects = (history.payments / PAYMENTS).min(15);
+        self.artist_daily.saturating_mul(1 + weeks + collects)
+    }
+
+    /// The budget that an artist shares. A week and ten paid collects lead out of the newcomers' one.
+    pub fn pool(&self, history: History) -> PoolLimit {
+        if history.age >= PROBATION * DAY && history.payments >= PAYMENTS {
+            PoolLimit { pool: Pool::Established, wei: self.established_daily }
+        } else {
+            PoolLimit { pool: Pool::Newcomers, wei: self.newcomers_daily }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn defaults(chain: u64) -> Spending {
+        Spending::of(ChainId(chain), &SpendingSettings::default())
+    }
+
+    /// Gas limits: the account's deployment, a collection with its first moment, eleven more moments.
+    const DOZEN: u64 = 400_000 + 1_400_000 + 11 * 800_000;
+
+    #[test]
+    fn new_artist_publishes_a_dozen_moments_at_usual_fees_even_before_any_is_mined() {
+        // Twice the base fee, and the tip.
+        for (chain, usual_fee) in [(8_453, 2 * 50_000_000 + 10_000_000), (1, 2 * 4_000_000_000 + 100_000_000)] {
+            assert!(DOZEN * usual_fee <= defaults(chain).artist_limit(History::default()), "{chain}");
+        }
+    }
+
+    #[test]
+    fn budget_grows_with_age_and_paid_collects_to_twenty_times() {
+        let spending = defaults(8_453);
+        let limit = |age, payments| spending.artist_limit(History { age, payments }) / spending.artist_daily;
+        assert_eq!([limit(0, 9), limit(7 * DAY, 0), limit(8 * DAY, 25), limit(u64::MAX, u64::MAX)], [1, 2, 4, 20]);
+    }
+
+    #[test]
+    fn neither_age_nor_collects_alone_lead_out_of_the_newcomers_pool() {
+        let pool = |age, payments| defaults(1).pool(History { age, payments }).pool;
+        assert_eq!(pool(7 * DAY - 1, 1_000), Pool::Newcomers);
+        assert_eq!(pool(1_000 * DAY, 9), Pool::Newcomers);
+        assert_eq!(pool(7 * DAY, 10), Pool::Established);
+    }
+
+    #[test]
+    fn every_limit_can_be_overridden() {
+        let settings = r#"{"maxFeePerGas": 1, "artistDaily": 2, "newcomersDaily": 3, "establishedDaily": 4,
+            "l1FeeOracle": "0x0000000000000000000000000000000000000005"}"#;
+        let settings: SpendingSettings = serde_json::from_str(settings).unwrap();
+        let oracle = Some(Address::with_last_byte(5));
+        let expected = Spending {
+            max_fee_per_gas: 1,
+            artist_daily: 2,
+            newcomers_daily: 3,
+            established_daily: 4,
+            l1_fee_oracle: oracle,
+        };
+        assert_eq!(Spending::of(ChainId(1), &settings), expected);
+    }
+}

@@ -1,0 +1,140 @@
+//! Planning a write before it is queued: whether the policy and the contracts allow it, the gas that its calls may use,
+//! and the money to reserve for it.
+
+use alloy::primitives::U256;
+
+use super::{
+    cap::gas_cap,
+    error::PlanError,
+    packing::{Load, MAX_TRANSACTION_BYTES, Operation},
+    policy::Policy,
+    simulate::{simulate, simulate_wealthy},
+};
+use crate::{
+    chain::{
+        chains::Chain,
+        contracts::{native::Creator1155, third_party::GasPriceOracle},
+        node::{Node, NodeError},
+        wallet::{EmbeddedWallet, OperatorAccount},
+    },
+    model::{Address, ArtistId, Call, MarketFees, Plan},
+    store::CallerState,
+};
+
+/// Most bytes of a write's calls: they have to fit into a transaction, and twice into a row.
+const MAX_CALL_BYTES: usize = 100_000;
+
+/// A write that would succeed now. Nothing is reserved for it yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// What to call.
+    pub plan: Plan,
+    /// Most gas that the calls may use.
+    pub gas: u64,
+    /// Gas limit of a transaction with this write alone.
+    pub gas_limit: u64,
+    /// Most that it costs in such a transaction, in wei.
+    pub reserve: u64,
+}
+
+/// Plans writes to one chain.
+#[derive(Clone)]
+pub struct Planner {
+    chain: Chain,
+    node: Node,
+    operator: OperatorAccount,
+    policy: Policy,
+}
+
+impl Planner {
+    /// A planner for a chain.
+    pub fn new(chain: Chain, node: Node, operator: OperatorAccount, policy: Policy) -> Self {
+        Self { chain, node, operator, policy }
+    }
+
+    /// The chain.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The chain's nodes.
+    pub fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// An artist's embedded wallet.
+    pub fn wallet(&self, artist: ArtistId) -> EmbeddedWallet {
+        EmbeddedWallet::new(self.operator.safe, artist)
+    }
+
+    /// Plans a write of the caller. Tokens get the ids that are next now, and may get later ones when it is sent. Seven
+    /// calls, most of them at once.
+    pub async fn plan(&self, caller: &CallerState, plan: Plan) -> Result<Planned, PlanError> {
+        let wallet = self.wallet(caller.artist.artist_id);
+        if caller.artist.embedded_wallet != wallet.address().into() {
+            return Err(PlanError::ForeignWallet(caller.artist.embedded_wallet));
+        }
+        let calls = plan.calls(&self.chain.addresses, self.next_token(&plan).await?);
+        let bytes = calls.iter().map(|call| call.data.len()).sum();
+        if bytes > MAX_CALL_BYTES {
+            return Err(PlanError::TooLong { bytes, most: MAX_CALL_BYTES });
+        }
+        self.policy.admit_calls(&self.chain, wallet.address(), &calls)?;
+        let (simulated, gas, market, l1_fee, is_deployed) = tokio::join!(
+            simulate(&self.node, wallet.address(), &calls),
+            gas_cap(&self.node, wallet.address(), &calls),
+            self.node.market_fees(),
+            self.l1_fee(bytes),
+            self.is_deployed(&wallet, caller),
+        );
+        // Its words are better than those of a cap that can't be found.
+        simulated?;
+        let (gas, market) = (gas?, self.affordable(market?)?);
+        let load = Load::default().with(&Operation::new(wallet.address(), &calls, gas, true));
+        let load = if is_deployed? { load } else { load.with(&Operation::deployment(&self.operator, &wallet)) };
+        let gas_limit = load.gas_limit();
+        if !load.fits(self.policy.max_gas, MAX_TRANSACTION_BYTES) {
+            return Err(PlanError::Gas { needed: gas_limit, most: self.policy.max_gas });
+        }
+        let fee = market.quote(self.chain.spending.max_fee_per_gas).max_fee_per_gas;
+        let cost = U256::from(gas_limit) * U256::from(fee) + l1_fee?;
+        Ok(Planned { plan, gas, gas_limit, reserve: cost.saturating_to() })
+    }
+
+    /// Simulates calls of an account with an unlimited balance of the chain's own currency.
+    pub async fn simulate_wealthy(&self, account: Address, calls: &[Call]) -> Result<(), PlanError> {
+        Ok(simulate_wealthy(&self.node, account.into(), calls).await?)
+    }
+
+    async fn next_token(&self, plan: &Plan) -> Result<U256, PlanError> {
+        let Plan::Tokens(tokens) = plan else { return Ok(U256::ZERO) };
+        let next = self.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
+        next.ok_or_else(|| PlanError::Reverts("The collection doesn't say what its next token is".to_owned()))
+    }
+
+    async fn is_deployed(&self, wallet: &EmbeddedWallet, caller: &CallerState) -> Result<bool, NodeError> {
+        match caller.account {
+            Some(account) if account.deployed => Ok(true),
+            _ => self.node.has_code(wallet.address()).await,
+        }
+    }
+
+    fn affordable(&self, market: MarketFees) -> Result<MarketFees, PlanError> {
+        let cap = self.chain.spending.max_fee_per_gas;
+        if market.base > cap { Err(PlanError::Fee { base: market.base, cap }) } else { Ok(market) }
+    }
+
+    /// Fee in wei for the data of a transaction with `bytes` of calls; 0 on a chain without an oracle.
+    async fn l1_fee(&self, bytes: usize) -> Result<U256, NodeError> {
+        /// What signature, fees, and both accounts' calls add.
+        const WRAPPER: usize = 1_500;
+        let Some(oracle) = self.chain.spending.l1_fee_oracle else { return Ok(U256::ZERO) };
+        let bytes = bytes + WRAPPER;
+        let bound = GasPriceOracle::getL1FeeUpperBoundCall { unsignedTxSize: U256::from(bytes) };
+        if let Some(fee) = self.node.read(oracle, &bound).await? {
+            return Ok(fee);
+        }
+        let fee = GasPriceOracle::getL1FeeCall { data: vec![0xff; bytes].into() };
+        Ok(self.node.read(oracle, &fee).await?.unwrap_or_default())
+    }
+}
