@@ -4,6 +4,7 @@
 //! - `local bench <command…>` does the same without recording.
 //! - `local roles` compares the template's roles with the recorded calls: each role must allow exactly those.
 //! - `local containers <address> <command…>` starts a stack that containers reach at `address`, for `sam local`.
+//! - `local operator plan|execute|verify` prints, makes and checks the guardian's transactions for the operator's accounts.
 //! - `local address <public key…>` prints the addresses of KMS public keys (base64 SubjectPublicKeyInfo).
 
 use std::{
@@ -16,7 +17,7 @@ use std::{
 };
 
 use local::{
-    Error, cloud, containers,
+    Error, cloud, containers, operator,
     paths::Paths,
     roles,
     stack::{Options, Stack, StackMap},
@@ -81,6 +82,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let status = Command::new(program).args(arguments).kill_on_drop(true).status().await;
             exit_code(status.map_err(|error| format!("{program} can't be started: {error}"))?)
         }
+        [command, what] if command == "operator" => operator::command::run(&paths, what).await,
         [command, keys @ ..] if command == "address" => {
             for key in keys {
                 println!("{}", cloud::lane_address(key)?.to_string().to_lowercase());
@@ -97,8 +99,8 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         _ => Err(
-            "usage: local run | local test|bench <command> [argument…] | local roles | local containers <address> <command> \
-                  [argument…] | local address <public key>…"
+            "usage: local run | local test|bench <command> [argument…] | local roles | local operator plan|execute|verify | \
+             local containers <address> <command> [argument…] | local address <public key>…"
                 .into(),
         ),
     }
