@@ -37,7 +37,7 @@ sol! {
 }
 
 pub fn policy() -> Policy {
-    Policy { max_gas: 16_000_000, max_fee_per_gas: 50_000_000_000, artist_gas_daily: 0, total_gas_daily: 0 }
+    Policy { max_gas: 16_000_000 }
 }
 
 /// A relay of its own, as another process would be one.
