@@ -134,6 +134,8 @@ impl Stack {
         steps.done(&format!("Lambda at {}, its gateway at {}", functions.url(), api_gateway.url));
 
         let dynamodb = database::start().await?;
+        // Not through the recorder: what reads streams has no function's role.
+        let streams = dynamodb.clone();
         steps.done(&format!("DynamoDB at {dynamodb}"));
         let (aws, aws_process) = cloud::start(paths, &logs).await?;
         let mail = format!("{aws}/_ministack/ses/messages");
@@ -171,6 +173,9 @@ impl Stack {
             let instances = if function.is_scheduled { 1 } else { INSTANCES };
             let environment = environment(function, &names, endpoints.environment())?;
             functions.run(&function.binary, instances, &environment)?;
+        }
+        for event in template.streams(&names)? {
+            functions.map_stream(&event, &streams).await?;
         }
         steps.done("functions");
 
