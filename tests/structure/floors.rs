@@ -10,8 +10,13 @@ use local::paths::Paths;
 use syn::visit::{self, Visit};
 
 /// The floors from the ground up. A module may import from its own floor and from those below.
-const FLOORS: [&[&str]; 5] =
-    [&["model"], &["clock", "config", "deadline", "http", "kms", "mail", "telemetry"], &["store"], &["auth", "chain"], &["api"]];
+const FLOORS: [&[&str]; 5] = [
+    &["model"],
+    &["clock", "config", "deadline", "http", "kms", "mail", "telemetry"],
+    &["store"],
+    &["auth", "chain"],
+    &["api"],
+];
 
 /// A module by its path within the crate: `["store", "table"]`.
 type Module = Vec<String>;

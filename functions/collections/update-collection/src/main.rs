@@ -4,10 +4,7 @@
 mod description;
 
 use shared::{
-    api::{
-        request::CollectionPath,
-        transact::TransactionService,
-    },
+    api::{request::CollectionPath, transact::TransactionService},
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{CollectionName, Creation, MetadataUri},

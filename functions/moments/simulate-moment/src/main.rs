@@ -37,8 +37,10 @@ impl Endpoint for SimulateMoment {
         let artist = self.service.authenticate(request).await?;
         let body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
         let publication = Publication::from(body);
-        let gas =
-            self.service.estimate(request, artist, publication.chain, async |session| publication.plan(session).await).await?;
+        let gas = self
+            .service
+            .estimate(request, artist, publication.chain, async |session| publication.plan(session).await)
+            .await?;
         Response::json(&SimulateMomentResponse { success: true, gas })
     }
 }

@@ -5,10 +5,20 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lambda_runtime::{Context, LambdaEvent, service_fn};
 use relay::{Relay, Report, Wake};
+use serde::Serialize;
 use shared::{http::StartError, telemetry};
 
 /// Time before the function's own end at which it hands over.
 const MARGIN: Duration = Duration::from_secs(10);
+
+/// What the event source mapping expects, and what was done.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    /// Always empty: a failure fails the run.
+    batch_item_failures: [(); 0],
+    chains: Vec<Report>,
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -17,7 +27,8 @@ async fn main() -> Result<(), StartError> {
     let relay = &relay;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<Wake>| async move {
         let until = Instant::now() + time_left(&event.context).saturating_sub(MARGIN);
-        relay.run(&event.payload, until).await.map_err(StartError::from) as Result<Vec<Report>, StartError>
+        let chains = relay.run(&event.payload, until).await?;
+        Ok::<_, StartError>(Answer { batch_item_failures: [], chains })
     }))
     .await
 }

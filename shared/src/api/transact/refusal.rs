@@ -79,12 +79,10 @@ impl From<PlanError> for ApiError {
             PlanError::TooLong { bytes, most } => Self::unprocessable(format!(
                 "This comes to {bytes} bytes of calls, more than the {most} that one transaction may have: send less at once"
             )),
-            PlanError::Gas { needed, most } => Self::unprocessable(format!(
-                "This needs {needed} gas, more than the {most} that one request may use"
-            )),
-            PlanError::Fee { .. } => {
-                Self::unavailable("The chain's fees are too high now: try again later", 60, error)
+            PlanError::Gas { needed, most } => {
+                Self::unprocessable(format!("This needs {needed} gas, more than the {most} that one request may use"))
             }
+            PlanError::Fee { .. } => Self::unavailable("The chain's fees are too high now: try again later", 60, error),
             PlanError::Node(error) => error.into(),
             PlanError::ForeignWallet(_) => Self::internal(error),
         }

@@ -123,9 +123,8 @@ fn tell_one(request: &Request, transaction: &Transaction) -> Result<Response, Ap
 
 fn tell_each(request: &Request, transactions: &[Transaction]) -> Result<Response, ApiError> {
     let results: Vec<_> = transactions.iter().filter_map(SentTransaction::of).collect();
-    let failed = |transaction: &&Transaction| {
-        transaction.status.is_final() && transaction.status != TransactionStatus::Mined
-    };
+    let failed =
+        |transaction: &&Transaction| transaction.status.is_final() && transaction.status != TransactionStatus::Mined;
     if let Some(transaction) = transactions.iter().find(failed) {
         return Err(failure(transaction).in_part("Ask again to go on", "results", json!(results)));
     }

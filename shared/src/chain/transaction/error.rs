@@ -1,4 +1,3 @@
-
 use super::{policy::PolicyError, simulate::SimulationError};
 use crate::{chain::node::NodeError, model::Address};
 
