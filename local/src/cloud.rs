@@ -65,10 +65,13 @@ impl Endpoints {
         let mut names = template.names(given.chain(account))?;
         let arn = |service: &str, resource: &str| format!("arn:aws:{service}:{REGION}:{ACCOUNT}:{resource}");
         for table in template.resources("AWS::DynamoDB::Table") {
-            self.create_table(table).await?;
+            let stream = self.create_table(table).await?;
             let id = table.logical_id;
             names.insert(id.to_owned(), id.to_owned());
             names.insert(format!("{id}.Arn"), arn("dynamodb", &format!("table/{id}")));
+            if let Some(label) = stream {
+                names.insert(format!("{id}.StreamArn"), arn("dynamodb", &format!("table/{id}/stream/{label}")));
+            }
         }
         for settings in template.resources("AWS::SES::ConfigurationSet") {
             names.insert(settings.logical_id.to_owned(), settings.logical_id.to_owned());
@@ -126,19 +129,25 @@ impl Endpoints {
         ]
     }
 
-    /// Creates a table as the template describes it, with its time to live.
-    pub async fn create_table(&self, table: Resource<'_>) -> Result<(), Error> {
+    /// Creates a table as the template describes it, with its time to live. Returns its stream's label, if it has one.
+    pub async fn create_table(&self, table: Resource<'_>) -> Result<Option<String>, Error> {
         let name = table.logical_id;
         let wanted = ["AttributeDefinitions", "KeySchema", "BillingMode", "GlobalSecondaryIndexes"];
         let mut body = pick(table, &wanted)?;
         body.insert("TableName".to_owned(), json!(name));
-        call(&self.dynamodb, "DynamoDB_20120810.CreateTable", &body).await?;
+        if let Some(stream) = table.properties.get("StreamSpecification") {
+            let mut stream = serde_json::to_value(stream)?;
+            // CloudFormation implies it; the database asks for it.
+            stream["StreamEnabled"] = json!(true);
+            body.insert("StreamSpecification".to_owned(), stream);
+        }
+        let answer = call(&self.dynamodb, "DynamoDB_20120810.CreateTable", &body).await?;
         let mut expiry = pick(table, &["TimeToLiveSpecification"])?;
         if !expiry.is_empty() {
             expiry.insert("TableName".to_owned(), json!(name));
             call(&self.dynamodb, "DynamoDB_20120810.UpdateTimeToLive", &expiry).await?;
         }
-        Ok(())
+        Ok(answer["TableDescription"]["LatestStreamLabel"].as_str().map(str::to_owned))
     }
 
     /// Creates a key for another operator lane, and returns its address and key id.

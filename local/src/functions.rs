@@ -9,9 +9,11 @@ use std::{
     time::Duration,
 };
 
-use local_lambda::{AsyncPolicy, Lambda, Limits, Pace, Processes, Schedule, gateway::Target};
+use local_lambda::{
+    AsyncPolicy, Lambda, Limits, Pace, Processes, Schedule, StartingPosition, StreamMapping, gateway::Target,
+};
 use serde_json::Value;
-use template::{Function, Template, resolve};
+use template::{Function, StreamEvent, Template, resolve};
 use tokio::{process::Command, sync::watch};
 
 use crate::{Error, paths::Paths};
@@ -21,6 +23,9 @@ const IDLE: Duration = Duration::from_secs(60);
 
 /// Longest wait for a scheduled run before the next one starts.
 const SCHEDULED_RUN: Duration = Duration::from_secs(15);
+
+/// Pauses before a batch of a stream is sent again: the first, and the longest. Lambda's may be a minute.
+const STREAM_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// Pauses before invocations that were refused for want of concurrency are sent again, as SDKs do, in milliseconds.
 const THROTTLE_PAUSES: [u64; 8] = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400];
@@ -103,6 +108,35 @@ impl Emulator {
         let pace = Pace::Pause { pause: every, patience: SCHEDULED_RUN };
         self.lambda.schedule(Schedule { function: binary.to_owned(), input: None, pace });
     }
+
+    /// Lets a stream of the database at `dynamodb` drive its function. Records given up are in the file of dead letters.
+    pub async fn map_stream(&self, event: &StreamEvent, dynamodb: &str) -> Result<(), Error> {
+        Ok(self.lambda.map_stream(mapping(event, dynamodb, &self.dead_letters)?).await?)
+    }
+}
+
+/// A mapping as the template describes it.
+fn mapping(event: &StreamEvent, dynamodb: &str, discarded: &Path) -> Result<StreamMapping, Error> {
+    let start = match event.starting_position.as_str() {
+        "TRIM_HORIZON" => StartingPosition::TrimHorizon,
+        "LATEST" => StartingPosition::Latest,
+        other => return Err(format!("template.yaml: {}: no stream starts at {other}", event.binary).into()),
+    };
+    let defaults = StreamMapping::new(&event.binary, dynamodb, &event.stream, start);
+    let patterns = event.patterns.iter().map(|pattern| pattern.parse());
+    Ok(StreamMapping {
+        batch_size: event.batch_size.unwrap_or(defaults.batch_size),
+        window: event.batching_window.map_or(defaults.window, Duration::from_secs),
+        parallelization: event.parallelization_factor.unwrap_or(defaults.parallelization),
+        filters: patterns.collect::<Result<_, _>>().map_err(|error| format!("template.yaml: {error}"))?,
+        max_age: event.max_record_age.map(Duration::from_secs),
+        max_retries: event.max_retries,
+        bisects: event.bisects,
+        reports_failures: event.reports_failures,
+        pauses: STREAM_PAUSES,
+        discarded: Some(discarded.to_owned()),
+        ..defaults
+    })
 }
 
 /// Invokes a function directly, without a route.
@@ -152,4 +186,74 @@ pub fn environment(
         environment.insert(name.clone(), resolve(value, names)?);
     }
     Ok(environment)
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::types::AttributeValue;
+
+    use super::*;
+    use crate::{cloud::Endpoints, database, process::free_port};
+
+    const TEMPLATE: &str = r#"
+Resources:
+  ThingTable:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions: [{ AttributeName: pk, AttributeType: S }]
+      KeySchema: [{ AttributeName: pk, KeyType: HASH }]
+      StreamSpecification: { StreamViewType: NEW_IMAGE }
+  ConsumerFunction:
+    Type: AWS::Serverless::Function
+    Metadata: { BuildProperties: { Binary: consumer } }
+    Properties:
+      Events:
+        Things:
+          Type: DynamoDB
+          Properties:
+            Stream: !GetAtt ThingTable.StreamArn
+            StartingPosition: LATEST
+            BatchSize: 10
+            FilterCriteria: { Filters: [{ Pattern: '{"dynamodb": {"Keys": {"pk": {"S": [{"prefix": "QUEUE#"}]}}}}' }] }
+"#;
+
+    #[tokio::test]
+    async fn the_templates_stream_drives_its_function() -> Result<(), Error> {
+        let (paths, template) = (Paths::of_checkout(), TEMPLATE.parse::<Template>()?);
+        let logs = paths.local("streams");
+        let dynamodb = database::start().await?;
+        let endpoints = Endpoints { aws: String::new(), dynamodb: dynamodb.clone() };
+        let names = endpoints.provision(&template, BTreeMap::new()).await?;
+        let emulator = Emulator::start(&paths, &logs, "lambda", free_port()?, &template).await?;
+        let program = paths.binary("examples/consumer");
+        assert!(program.exists(), "build it: cargo build --workspace --examples");
+        let (mut function, seen) = (local_lambda::Function::new("consumer", program), logs.join("seen.jsonl"));
+        fs::write(&seen, "")?;
+        function.environment.insert("LOG".to_owned(), seen.display().to_string());
+        emulator.lambda.add(function);
+        for event in template.streams(&names)? {
+            emulator.map_stream(&event, &dynamodb).await?;
+        }
+        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
+        for key in ["OTHER#1", "QUEUE#1"] {
+            client.put_item().table_name("ThingTable").item("pk", AttributeValue::S(key.to_owned())).send().await?;
+        }
+        for _ in 0..1_000 {
+            let text = fs::read_to_string(&seen)?;
+            let Some(line) = text.lines().next().filter(|_| text.ends_with('\n')) else {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                continue;
+            };
+            let event: Value = serde_json::from_str(line)?;
+            let [record] = event["event"]["Records"].as_array().map(Vec::as_slice).unwrap_or_default() else {
+                return Err(format!("one record is expected: {event}").into());
+            };
+            assert_eq!(record["dynamodb"]["NewImage"]["pk"]["S"], "QUEUE#1");
+            assert_eq!(record["eventSourceARN"], names["ThingTable.StreamArn"].as_str());
+            assert_eq!(record["dynamodb"]["StreamViewType"], "NEW_IMAGE");
+            return Ok(());
+        }
+        Err("the function isn't invoked after 20 s".into())
+    }
 }

@@ -14,6 +14,7 @@ pub mod governor;
 mod ipfs_gateway;
 pub mod mail;
 mod node;
+pub mod operator;
 pub mod paths;
 pub mod process;
 pub mod recorder;

@@ -1,9 +1,11 @@
 //! Commands:
-//! - `local run` starts the stack and keeps it running until Ctrl-C.
+//! - `local run` starts the stack and keeps it running until Ctrl-C. `PORT`, `RPC_URLS` and `NODE_PORTS` choose the API's
+//!   port, the nodes' URLs for functions, and the nodes' ports.
 //! - `local test <command…>` runs a command against a stack on free ports and records the functions' AWS calls.
 //! - `local bench <command…>` does the same without recording.
 //! - `local roles` compares the template's roles with the recorded calls: each role must allow exactly those.
 //! - `local containers <address> <command…>` starts a stack that containers reach at `address`, for `sam local`.
+//! - `local operator plan|execute|verify` prints, makes and checks the guardian's transactions for the operator's accounts.
 //! - `local address <public key…>` prints the addresses of KMS public keys (base64 SubjectPublicKeyInfo).
 
 use std::{
@@ -16,7 +18,9 @@ use std::{
 };
 
 use local::{
-    Error, cloud, containers,
+    Error,
+    chains::NodeSettings,
+    cloud, containers, operator,
     paths::Paths,
     roles,
     stack::{Options, Stack, StackMap},
@@ -51,16 +55,16 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
         [command] if command == "run" => {
             let port = env::var("PORT").unwrap_or_else(|_| "3000".to_owned());
             let port = port.parse().map_err(|_| format!("PORT is {port}: give a port from 1 to 65535"))?;
-            let stack =
-                Stack::start(&paths, &Options { folder: paths.local("run"), port: Some(port), is_recorded: false })
-                    .await?;
+            let (folder, nodes) = (paths.local("run"), NodeSettings::from_env()?);
+            let options = Options { folder, port: Some(port), is_recorded: false, nodes };
+            let stack = Stack::start(&paths, &options).await?;
             let _link = MapLink::create(paths.local("stack.json"))?;
             println!("ready: {}", stack.map.api);
             pending().await
         }
         [command, program, arguments @ ..] if command == "test" || command == "bench" => {
             let (folder, is_recorded) = (paths.local(command), command == "test");
-            let options = Options { folder: folder.clone(), port: None, is_recorded };
+            let options = Options { folder: folder.clone(), port: None, is_recorded, nodes: NodeSettings::default() };
             let stack = Stack::start(&paths, &options).await?;
             let mut client = Command::new(program);
             client.args(arguments).env("MOMENTS_STACK", folder.join("stack.json")).kill_on_drop(true);
@@ -72,8 +76,9 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
         }
         [command, host, program, arguments @ ..] if command == "containers" => {
             let folder = paths.local("sam");
-            let stack =
-                Stack::start(&paths, &Options { folder: folder.clone(), port: None, is_recorded: false }).await?;
+            let nodes = NodeSettings::default();
+            let options = Options { folder: folder.clone(), port: None, is_recorded: false, nodes };
+            let stack = Stack::start(&paths, &options).await?;
             let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
             let host = host.parse().map_err(|_| format!("{host} is not an IPv4 address"))?;
             let environments = containers::open(&stack.map, &template, host).await?;
@@ -81,6 +86,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let status = Command::new(program).args(arguments).kill_on_drop(true).status().await;
             exit_code(status.map_err(|error| format!("{program} can't be started: {error}"))?)
         }
+        [command, what] if command == "operator" => operator::command::run(&paths, what).await,
         [command, keys @ ..] if command == "address" => {
             for key in keys {
                 println!("{}", cloud::lane_address(key)?.to_string().to_lowercase());
@@ -97,8 +103,8 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         _ => Err(
-            "usage: local run | local test|bench <command> [argument…] | local roles | local containers <address> <command> \
-                  [argument…] | local address <public key>…"
+            "usage: local run | local test|bench <command> [argument…] | local roles | local operator plan|execute|verify | \
+             local containers <address> <command> [argument…] | local address <public key>…"
                 .into(),
         ),
     }

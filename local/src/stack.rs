@@ -21,11 +21,12 @@ use shared::{
 };
 use template::Template;
 use tokio::{sync::watch, task::JoinHandle, time::Instant};
+use url::Url;
 
 use crate::{
     Error,
     api_gateway::ApiGateway,
-    chains::LocalChain,
+    chains::{CHAINS, LocalChain, NodeSettings},
     cloud::{self, Endpoints},
     contracts::{self, Artifacts},
     database,
@@ -36,9 +37,6 @@ use crate::{
     process::{Process, free_port, requested_port},
     recorder::{Need, Recorder},
 };
-
-/// Ids of the started chains; the demo content is on the first.
-const CHAINS: [u64; 2] = [8453, 1];
 
 /// Most processes of each unscheduled function, which is how many requests it answers at a time.
 const INSTANCES: usize = 128;
@@ -65,7 +63,7 @@ pub struct StackMap {
     pub aws: String,
     /// URL of the list of sent mails, as JSON.
     pub mail: String,
-    /// Chain id → URL of its node.
+    /// Chain id → URL of its node itself, whatever functions are given.
     pub rpc: BTreeMap<String, String>,
     /// Chain id → name → address.
     pub contracts: BTreeMap<String, BTreeMap<String, String>>,
@@ -104,6 +102,8 @@ pub struct Options {
     pub port: Option<u16>,
     /// Whether to record the functions' AWS calls.
     pub is_recorded: bool,
+    /// Ports of the chains' nodes, and URLs that functions call instead.
+    pub nodes: NodeSettings,
 }
 
 /// Prints each step with its duration.
@@ -121,6 +121,7 @@ impl Stack {
     pub async fn start(paths: &Paths, options: &Options) -> Result<Self, Error> {
         let mut steps = Progress(Instant::now());
         // First, since a taken port is the most likely error.
+        let mut node_ports = options.nodes.reserve()?;
         let port = options.port.map_or_else(free_port, requested_port)?;
         if options.folder.exists() {
             fs::remove_dir_all(&options.folder)?;
@@ -134,6 +135,8 @@ impl Stack {
         steps.done(&format!("Lambda at {}, its gateway at {}", functions.url(), api_gateway.url));
 
         let dynamodb = database::start().await?;
+        // Not through the recorder: what reads streams has no function's role.
+        let streams = dynamodb.clone();
         steps.done(&format!("DynamoDB at {dynamodb}"));
         let (aws, aws_process) = cloud::start(paths, &logs).await?;
         let mail = format!("{aws}/_ministack/ses/messages");
@@ -151,7 +154,11 @@ impl Stack {
         let (chains_json, chains) = cloud::local_chains(&CHAINS)?;
         let mut nodes = Vec::new();
         for id in CHAINS {
-            nodes.push(LocalChain::start(paths, &logs, ChainId(id)).await?);
+            let id = ChainId(id);
+            nodes.push(match node_ports.remove(&id).map(|port| port.local_addr()).transpose()? {
+                Some(address) => LocalChain::start_at(paths, &logs, id, address.port()).await?,
+                None => LocalChain::start(paths, &logs, id).await?,
+            });
         }
         let rpc: BTreeMap<_, _> = nodes.iter().map(|node| (node.id.to_string(), node.rpc_url.clone())).collect();
         steps.done(&format!("chains {}", rpc.keys().cloned().collect::<Vec<_>>().join(" and ")));
@@ -159,7 +166,15 @@ impl Stack {
         steps.done("contracts");
 
         let gateway = ipfs_gateway::start().await?;
-        let overrides = overrides(&template, &api, chains_json, &rpc, gateway)?;
+        let mut rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain.clone(), vec![url.clone()])).collect();
+        for (chain, urls) in &options.nodes.rpc_urls {
+            rpc_urls.insert(chain.to_string(), urls.iter().map(ToString::to_string).collect());
+            steps.done(&format!(
+                "functions call chain {chain} at {}",
+                urls.iter().map(Url::as_str).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        let overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway)?;
         let names = endpoints.provision(&template, overrides).await?;
         let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
         for node in &nodes {
@@ -171,6 +186,9 @@ impl Stack {
             let instances = if function.is_scheduled { 1 } else { INSTANCES };
             let environment = environment(function, &names, endpoints.environment())?;
             functions.run(&function.binary, instances, &environment)?;
+        }
+        for event in template.streams(&names)? {
+            functions.map_stream(&event, &streams).await?;
         }
         steps.done("functions");
 
@@ -239,14 +257,13 @@ fn overrides(
     template: &Template,
     api: &str,
     chains: String,
-    rpc: &BTreeMap<String, String>,
+    rpc_urls: &BTreeMap<String, Vec<String>>,
     gateway: SocketAddr,
 ) -> Result<BTreeMap<&'static str, String>, Error> {
-    let rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain, [url])).collect();
     let mut overrides = BTreeMap::from([
         ("Chains", chains),
         ("GovernanceChains", json!([{"id": governor::CHAIN}]).to_string()),
-        ("RpcUrls", serde_json::to_string(&rpc_urls)?),
+        ("RpcUrls", serde_json::to_string(rpc_urls)?),
         ("MailSender", "moments@example.com".to_owned()),
         ("TokenIssuer", api.to_owned()),
         ("IpfsGateways", format!("http://{gateway}/ipfs/")),

@@ -1,5 +1,5 @@
 //! The parts that a write to a chain needs, without functions: a chain with its contracts, DynamoDB, and KMS with the
-//! lanes' keys. For tests that drive the transaction sender step by step.
+//! lanes' keys. For tests that drive the relay.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -12,11 +12,13 @@ use aws_config::SdkConfig;
 use shared::{
     chain::{
         Chain,
-        contracts::native::{Creator1155, CreatorFactory},
+        contracts::{
+            native::{Creator1155, CreatorFactory},
+            safe::Safe,
+        },
         node::Node,
         protocol::permission::Permission,
-        transaction::{Policy, TransactionSender},
-        wallet::{EmbeddedWallet, LaneSigner, LaneSigners, Lanes},
+        wallet::{Call, CallKind, EmbeddedWallet, LaneSigner, LaneSigners, Lanes, OperatorAccount, execution},
     },
     model::{ArtistId, ChainId},
     store::{Artist, Artists, Table, Transactions},
@@ -53,6 +55,8 @@ pub struct Workshop {
     pub names: BTreeMap<String, String>,
     /// The lanes' signers, in the template's order.
     pub signers: LaneSigners,
+    /// The operator's accounts, which all lanes own.
+    pub operator: OperatorAccount,
     /// The lanes' addresses and KMS key ids.
     lanes: Vec<(Address, String)>,
     node: LocalChain,
@@ -82,11 +86,18 @@ impl Workshop {
         let lanes: Lanes = parameter("OperatorLanes").parse()?;
         node.fund(lanes.iter()).await?;
         let lanes: Vec<_> = lanes.iter().zip(parameter("OperatorLaneKeys").split(',').map(str::to_owned)).collect();
+        let operator = OperatorAccount::born_of(DEPLOYER);
+        let deployer = RootProvider::connect(&node.rpc_url).await?;
+        for call in OperatorAccount::creation(DEPLOYER) {
+            transact(&deployer, "operator", DEPLOYER, call.target, call.value, call.data.into()).await?;
+        }
+        own(&deployer, &operator, &lanes).await?;
         Ok(Self {
             chain,
             rpc_url: node.rpc_url.clone(),
             dynamodb: endpoints.sdk_config(&dynamodb).await,
             signers: signers(&lanes, &endpoints).await,
+            operator,
             lanes,
             endpoints,
             names,
@@ -105,51 +116,29 @@ impl Workshop {
         Transactions::new(Table::new(&self.dynamodb, "ArtistTable"))
     }
 
-    /// A transaction sender that reaches the chain at `rpc_url`: the node's URL or a proxy's.
-    pub fn sender(&self, rpc_url: &str, policy: Policy) -> Result<TransactionSender, Error> {
-        self.sender_with(rpc_url, policy, self.signers.clone(), &self.dynamodb)
-    }
-
-    /// A sender that reaches AWS at `endpoints`.
-    pub async fn sender_at(
-        &self,
-        endpoints: &Endpoints,
-        rpc_url: &str,
-        policy: Policy,
-    ) -> Result<TransactionSender, Error> {
-        let dynamodb = endpoints.sdk_config(&endpoints.dynamodb).await;
-        self.sender_with(rpc_url, policy, signers(&self.lanes, endpoints).await, &dynamodb)
-    }
-
-    fn sender_with(
-        &self,
-        rpc_url: &str,
-        policy: Policy,
-        signers: LaneSigners,
-        dynamodb: &SdkConfig,
-    ) -> Result<TransactionSender, Error> {
+    /// The chain's node as it is reached at `rpc_url`: the node's URL or a proxy's.
+    pub fn node_at(&self, rpc_url: &str) -> Result<Node, Error> {
         let urls = serde_json::json!({ self.chain.id.to_string(): [rpc_url] }).to_string().parse()?;
-        let node = Node::with_timeout(&urls, self.chain.id, NODE_TIMEOUT)?;
-        let transactions = Transactions::new(Table::new(dynamodb, "ArtistTable"));
-        Ok(TransactionSender::new(self.chain.clone(), node, signers, policy, transactions))
+        Ok(Node::with_timeout(&urls, self.chain.id, NODE_TIMEOUT)?)
     }
 
     /// Adds lanes until there are `count`, each with its own key, and funds them.
     pub async fn add_lanes(&mut self, count: usize) -> Result<(), Error> {
+        let before = self.lanes.len();
         while self.lanes.len() < count {
             self.lanes.push(self.endpoints.create_lane().await?);
         }
+        own(&self.node().await?, &self.operator, &self.lanes[before.min(self.lanes.len())..]).await?;
         self.node.fund(self.lanes.iter().map(|(address, _)| *address)).await?;
         self.signers = signers(&self.lanes, &self.endpoints).await;
         Ok(())
     }
 
-    /// Creates an artist on a lane, given by its index; the account isn't deployed.
-    pub async fn artist(&self, lane: usize) -> Result<Artist, Error> {
-        let signer = self.signers.iter().nth(lane).ok_or("no such lane")?;
+    /// Creates an artist whose account isn't deployed.
+    pub async fn artist(&self) -> Result<Artist, Error> {
         let artist_id = ArtistId::random();
-        let wallet = EmbeddedWallet::new(signer.address(), artist_id);
-        let artist = Artist { artist_id, embedded_wallet: wallet.address().into(), lane: signer.address().into() };
+        let wallet = EmbeddedWallet::new(self.operator.safe, artist_id);
+        let artist = Artist { artist_id, embedded_wallet: wallet.address().into() };
         let email = format!("{artist_id}@example.com").parse()?;
         Artists::new(Table::new(&self.dynamodb, "ArtistTable")).create(&email, &artist, 0).await?;
         Ok(artist)
@@ -167,6 +156,16 @@ impl Workshop {
         let call = call.input(uriCall { id: U256::ONE }.abi_encode().into());
         Ok(uriCall::abi_decode_returns(&self.node().await?.call(call).await?)?)
     }
+}
+
+/// Makes lanes owners of the operator Safe.
+async fn own(node: &RootProvider, operator: &OperatorAccount, lanes: &[(Address, String)]) -> Result<(), Error> {
+    for (lane, _) in lanes {
+        let add = Safe::addOwnerWithThresholdCall { owner: *lane, _threshold: U256::ONE };
+        let call = execution(&Call::new(operator.safe, &add), CallKind::Call, DEPLOYER);
+        transact(node, "lane", DEPLOYER, operator.safe, U256::ZERO, call.abi_encode()).await?;
+    }
+    Ok(())
 }
 
 async fn signers(lanes: &[(Address, String)], endpoints: &Endpoints) -> LaneSigners {

@@ -14,9 +14,11 @@ mod schedule;
 mod server;
 mod service;
 mod spawner;
+mod stream;
 
 pub use function::{AsyncPolicy, Function};
 pub use invocation::{Invocation, MAX_EVENT, MAX_PAYLOAD, Outcome, Refusal};
 pub use pool::{Limits, Processes};
 pub use schedule::{InvalidRate, Pace, Rate, Schedule};
 pub use service::{ACCOUNT, Invoker, Lambda, REGION};
+pub use stream::{InvalidPattern, Pattern, StartingPosition, StreamError, StreamMapping};

@@ -15,6 +15,7 @@ use crate::{
     schedule::{self, Schedule},
     server::Server,
     spawner::Spawner,
+    stream::{self, Shard, StreamError, StreamMapping},
 };
 
 /// Region of the emulated account.
@@ -84,6 +85,19 @@ impl Lambda {
         self.invoker.pools.spawn(schedule::run(self.invoker.clone(), schedule));
     }
 
+    /// Lets a stream drive a function until the service ends. Records written after this returns are after
+    /// [`StartingPosition::Latest`](crate::StartingPosition::Latest).
+    ///
+    /// # Errors
+    /// When the stream can't be read.
+    pub async fn map_stream(&self, mapping: StreamMapping) -> Result<(), StreamError> {
+        let mapping = Arc::new(mapping);
+        for shard in Shard::all(&mapping).await? {
+            self.invoker.pools.spawn(stream::run(self.invoker.clone(), Arc::clone(&mapping), shard));
+        }
+        Ok(())
+    }
+
     /// The ids of the functions' processes, as they change.
     pub fn processes(&self) -> watch::Receiver<Processes> {
         self.invoker.pools.processes()
@@ -96,8 +110,7 @@ impl Drop for Lambda {
     }
 }
 
-/// Invokes functions. An event source mapping is a task that reads its source, calls [`Invoker::invoke`] and, by the
-/// outcome, commits its position or sends the batch again.
+/// Invokes functions.
 #[derive(Clone)]
 pub struct Invoker {
     pools: Arc<Pools>,

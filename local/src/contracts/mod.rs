@@ -31,7 +31,7 @@ const PROTOCOL_REWARDS: Address = address!("7777777F279eba3d3Ad8F4E708545291A6fD
 const UPGRADE_GATE: Address = address!("bC50029836A59A4E5e1Bb8988272F46ebA0F9900");
 
 /// Deploys by CREATE2, so the address depends only on the code: <https://github.com/safe-global/safe-singleton-factory>
-const SINGLETON_FACTORY: Address = address!("914d7Fec6aaC8cd542e72Bca78B30650d45643d7");
+pub const SINGLETON_FACTORY: Address = address!("914d7Fec6aaC8cd542e72Bca78B30650d45643d7");
 /// A contract with the same code, which every anvil node has from the start.
 const DETERMINISTIC_DEPLOYER: Address = address!("4e59b44847b379578588920cA78FbF26c0B4956C");
 /// Storage slot of a proxy's implementation: <https://eips.ethereum.org/EIPS/eip-1967>
@@ -96,6 +96,7 @@ impl<'a> Deployment<'a> {
         for (contract, expected, subfolder, name) in [
             ("safeProxyFactory", wallet::PROXY_FACTORY, "proxies/", "SafeProxyFactory"),
             ("safeSingleton", wallet::SINGLETON, "", "SafeL2"),
+            ("operatorSingleton", wallet::OPERATOR_SINGLETON, "", "Safe"),
             ("safeFallbackHandler", wallet::FALLBACK_HANDLER, "handler/", "CompatibilityFallbackHandler"),
             ("multiSendCallOnly", wallet::MULTI_SEND_CALL_ONLY, "libraries/", "MultiSendCallOnly"),
         ] {
@@ -255,7 +256,7 @@ mod tests {
             let deployed = deploy(&anvil.rpc_url, chain, &artifacts).await?;
 
             let node = RootProvider::connect(&anvil.rpc_url).await?;
-            assert_eq!(deployed.len(), if chain.addresses.registry.is_some() { 18 } else { 14 });
+            assert_eq!(deployed.len(), if chain.addresses.registry.is_some() { 19 } else { 15 });
             for (name, address) in &deployed {
                 assert!(!node.get_code_at(*address).await?.is_empty(), "no code of {name} at {address}");
             }

@@ -15,7 +15,7 @@ use shared::{
             Creator1155, CreatorFactory, Erc20Minter,
         },
         protocol::publishing::Publisher,
-        wallet::{self, Call, EmbeddedWallet},
+        wallet::{self, Call, CallKind, EmbeddedWallet, execution},
     },
     model::{Amount, NewMoment, OPEN_EDITION, Sale, SaleTerms, TokenId},
 };
@@ -29,6 +29,9 @@ pub(super) const SOLD_FOR_USDC: U256 = uint!(2_U256);
 
 /// 1.5 USDC in its 6 decimals.
 pub(super) const USDC_PRICE: U256 = uint!(1_500_000_U256);
+
+/// Pays for the gas of an account that acts by itself here alone: one ether, in wei.
+const GAS: U256 = uint!(1_000_000_000_000_000_000_U256);
 
 sol! {
     interface Currency {
@@ -66,17 +69,19 @@ impl<'a> DemoPublisher<'a> {
         artist: &EmbeddedWallet,
         release: &Release,
     ) -> Result<DemoCollection, StepError> {
-        let (account, lane) = (artist.address(), artist.owner);
-        self.node.anvil_impersonate_account(lane).await.map_err(during("acting for a lane"))?;
-        self.send("artist's account", lane, wallet::PROXY_FACTORY, U256::ZERO, &artist.deployment()).await?;
+        let (account, owner) = (artist.address(), artist.owner);
+        self.node.anvil_impersonate_account(owner).await.map_err(during("acting for the operator"))?;
+        self.node.anvil_set_balance(owner, GAS).await.map_err(during("acting for the operator"))?;
+        self.send("artist's account", owner, wallet::PROXY_FACTORY, U256::ZERO, &artist.deployment()).await?;
 
         let publisher = Publisher { addresses: &self.chain.addresses, account, operator: account, split: None };
         let uri = release.uri.parse().map_err(during("collection's URI"))?;
         let creation = publisher.create_collection(release.name, &uri, &self.moments(release)?);
-        let transaction = artist.transaction(&[Call::new(self.chain.addresses.factory, &creation)]);
-        let receipt =
-            transact(&self.node, "collection", lane, account, transaction.value, transaction.data.into()).await?;
-        self.node.anvil_stop_impersonating_account(lane).await.map_err(during("acting for a lane"))?;
+        let call = Call::new(self.chain.addresses.factory, &creation);
+        let transaction = execution(&call, CallKind::Call, owner).abi_encode();
+        let receipt = transact(&self.node, "collection", owner, account, U256::ZERO, transaction).await?;
+        self.node.anvil_stop_impersonating_account(owner).await.map_err(during("acting for the operator"))?;
+        self.node.anvil_set_balance(owner, U256::ZERO).await.map_err(during("acting for the operator"))?;
 
         Ok(DemoCollection {
             chain_id: self.chain.id,

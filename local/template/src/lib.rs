@@ -4,9 +4,11 @@
 
 mod policy;
 mod resolve;
+mod stream;
 
 pub use policy::Statement;
 pub use resolve::{resolve, resolve_all};
+pub use stream::StreamEvent;
 
 use std::{collections::BTreeMap, str::FromStr};
 

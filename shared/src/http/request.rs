@@ -187,7 +187,8 @@ mod tests {
     use super::*;
 
     fn request(path: &str, route: &str) -> Request {
-        let context = ApiGatewayV2httpRequestContext { route_key: Some(route.to_owned()), ..Default::default() };
+        let mut context = ApiGatewayV2httpRequestContext::default();
+        context.route_key = Some(route.to_owned());
         let event: http::Request<Body> = HttpRequest::post(path).body(Body::Empty).unwrap();
         Request::new(event.with_request_context(RequestContext::ApiGatewayV2(context)))
     }

@@ -24,8 +24,10 @@ pub enum Metric {
     Writes,
     /// Balance of a lane, in billionths of the chain's own currency.
     LaneBalance,
-    /// Age of a lane's oldest open transaction, in seconds; 0 if none is open.
+    /// Age of a lane's oldest open batch, in seconds; 0 if none is open.
     OldestOpenSlot,
+    /// How long the first transaction in a chain's queue has waited, in seconds.
+    QueueAge,
     /// The chain's nonce of a lane minus the stored one.
     NonceDrift,
     /// Transactions whose nonce was used by another program with the lane's key.
@@ -44,7 +46,7 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::CodesSent,
         Self::CodesRefused,
         Self::SignIns,
@@ -52,6 +54,7 @@ impl Metric {
         Self::Writes,
         Self::LaneBalance,
         Self::OldestOpenSlot,
+        Self::QueueAge,
         Self::NonceDrift,
         Self::ForeignNonces,
         Self::Bumps,
@@ -68,7 +71,7 @@ impl Metric {
 
     fn unit(self) -> &'static str {
         match self {
-            Self::OldestOpenSlot | Self::IndexLagSeconds | Self::RankingAge => "Seconds",
+            Self::OldestOpenSlot | Self::QueueAge | Self::IndexLagSeconds | Self::RankingAge => "Seconds",
             Self::LaneBalance | Self::NonceDrift => "None",
             _ => "Count",
         }

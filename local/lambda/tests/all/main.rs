@@ -6,4 +6,5 @@ mod gateway;
 mod invoke;
 mod load;
 mod pool;
+mod stream;
 mod support;

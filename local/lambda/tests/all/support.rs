@@ -3,14 +3,19 @@ use std::{path::PathBuf, time::Duration};
 use local_lambda::{Function, Lambda, Limits};
 use serde_json::Value;
 
-/// The probe, which `cargo test` builds with the examples.
+/// The probe.
 pub fn probe() -> Function {
+    example("probe")
+}
+
+/// A function that `cargo test` builds with the examples.
+pub fn example(name: &str) -> Function {
     let tests = std::env::current_exe().expect("a path");
     let target = tests.parent().and_then(|deps| deps.parent()).expect("cargo's folder");
-    let mut probe = Function::new("probe", target.join("examples/probe"));
-    assert!(probe.program.exists(), "{} is missing: cargo test --package local-lambda", probe.program.display());
-    probe.timeout = Duration::from_secs(20);
-    probe
+    let mut function = Function::new(name, target.join("examples").join(name));
+    assert!(function.program.exists(), "{} is missing: cargo test --package local-lambda", function.program.display());
+    function.timeout = Duration::from_secs(20);
+    function
 }
 
 /// A service with the probe, as `change` configures it.
@@ -55,7 +60,12 @@ pub fn request(lambda: &Lambda, function: &str) -> reqwest::RequestBuilder {
 
 /// The probe's process ids.
 pub fn processes(lambda: &Lambda) -> Vec<u32> {
-    lambda.processes().borrow().get("probe").cloned().unwrap_or_default()
+    processes_of(lambda, "probe")
+}
+
+/// A function's process ids.
+pub fn processes_of(lambda: &Lambda, function: &str) -> Vec<u32> {
+    lambda.processes().borrow().get(function).cloned().unwrap_or_default()
 }
 
 /// Whether a process runs.
@@ -63,15 +73,15 @@ pub fn is_alive(id: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// Waits up to five seconds.
+/// Waits up to twenty seconds.
 pub async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    for _ in 0..250 {
+    for _ in 0..1_000 {
         if is_so() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("{what}: not after 5 s");
+    panic!("{what}: not after 20 s");
 }
 
 /// A file of this test run.

@@ -53,6 +53,7 @@ sol! {
             returns (bool success);
         function addOwnerWithThreshold(address owner, uint256 _threshold) external;
         function removeOwner(address prevOwner, address owner, uint256 _threshold) external;
+        function changeThreshold(uint256 _threshold) external;
         function swapOwner(address prevOwner, address oldOwner, address newOwner) external;
         function enableModule(address module) external;
         function disableModule(address prevModule, address module) external;

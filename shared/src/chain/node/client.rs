@@ -175,6 +175,11 @@ impl Node {
         self.providers.clone().into_iter().map(|provider| Self { providers: vec![provider] })
     }
 
+    /// The chain that the nodes are of.
+    pub async fn chain_id(&self) -> Result<ChainId, NodeError> {
+        self.ask(|node| async move { node.get_chain_id().await }).await.map(ChainId)
+    }
+
     /// Number of the newest block.
     pub async fn newest_block(&self) -> Result<u64, NodeError> {
         self.ask(|node| async move { node.get_block_number().await }).await
@@ -291,6 +296,15 @@ impl Node {
     /// Receipt of a transaction; `None` until it is mined.
     pub async fn receipt(&self, hash: B256) -> Result<Option<TransactionReceipt>, NodeError> {
         self.ask(|node| async move { node.get_transaction_receipt(hash).await }).await
+    }
+
+    /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, by one node.
+    pub async fn buried_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
+        self.ask(|node| async move {
+            let block = node.get_block_number().await?.saturating_sub(confirmations);
+            node.get_transaction_count(sender).block_id(BlockId::number(block)).await
+        })
+        .await
     }
 
     /// State of a sender's nonce, given the hashes of all transactions that we signed for it. The nonce is read before

@@ -20,37 +20,53 @@ use crate::chain::{
     wallet::{CallKind, unbatch},
 };
 
-/// Why the operation at `index` failed, in a sentence without a full stop; `block` is the block that has the
+/// Why an operation failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// In a sentence without a full stop.
+    pub reason: String,
+    /// Whether another token took the id that the calls were made for, so that they can be made anew.
+    pub is_overtaken: bool,
+}
+
+/// Why the operation at `index` failed; `block` is the block that has the
 /// transaction, `gas` what the call used. Up to two RPC calls.
 ///
 /// The calls are made again on the block before, after the transaction's earlier operations (`eth_simulateV1`), or
 /// without those where the node lacks the method. That isn't traced (`debug_traceTransaction`): a trace repeats each
 /// call's input, which costs a hostile contract next to nothing and would be gigabytes.
-pub async fn failure_reason(
+pub async fn failure(
     node: &Node,
     operator_safe: Address,
     lane: Address,
     operations: &[Operation],
     index: usize,
     (block, gas): (u64, u64),
-) -> Result<String, NodeError> {
-    let Some((operation, parent)) = operations.get(index).zip(block.checked_sub(1)) else { return Ok(unknown()) };
-    let Some((call, overrides)) = again(operation) else { return Ok(unknown()) };
+) -> Result<Failure, NodeError> {
+    let Some((operation, parent)) = operations.get(index).zip(block.checked_sub(1)) else {
+        return Ok(unknown().into());
+    };
+    let Some((call, overrides)) = again(operation) else { return Ok(unknown().into()) };
     let before = pack(operator_safe, lane, &operations[..index]);
     let blocks = vec![
         SimBlock::default().call(request(lane, &before)),
         SimBlock::default().with_state_overrides(overrides.clone()).call(call.clone()),
     ];
-    let reason = match node.simulate_on(parent, blocks).await {
+    let failure = match node.simulate_on(parent, blocks).await {
         Ok(results) if results.len() == 2 => results.last().and_then(told_by_result),
         // Nodes without the method answer in different ways.
-        _ => match node.call_at(parent, &call, &overrides).await.map_err(SimulationError::of) {
+        _ => match node.call_at(parent, &call, &overrides).await {
             Ok(_) => None,
-            Err(SimulationError::Node(error)) => return Err(error),
-            Err(error) => Some(error.to_string()),
+            Err(error) => {
+                let is_overtaken = error.revert_data().is_some_and(|data| revert::is_overtaken(&data));
+                match SimulationError::of(error) {
+                    SimulationError::Node(error) => return Err(error),
+                    error => Some(Failure { reason: error.to_string(), is_overtaken }),
+                }
+            }
         },
     };
-    Ok(reason.unwrap_or_else(|| told_by_gas(operation.gas, gas)))
+    Ok(failure.unwrap_or_else(|| told_by_gas(operation.gas, gas).into()))
 }
 
 /// Why the whole transaction would revert; `None` if it wouldn't. One RPC call.
@@ -82,14 +98,23 @@ fn again(operation: &Operation) -> Option<(TransactionRequest, StateOverride)> {
     Some((call.gas_limit(gas), overrides))
 }
 
-fn told_by_result(result: &SimCallResult) -> Option<String> {
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Self { reason, is_overtaken: false }
+    }
+}
+
+fn told_by_result(result: &SimCallResult) -> Option<Failure> {
     if result.status {
         return None;
     }
     let halt = result.error.as_ref().and_then(|error| halt_in_words(&error.message));
     Some(match halt {
-        Some(words) if result.return_data.is_empty() => words.to_owned(),
-        _ => revert::explain(&result.return_data),
+        Some(words) if result.return_data.is_empty() => words.to_owned().into(),
+        _ => Failure {
+            reason: revert::explain(&result.return_data),
+            is_overtaken: revert::is_overtaken(&result.return_data),
+        },
     })
 }
 
@@ -134,7 +159,8 @@ mod tests {
             ("out of gas", Bytes::new(), Some("The call ran out of gas")),
             ("invalid opcode: INVALID", Bytes::new(), Some("The contract ran into an invalid instruction")),
         ] {
-            assert_eq!(told_by_result(&result(message, data)).as_deref(), words, "{message}");
+            let told = told_by_result(&result(message, data)).map(|failure| failure.reason);
+            assert_eq!(told.as_deref(), words, "{message}");
         }
     }
 

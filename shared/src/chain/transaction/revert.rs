@@ -38,6 +38,15 @@ pub fn is_forbidden(data: &[u8]) -> bool {
     matches!(Known::abi_decode(data), Ok(Known::NotTokenHolderOrAdmin(_)))
 }
 
+/// Whether a revert's data means that another token took the id that the calls were made for.
+pub fn is_overtaken(data: &[u8]) -> bool {
+    match Known::abi_decode(data) {
+        Ok(Known::TokenIdMismatch(_)) => true,
+        Ok(Known::CallFailed(error)) => is_overtaken(&error.reason),
+        _ => false,
+    }
+}
+
 fn explain_known(error: &Known) -> String {
     match error {
         Known::UserMissingRoleForToken(e) => {

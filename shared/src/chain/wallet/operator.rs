@@ -44,8 +44,12 @@ impl OperatorAccount {
     /// The calls that deploy both accounts, with the guardian as the operator Safe's only owner. Anyone may make them;
     /// each fails if its account is deployed.
     pub fn creation(guardian: Address) -> [Call; 2] {
-        let utility = EmbeddedWallet::utility(Self::born_of(guardian).safe);
-        [birth(guardian).call(), Call::new(PROXY_FACTORY, &utility.deployment())]
+        [birth(guardian).call(), Self::born_of(guardian).utility_creation()]
+    }
+
+    /// The call that deploys the utility Safe. Anyone may make it; it fails if the account is deployed.
+    pub fn utility_creation(&self) -> Call {
+        Call::new(PROXY_FACTORY, &EmbeddedWallet::utility(self.safe).deployment())
     }
 }
 

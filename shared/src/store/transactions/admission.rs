@@ -158,6 +158,7 @@ impl Transactions {
                 artist_id: artist,
                 chain,
                 account: wallet,
+                is_deployed: state.deployed,
                 plan: new.plan.clone(),
                 gas: new.gas,
                 creation: new.creation,

@@ -1,4 +1,4 @@
-use alloy::primitives::{B256, U256};
+use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -29,9 +29,12 @@ pub struct Batch {
     pub status: BatchStatus,
     /// All signed versions, oldest first.
     pub attempts: Vec<Attempt>,
-    /// The newest version's bytes.
+    /// Bytes of the newest version that isn't a filler.
     #[serde(with = "serde_bytes")]
     pub signed: Vec<u8>,
+    /// Bytes of the newest filler; empty without one.
+    #[serde(default, with = "serde_bytes")]
+    pub filler: Vec<u8>,
     /// Inclusion in a block, of the batch as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mined: Option<MinedIn>,
@@ -50,9 +53,9 @@ pub struct Member {
     pub account: Address,
     /// Whether its account is deployed just before.
     pub deploys: bool,
-    /// First token that it creates, if its calls depend on that.
+    /// The collection whose next token it creates.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_token: Option<U256>,
+    pub collection: Option<Address>,
 }
 
 /// Signed bytes, which may be sent repeatedly.
@@ -107,7 +110,7 @@ impl BatchStatus {
             Self::Open => matches!(next, Self::Open | Self::Mined | Self::Filled | Self::Displaced),
             // A reorganisation takes the block back.
             Self::Mined => matches!(next, Self::Open | Self::Mined | Self::Final),
-            Self::Filled => matches!(next, Self::Open | Self::Final),
+            Self::Filled => matches!(next, Self::Open | Self::Filled | Self::Final),
             Self::Final | Self::Displaced => false,
         }
     }
@@ -128,6 +131,11 @@ impl Batch {
     /// Hashes of all versions.
     pub fn hashes(&self) -> Vec<B256> {
         self.attempts.iter().map(|attempt| attempt.hash).collect()
+    }
+
+    /// Bytes of the newest version.
+    pub fn newest(&self) -> &[u8] {
+        if self.is_filling() { &self.filler } else { &self.signed }
     }
 
     /// Whether the newest version does nothing but use up the nonce.

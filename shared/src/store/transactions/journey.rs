@@ -22,6 +22,8 @@ pub struct Ending {
     pub status: TransactionStatus,
     /// Its share of the block's inclusion.
     pub mined: Option<MinedIn>,
+    /// Hashes that its batch was sent with.
+    pub hashes: Vec<B256>,
     /// Why nothing was done, in words.
     pub reason: Option<String>,
     /// What it created, as its answer names it.
@@ -109,11 +111,20 @@ impl Transactions {
         ending: &Ending,
         now: u64,
     ) -> Result<TransactWriteItem, StoreError> {
-        let mut set = vec!["#status = :status", "charge.wei = :wei", "updated_at = :now", "#result = :result"];
+        let mut hashes = transaction.hashes.clone();
+        hashes.extend(ending.hashes.iter().filter(|hash| !transaction.hashes.contains(hash)));
+        let mut set = vec![
+            "#status = :status",
+            "charge.wei = :wei",
+            "updated_at = :now",
+            "#result = :result",
+            "hashes = :hashes",
+        ];
         let mut update = self
             .step(transaction, ending.status)
             .expression_attribute_names("#result", "result")
             .expression_attribute_values(":wei", number(ending.wei))
+            .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value(hashes)?)
             .expression_attribute_values(":result", serde_dynamo::to_attribute_value(&ending.result)?)
             .expression_attribute_values(":now", number(now));
         let mut remove = Vec::new();

@@ -107,8 +107,9 @@ impl Transactions {
     ) -> Result<bool, StoreError> {
         let update = self
             .transition(batch, BatchStatus::Open)
-            .update_expression("SET #status = :status, signed = :signed, attempts = list_append(attempts, :attempt)")
-            .expression_attribute_values(":signed", AttributeValue::B(Blob::new(signed)))
+            .update_expression("SET #status = :status, #bytes = :bytes, attempts = list_append(attempts, :attempt)")
+            .expression_attribute_names("#bytes", if attempt.fills { "filler" } else { "signed" })
+            .expression_attribute_values(":bytes", AttributeValue::B(Blob::new(signed)))
             .expression_attribute_values(":attempt", serde_dynamo::to_attribute_value([attempt])?);
         self.table.write_together(vec![self.leads(lease)?, write(update)?]).await
     }

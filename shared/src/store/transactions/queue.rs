@@ -68,6 +68,11 @@ impl Transactions {
         }
     }
 
+    /// Takes a row from the queue whose transaction is over. One write.
+    pub async fn forget(&self, chain: ChainId, queued: &Queued) -> Result<(), StoreError> {
+        self.table.write_together(vec![self.dequeue(chain, &queued.place)?]).await.map(drop)
+    }
+
     /// Wakes the relay by the table's stream. One write.
     pub async fn wake(&self, chain: ChainId, now: u64) -> Result<(), StoreError> {
         let update = Update::builder()

@@ -30,6 +30,9 @@ pub struct Transaction {
     pub chain: ChainId,
     /// The artist's embedded wallet.
     pub account: Address,
+    /// Whether the account was known to be deployed when it was queued.
+    #[serde(default)]
+    pub is_deployed: bool,
     /// What to call.
     #[serde(with = "json_text")]
     pub plan: Plan,

@@ -28,7 +28,7 @@ async fn new_name_is_shown_with_comments_and_replies_and_curates_earlier_moments
         Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
     let (artists, outbox) = (Artists::new(artist_table.clone()), Outbox::new(artist_table));
     let ada = history.people[0];
-    let artist = Artist { artist_id: ArtistId::random(), embedded_wallet: ada.into(), lane: ada.into() };
+    let artist = Artist { artist_id: ArtistId::random(), embedded_wallet: ada.into() };
     artists.create(&"ada@example.com".parse()?, &artist, 0).await?;
 
     let (collection, top, _) = history.conversation(ada).await?;

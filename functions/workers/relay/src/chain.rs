@@ -1,0 +1,96 @@
+use std::time::{Duration, Instant};
+
+use shared::{
+    chain::{
+        Chain,
+        node::Node,
+        transaction::Policy,
+        wallet::{LaneSigners, OperatorAccount},
+    },
+    clock,
+    store::{Lease, Transactions},
+    telemetry,
+};
+
+use crate::{RelayError, Report, lead, leader::Leader, vitals};
+
+/// Longest wait for an answer of one node.
+pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Pause after a failure, so that a part of the service that is down isn't asked all the time.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Pause between two signs of life of the leader.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// The relay on one chain.
+pub struct ChainRelay {
+    /// The chain.
+    pub chain: Chain,
+    /// Its nodes.
+    pub node: Node,
+    /// The lanes' keys.
+    pub signers: LaneSigners,
+    /// The last check before a signature.
+    pub policy: Policy,
+    /// The accounts that lanes act through.
+    pub operator: OperatorAccount,
+    /// Queue, batches and outcomes.
+    pub transactions: Transactions,
+    /// This process, among others that may lead.
+    pub holder: String,
+}
+
+impl ChainRelay {
+    /// Leads until there is nothing more to do, or `until`; at once without anything done if another process leads.
+    pub async fn run(&self, until: Instant) -> Result<Report, RelayError> {
+        let mut report = Report::of(self.chain.id);
+        while let Some(lease) = lead::take(&self.transactions, self.chain.id, &self.holder).await? {
+            let led = self.lead(&lease, until, &mut report).await;
+            self.transactions.give_lead_back(&lease).await?;
+            match led {
+                Ok(()) | Err(RelayError::LostLead) => {}
+                Err(error) if Instant::now() < until => {
+                    tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "starting again");
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            // What was queued in the last moments found a leader who didn't look any more.
+            if self.transactions.queued(self.chain.id, 1).await?.is_empty() {
+                break;
+            }
+            if Instant::now() >= until {
+                self.transactions.wake(self.chain.id, clock::now()?.as_secs()).await?;
+                break;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Leads, and shows that it is alive, until it is done or loses the lead.
+    async fn lead(&self, lease: &Lease, until: Instant, report: &mut Report) -> Result<(), RelayError> {
+        let work = async {
+            let mut leader = Leader::start(self, lease).await?;
+            vitals::measure(&leader).await;
+            leader.run(until, report).await
+        };
+        tokio::select! {
+            done = work => done,
+            () = self.stay_alive(lease.clone()) => Err(RelayError::LostLead),
+        }
+    }
+
+    async fn stay_alive(&self, mut lease: Lease) {
+        loop {
+            tokio::time::sleep(BEAT).await;
+            match self.transactions.beat(&mut lease).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                // Without a sign of life another process takes over, and this one is refused what it writes.
+                Err(error) => tracing::warn!(error = telemetry::chain(&error), "no sign of life"),
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The lanes as the leader knows them. Storage changes only through the leader, so memory stays true while it leads.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::{Duration, Instant},
+};
+
+use alloy::{eips::BlockNumberOrTag, primitives::U256};
+use shared::{
+    chain::wallet::LaneSigner,
+    model::{Address, ArtistId, TransactionId},
+    store::{Batch, BatchStatus, LaneState, Lease},
+    telemetry::{self, Metric},
+};
+
+use crate::{ChainRelay, RelayError};
+
+/// Longest rest of a lane after failures.
+const MOST_REST: Duration = Duration::from_secs(30);
+
+/// A lane.
+pub(crate) struct Lane<'a> {
+    pub(crate) signer: &'a LaneSigner,
+    pub(crate) address: Address,
+    pub(crate) state: LaneState,
+    /// Batches that are open, by nonce.
+    pub(crate) open: Vec<Tracked>,
+    /// Batches in blocks that aren't final, by nonce.
+    pub(crate) young: Vec<Tracked>,
+    /// Wei that it had when last looked at.
+    pub(crate) balance: U256,
+    /// Its next nonce on the chain when last looked at.
+    pub(crate) on_chain: u64,
+    failures: u32,
+    rests_until: Option<Instant>,
+}
+
+/// A batch, and what this process has seen of it.
+pub(crate) struct Tracked {
+    pub(crate) batch: Batch,
+    /// When its bytes were last sent by this process.
+    pub(crate) sent_at: Option<Instant>,
+    /// Since when nodes refuse it, or its nonce looks used by another program.
+    pub(crate) suspect_since: Option<Instant>,
+    /// Whether a node is known to have its newest version.
+    pub(crate) is_taken: bool,
+    /// Whether its transactions are marked as sent with its newest version.
+    pub(crate) is_marked: bool,
+}
+
+impl Tracked {
+    pub(crate) fn new(batch: Batch) -> Self {
+        Self { batch, sent_at: None, suspect_since: None, is_taken: false, is_marked: false }
+    }
+}
+
+impl<'a> Lane<'a> {
+    /// Reads a lane, and opens one that is new. At least one read; calls the chain for a new one.
+    pub(crate) async fn load(relay: &ChainRelay, lease: &Lease, signer: &'a LaneSigner) -> Result<Self, RelayError> {
+        let (chain, address) = (relay.chain.id, Address::from(signer.address()));
+        let state = match relay.transactions.lane(chain, address).await? {
+            Some(state) => state,
+            None => {
+                let next_nonce = relay.buried_nonce(address).await?;
+                if !relay.transactions.open_lane(lease, address, next_nonce).await? {
+                    return Err(RelayError::LostLead);
+                }
+                LaneState { next_nonce, ..LaneState::default() }
+            }
+        };
+        let load = async |nonces: &BTreeSet<u64>| {
+            let batches = relay.transactions.batches(chain, address, nonces).await?;
+            Ok::<_, RelayError>(batches.into_iter().map(Tracked::new).collect::<Vec<_>>())
+        };
+        let (open, young) = (load(&state.open).await?, load(&state.young).await?);
+        let on_chain = 0;
+        Ok(Self { signer, address, state, open, young, balance: U256::ZERO, on_chain, failures: 0, rests_until: None })
+    }
+
+    /// Reads balance and nonce from the chain. Two calls.
+    pub(crate) async fn look(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
+        let lane = self.address.into();
+        let (balance, nonce) =
+            tokio::try_join!(relay.node.balance(lane), relay.node.next_nonce(lane, BlockNumberOrTag::Latest))?;
+        (self.balance, self.on_chain) = (balance, nonce);
+        Ok(())
+    }
+
+    pub(crate) fn is_resting(&self) -> bool {
+        self.rests_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Leaves the queue to the other lanes for a while, longer after each failure.
+    pub(crate) fn rest(&mut self) {
+        let pause = Duration::from_millis(500) * 2_u32.saturating_pow(self.failures.min(6));
+        self.failures = self.failures.saturating_add(1);
+        self.rests_until = Some(Instant::now() + pause.min(MOST_REST));
+    }
+
+    pub(crate) fn is_well(&mut self) {
+        (self.failures, self.rests_until) = (0, None);
+    }
+
+    /// What the lane can still spend, when all open batches cost what they may.
+    pub(crate) fn spendable(&self) -> U256 {
+        let reserved = self.open.iter().fold(U256::ZERO, |sum, tracked| sum + most_cost(&tracked.batch));
+        self.balance.saturating_sub(reserved)
+    }
+
+    pub(crate) fn track(&mut self, batch: Batch) {
+        let nonce = batch.slot.nonce;
+        self.state.next_nonce = self.state.next_nonce.max(nonce + 1);
+        self.state.open.insert(nonce);
+        self.open.push(Tracked::new(batch));
+        self.open.sort_by_key(|tracked| tracked.batch.slot.nonce);
+    }
+
+    /// Moves nonces past those that another program has used for good.
+    pub(crate) async fn follow_foreign_use(&mut self, relay: &ChainRelay, lease: &Lease) -> Result<(), RelayError> {
+        if self.on_chain <= self.state.next_nonce || !self.open.is_empty() {
+            return Ok(());
+        }
+        let buried = relay.buried_nonce(self.address).await?;
+        if buried > self.state.next_nonce {
+            let from = self.state.next_nonce;
+            tracing::error!(chain.id = relay.chain.id.0, lane = %self.address, nonce = from, "the lane's key was used elsewhere");
+            telemetry::count(Metric::ForeignNonces);
+            if !relay.transactions.skip(lease, self.address, from, buried).await? {
+                return Err(RelayError::LostLead);
+            }
+            self.state.next_nonce = buried;
+        }
+        Ok(())
+    }
+
+    /// The lowest nonce that the chain waits for and no batch has.
+    pub(crate) fn gap(&self) -> Option<u64> {
+        let lowest = self.open.first().map(|tracked| tracked.batch.slot.nonce)?;
+        let is_young = self.young.iter().any(|tracked| tracked.batch.slot.nonce >= self.on_chain);
+        (self.on_chain < lowest && !is_young).then_some(self.on_chain)
+    }
+}
+
+/// All artists and transactions in open batches.
+pub(crate) fn under_way(lanes: &[Lane<'_>]) -> (HashSet<TransactionId>, HashSet<ArtistId>) {
+    let members = lanes.iter().flat_map(|lane| &lane.open).flat_map(|tracked| &tracked.batch.members);
+    members.map(|member| (member.transaction_id, member.artist_id)).unzip()
+}
+
+/// Most wei that a batch may cost.
+pub(crate) fn most_cost(batch: &Batch) -> U256 {
+    let fees = batch.attempts.iter().map(|attempt| attempt.fees.max_fee_per_gas).max().unwrap_or_default();
+    let gas = crate::submit::transaction(batch.newest()).map_or(0, |transaction| transaction.gas_limit);
+    U256::from(gas) * U256::from(fees)
+}
+
+impl ChainRelay {
+    /// A lane's next nonce as of a block with enough newer ones, by the node that answers for both.
+    pub(crate) async fn buried_nonce(&self, lane: Address) -> Result<u64, RelayError> {
+        Ok(self.node.buried_nonce(lane.into(), self.chain.confirmations).await?)
+    }
+}
+
+/// Whether a batch is over.
+pub(crate) fn is_over(status: BatchStatus) -> bool {
+    !matches!(status, BatchStatus::Open | BatchStatus::Mined)
+}

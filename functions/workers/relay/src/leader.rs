@@ -1,0 +1,149 @@
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
+
+use alloy::primitives::Address;
+use futures::future::try_join_all;
+use shared::{
+    clock,
+    model::MarketFees,
+    store::{Lease, Queued},
+};
+
+use crate::{
+    ChainRelay, RelayError, Report,
+    fleet::{Lane, under_way},
+};
+
+/// Pause between two looks at the chain and the queue, while something goes on.
+const SHORT_PAUSE: Duration = Duration::from_millis(100);
+/// The same while nothing changes.
+const LONG_PAUSE: Duration = Duration::from_millis(500);
+
+/// How long fees and balances are used before they are read again.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// Longest part of the queue that is looked at, the transactions in open batches included.
+const WINDOW: usize = 4_000;
+
+/// Most open batches of a lane: nodes keep few per sender.
+const MOST_OPEN: usize = 4;
+
+/// Time after a batch in which another one that isn't full waits for more transactions.
+const GATHERING: Duration = Duration::from_secs(1);
+
+/// What the leader of a chain knows.
+pub(crate) struct Leader<'a> {
+    pub(crate) relay: &'a ChainRelay,
+    pub(crate) lease: &'a Lease,
+    pub(crate) lanes: Vec<Lane<'a>>,
+    /// Accounts that the chain has.
+    pub(crate) deployed: HashSet<Address>,
+    market: Option<(Instant, MarketFees)>,
+    looked_at: Option<Instant>,
+    sent_at: Option<Instant>,
+}
+
+impl<'a> Leader<'a> {
+    /// Checks that the nodes are the chain's, and loads the lanes.
+    pub(crate) async fn start(relay: &'a ChainRelay, lease: &'a Lease) -> Result<Self, RelayError> {
+        if relay.node.chain_id().await? != relay.chain.id {
+            return Err(RelayError::WrongChain(relay.chain.id));
+        }
+        let lanes = try_join_all(relay.signers.iter().map(|signer| Lane::load(relay, lease, signer))).await?;
+        let deployed = HashSet::new();
+        let mut leader = Self { relay, lease, lanes, deployed, market: None, looked_at: None, sent_at: None };
+        leader.look().await?;
+        for lane in &mut leader.lanes {
+            lane.follow_foreign_use(relay, lease).await?;
+        }
+        Ok(leader)
+    }
+
+    /// Works until nothing is left to do, or `until`.
+    pub(crate) async fn run(&mut self, until: Instant, report: &mut Report) -> Result<(), RelayError> {
+        self.mature(report).await?;
+        let mut pause = SHORT_PAUSE;
+        loop {
+            let now = clock::now()?.as_secs();
+            if self.looked_at.is_none_or(|at| at.elapsed() >= FRESH) {
+                self.look().await?;
+                self.mature(report).await?;
+            }
+            let ended = self.watch(now, report).await?;
+            self.push(now, report).await?;
+            let queue = self.relay.transactions.queued(self.relay.chain.id, WINDOW).await?;
+            let sent = self.pack(&queue, now, report).await?;
+            let is_idle = queue.is_empty() && self.lanes.iter().all(|lane| lane.open.is_empty());
+            if is_idle || Instant::now() >= until {
+                return Ok(());
+            }
+            pause = if ended || sent { SHORT_PAUSE } else { (pause * 5 / 4).min(LONG_PAUSE) };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Sends what is queued, as far as lanes are free. A batch waits for company only while another is under way.
+    async fn pack(&mut self, queue: &[Queued], now: u64, report: &mut Report) -> Result<bool, RelayError> {
+        let (mut sent, mut skipped) = (false, HashSet::new());
+        loop {
+            let (transactions, artists) = under_way(&self.lanes);
+            let waiting: Vec<_> = queue
+                .iter()
+                .filter(|queued| !transactions.contains(&queued.transaction_id) && !artists.contains(&queued.artist_id))
+                .filter(|queued| !skipped.contains(&queued.transaction_id))
+                .collect();
+            let Some(lane) = self.free_lane().filter(|_| !waiting.is_empty()) else { break };
+            let market = self.market().await?;
+            if market.base > self.relay.chain.spending.max_fee_per_gas {
+                break;
+            }
+            let draft = self.draft(&waiting, now, report).await?;
+            skipped.extend(draft.dropped.iter().copied());
+            if draft.members.is_empty() {
+                if draft.dropped.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            let is_gathering = self.sent_at.is_some_and(|at| at.elapsed() < GATHERING);
+            let is_alone = self.lanes.iter().all(|lane| lane.open.is_empty());
+            if !draft.is_full && !is_alone && (is_gathering || !self.lanes[lane].open.is_empty()) {
+                break;
+            }
+            let fees = market.quote(self.relay.chain.spending.max_fee_per_gas);
+            if self.dispatch(lane, draft, fees, now, report).await? {
+                sent = true;
+                self.sent_at = Some(Instant::now());
+            }
+        }
+        Ok(sent)
+    }
+
+    /// The lane with the fewest open batches that can send another one.
+    fn free_lane(&self) -> Option<usize> {
+        let is_free = |lane: &Lane<'_>| {
+            let flows = lane.open.iter().all(|tracked| tracked.suspect_since.is_none() && tracked.is_taken);
+            !lane.is_resting() && flows && lane.open.len() < MOST_OPEN && !lane.spendable().is_zero()
+        };
+        let free = self.lanes.iter().enumerate().filter(|(_, lane)| is_free(lane));
+        free.min_by_key(|(_, lane)| lane.open.len()).map(|(index, _)| index)
+    }
+
+    pub(crate) async fn market(&mut self) -> Result<MarketFees, RelayError> {
+        if let Some((_, market)) = self.market.filter(|(at, _)| at.elapsed() < FRESH) {
+            return Ok(market);
+        }
+        let market = self.relay.node.market_fees().await?;
+        self.market = Some((Instant::now(), market));
+        Ok(market)
+    }
+
+    async fn look(&mut self) -> Result<(), RelayError> {
+        let relay = self.relay;
+        try_join_all(self.lanes.iter_mut().map(|lane| lane.look(relay))).await?;
+        self.looked_at = Some(Instant::now());
+        Ok(())
+    }
+}

@@ -1,0 +1,251 @@
+//! What became of a batch's transactions: told by the receipt's logs, one by one.
+
+use std::collections::HashMap;
+
+use alloy::rpc::types::TransactionReceipt;
+use futures::{StreamExt, stream};
+use serde_json::Map;
+use shared::{
+    chain::{
+        protocol::created::created,
+        transaction::{Execution, Failure, Operation, attribute, failure, unpack},
+    },
+    model::TransactionStatus,
+    store::{Batch, Ending, Member, MinedIn, Transaction},
+};
+
+use crate::{
+    ChainRelay, RelayError, Report,
+    submit::{transaction, unreadable},
+};
+
+/// Gas of a transaction in a batch beside its calls: what its share of the batch's cost is weighed with.
+const OVERHEAD: u64 = 40_000;
+/// The same of an account's deployment.
+const DEPLOYMENT: u64 = 250_000;
+
+/// Most attempts: halving the largest batch down to one takes seven, and others' tokens may come in between.
+const MOST_ATTEMPTS: u32 = 20;
+
+/// Outcomes that are stored side by side.
+const SIDE_BY_SIDE: usize = 16;
+
+/// What happens to a transaction after its batch.
+enum Verdict {
+    Over(Ending),
+    /// Back to the queue, for a batch of at most so many.
+    Again(Option<usize>),
+}
+
+impl ChainRelay {
+    /// Stores what became of each of a mined batch's transactions. May be repeated. One write each, one read per 100; up to
+    /// two node calls for each that failed.
+    pub(crate) async fn conclude(
+        &self,
+        batch: &Batch,
+        receipt: &TransactionReceipt,
+        now: u64,
+        report: &mut Report,
+    ) -> Result<(), RelayError> {
+        if batch.fills(receipt.transaction_hash) {
+            return self.return_to_queue(batch, "The chain's nodes refuse the transaction", now, report).await;
+        }
+        let verdicts =
+            if receipt.status() { self.verdicts(batch, receipt).await? } else { self.reverted(batch, receipt) };
+        self.store(batch, verdicts, now, report).await
+    }
+
+    /// Puts the transactions of a batch that can't be mined any more back into the queue, in two halves if there are
+    /// several; one that is alone and was tried often has failed.
+    pub(crate) async fn return_to_queue(
+        &self,
+        batch: &Batch,
+        reason: &str,
+        now: u64,
+        report: &mut Report,
+    ) -> Result<(), RelayError> {
+        let company = (batch.members.len() > 1).then_some(batch.members.len().div_ceil(2));
+        let verdict = || match company {
+            Some(company) => Verdict::Again(Some(company)),
+            None => Verdict::Over(failed(reason)),
+        };
+        let verdicts = batch.members.iter().map(|_| verdict()).collect();
+        self.store(batch, verdicts, now, report).await
+    }
+
+    /// Puts all of a batch's transactions back as they were.
+    pub(crate) async fn release(&self, batch: &Batch, now: u64, report: &mut Report) -> Result<(), RelayError> {
+        let verdicts = batch.members.iter().map(|_| Verdict::Again(None)).collect();
+        self.store(batch, verdicts, now, report).await
+    }
+
+    async fn store(
+        &self,
+        batch: &Batch,
+        verdicts: Vec<Verdict>,
+        now: u64,
+        report: &mut Report,
+    ) -> Result<(), RelayError> {
+        let rows: HashMap<_, _> = self.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
+        let mut steps = stream::iter(batch.members.iter().zip(verdicts))
+            .filter_map(|(member, verdict)| {
+                std::future::ready(rows.get(&member.transaction_id).map(|row| (row, verdict)))
+            })
+            .map(|(row, verdict)| self.step(row, verdict, now))
+            .buffer_unordered(SIDE_BY_SIDE);
+        while let Some(ended) = steps.next().await {
+            report.ended += usize::from(ended?);
+        }
+        Ok(())
+    }
+
+    async fn step(&self, row: &Transaction, verdict: Verdict, now: u64) -> Result<bool, RelayError> {
+        match verdict {
+            Verdict::Over(ending) => Ok(self.transactions.end(row, &ending, now).await?),
+            Verdict::Again(_) if row.status.is_final() => Ok(false),
+            Verdict::Again(_) if row.attempts >= MOST_ATTEMPTS => Ok(self
+                .transactions
+                .end(row, &failed("It was tried often and never got through: try again"), now)
+                .await?),
+            Verdict::Again(company) => {
+                self.transactions.requeue(row, company, now).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// What the logs of a successful batch say.
+    async fn verdicts(&self, batch: &Batch, receipt: &TransactionReceipt) -> Result<Vec<Verdict>, RelayError> {
+        let (safe, lane) = (self.operator.safe, batch.slot.lane.into());
+        let data = transaction(&batch.signed).ok_or_else(|| unreadable(batch))?.input;
+        let operations = unpack(safe, lane, &data).ok_or_else(|| unreadable(batch))?;
+        let executions = attribute(receipt.logs(), &operations);
+        let rows: HashMap<_, _> = self.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
+        let all: u64 =
+            batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index])).sum();
+        let mut verdicts = Vec::new();
+        for (member, index) in batch.members.iter().zip(own(batch)) {
+            let gas_used = share(receipt.gas_used, weight(member, &executions[index]), all);
+            let wei = u64::try_from(u128::from(gas_used) * receipt.effective_gas_price).unwrap_or(u64::MAX);
+            let mined = mined_in(receipt, gas_used);
+            verdicts.push(match &executions[index] {
+                Execution::Executed { succeeded: true, logs, .. } => {
+                    let creation = rows.get(&member.transaction_id).map(|row| row.creation).unwrap_or_default();
+                    let result = created(&self.chain, creation, logs);
+                    let status = TransactionStatus::Mined;
+                    let hashes = batch.hashes();
+                    Verdict::Over(Ending {
+                        status,
+                        mined: Some(mined),
+                        hashes,
+                        reason: None,
+                        result,
+                        wei,
+                        deployed: true,
+                    })
+                }
+                Execution::Executed { succeeded: false, gas, .. } => {
+                    match self.failure(batch, &operations, index, mined.block, *gas).await? {
+                        Failure { is_overtaken: true, .. } => Verdict::Again(None),
+                        Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
+                    }
+                }
+                // Its account wasn't there: the deployment before it failed.
+                Execution::Absent => Verdict::Again(Some(1)),
+            });
+        }
+        Ok(verdicts)
+    }
+
+    async fn failure(
+        &self,
+        batch: &Batch,
+        operations: &[Operation],
+        index: usize,
+        block: u64,
+        gas: u64,
+    ) -> Result<Failure, RelayError> {
+        let (safe, lane) = (self.operator.safe, batch.slot.lane.into());
+        Ok(failure(&self.node, safe, lane, operations, index, (block, gas)).await?)
+    }
+
+    /// A batch that reverted as a whole did nothing.
+    fn reverted(&self, batch: &Batch, receipt: &TransactionReceipt) -> Vec<Verdict> {
+        tracing::error!(chain.id = self.chain.id.0, lane = %batch.slot.lane, tx.hash = %receipt.transaction_hash, "a batch reverted as a whole");
+        let wei = u128::from(receipt.gas_used) * receipt.effective_gas_price;
+        let verdict = |_| match batch.members.len() {
+            1 => Verdict::Over(reverted(
+                batch,
+                "The transaction failed on the chain".to_owned(),
+                mined_in(receipt, receipt.gas_used),
+                u64::try_from(wei).unwrap_or(u64::MAX),
+            )),
+            several => Verdict::Again(Some(several.div_ceil(2))),
+        };
+        batch.members.iter().map(verdict).collect()
+    }
+}
+
+/// The ending of a transaction that was never sent, or can't be mined.
+pub(crate) fn failed(reason: &str) -> Ending {
+    Ending {
+        status: TransactionStatus::Failed,
+        mined: None,
+        hashes: Vec::new(),
+        reason: Some(reason.to_owned()),
+        result: Map::new(),
+        wei: 0,
+        deployed: false,
+    }
+}
+
+fn reverted(batch: &Batch, reason: String, mined: MinedIn, wei: u64) -> Ending {
+    let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
+    Ending { status, mined: Some(mined), hashes, reason: Some(reason), result: Map::new(), wei, deployed: false }
+}
+
+/// Positions of the members' own operations, among those that deploy accounts.
+fn own(batch: &Batch) -> impl Iterator<Item = usize> + '_ {
+    batch.members.iter().scan(0, |next, member| {
+        let own = *next + usize::from(member.deploys);
+        *next = own + 1;
+        Some(own)
+    })
+}
+
+fn weight(member: &Member, execution: &Execution) -> u64 {
+    let gas = match execution {
+        Execution::Executed { gas, .. } => *gas,
+        Execution::Absent => 0,
+    };
+    OVERHEAD + gas + if member.deploys { DEPLOYMENT } else { 0 }
+}
+
+/// The part of `whole` that `weight` is of `all`, rounded up.
+fn share(whole: u64, weight: u64, all: u64) -> u64 {
+    let share = (u128::from(whole) * u128::from(weight)).div_ceil(u128::from(all.max(1)));
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn mined_in(receipt: &TransactionReceipt, gas_used: u64) -> MinedIn {
+    MinedIn {
+        hash: receipt.transaction_hash,
+        block: receipt.block_number.unwrap_or_default(),
+        block_hash: receipt.block_hash.unwrap_or_default(),
+        gas_used,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_to_at_least_the_whole() {
+        let weights = [45_000, 112_000, 61_500];
+        let all = weights.iter().sum();
+        let shares: u64 = weights.iter().map(|weight| share(300_001, *weight, all)).sum();
+        assert!((300_001..300_001 + 3).contains(&shares));
+        assert_eq!(share(10, 5, 0), 50);
+    }
+}

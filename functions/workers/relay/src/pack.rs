@@ -1,0 +1,282 @@
+//! Choosing what goes into a batch, and packing it.
+
+use std::collections::{HashMap, HashSet};
+
+use alloy::primitives::{Address, U256};
+use futures::future::try_join_all;
+use shared::{
+    chain::{
+        contracts::native::Creator1155,
+        node::NodeFault,
+        transaction::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation, pack, refusal},
+        wallet::EmbeddedWallet,
+    },
+    model::{ArtistId, Fees, Plan, TransactionId},
+    store::{Ending, Member, Queued, Transaction},
+    telemetry,
+};
+
+use crate::{RelayError, Report, leader::Leader, outcome::failed};
+
+/// Transactions whose rows are read together.
+const CHUNK: usize = 60;
+
+/// Transactions for a batch, in packed order.
+#[derive(Default)]
+pub(crate) struct Draft {
+    pub(crate) members: Vec<Member>,
+    pub(crate) operations: Vec<Operation>,
+    /// Whether the next one in the queue didn't fit.
+    pub(crate) is_full: bool,
+    /// Those that ended here.
+    pub(crate) dropped: Vec<TransactionId>,
+    load: Load,
+    /// Most members, as those say that were in a batch which reverted as a whole.
+    company: Option<usize>,
+    next_tokens: HashMap<shared::model::Address, U256>,
+    deploying: HashSet<Address>,
+}
+
+impl Leader<'_> {
+    /// Drafts a batch of what is waiting, in the queue's order. Whoever has one that can't go now keeps the later ones back,
+    /// too, so that each artist's order holds.
+    pub(crate) async fn draft(
+        &mut self,
+        waiting: &[&Queued],
+        now: u64,
+        report: &mut Report,
+    ) -> Result<Draft, RelayError> {
+        let busy: HashSet<_> = self.collections_under_way();
+        let (mut draft, mut held): (Draft, HashSet<ArtistId>) = (Draft::default(), HashSet::new());
+        for queued in waiting.chunks(CHUNK) {
+            let ids: Vec<_> = queued.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
+            let rows = self.relay.transactions.get_many(&ids).await?;
+            let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
+            self.find_accounts(rows.values()).await?;
+            for queued in queued {
+                let Some(row) = rows.get(&queued.transaction_id) else {
+                    self.forget(queued, &mut draft).await?;
+                    continue;
+                };
+                if row.status.is_final() {
+                    self.forget(queued, &mut draft).await?;
+                    continue;
+                }
+                if held.contains(&row.artist_id) {
+                    continue;
+                }
+                if queued.collection.is_some_and(|collection| busy.contains(&collection)) {
+                    held.insert(row.artist_id);
+                    continue;
+                }
+                let company = queued.company.into_iter().chain(draft.company).min();
+                if company.is_some_and(|most| draft.members.len() >= most) {
+                    draft.is_full = true;
+                    return Ok(draft);
+                }
+                match self.operations(row, &mut draft).await? {
+                    Ok(operations) => {
+                        let load = operations.iter().fold(draft.load, |load, operation| load.with(operation));
+                        if !load.fits(MAX_TRANSACTION_GAS, MAX_TRANSACTION_BYTES) {
+                            if draft.members.is_empty() {
+                                self.fail(
+                                    row,
+                                    "It is too large for one transaction of the chain",
+                                    now,
+                                    &mut draft,
+                                    report,
+                                )
+                                .await?;
+                                continue;
+                            }
+                            draft.is_full = true;
+                            return Ok(draft);
+                        }
+                        draft.add(row, operations, load, company);
+                    }
+                    Err(reason) => self.fail(row, reason, now, &mut draft, report).await?,
+                }
+            }
+        }
+        Ok(draft)
+    }
+
+    /// Packs, tries, signs and sends a draft with a lane. `false` if it didn't, and the lane rests or the draft is split.
+    pub(crate) async fn dispatch(
+        &mut self,
+        lane: usize,
+        draft: Draft,
+        fees: Fees,
+        now: u64,
+        report: &mut Report,
+    ) -> Result<bool, RelayError> {
+        let (relay, lease) = (self.relay, self.lease);
+        let (safe, address) = (relay.operator.safe, self.lanes[lane].address.into());
+        let packed = pack(safe, address, &draft.operations);
+        let cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas);
+        if self.lanes[lane].spendable() < cost {
+            tracing::warn!(chain.id = relay.chain.id.0, lane = %address, "the lane can't pay for a batch");
+            self.lanes[lane].rest();
+            return Ok(false);
+        }
+        if let Some(reason) = refusal(&relay.node, address, &packed).await? {
+            tracing::warn!(
+                chain.id = relay.chain.id.0,
+                members = draft.members.len(),
+                reason,
+                "a batch would revert as a whole"
+            );
+            self.split(&draft, now, report).await?;
+            return Ok(false);
+        }
+        let lane = &mut self.lanes[lane];
+        match relay.submit(lease, lane, &packed, draft.members, fees, now).await {
+            Ok(()) => lane.is_well(),
+            Err(RelayError::Signer(error)) => return Ok(rest(lane, &error)),
+            Err(RelayError::Signature(error)) => return Ok(rest(lane, &error)),
+            Err(error) => return Err(error),
+        }
+        report.signatures += 1;
+        report.batches += 1;
+        if let Some(tracked) = lane.open.last_mut() {
+            report.transactions += tracked.batch.members.len();
+            if let Some((NodeFault::InsufficientFunds, _)) = relay.send(tracked).await {
+                lane.rest();
+                return Ok(true);
+            }
+            if tracked.is_taken {
+                relay.mark_sent(tracked, now).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Puts a draft that would revert as a whole back in two halves; alone, the transaction has failed.
+    async fn split(&mut self, draft: &Draft, now: u64, report: &mut Report) -> Result<(), RelayError> {
+        let ids: Vec<_> = draft.members.iter().map(|member| (member.artist_id, member.transaction_id)).collect();
+        let rows = self.relay.transactions.get_many(&ids).await?;
+        let company = rows.len() / 2;
+        for row in rows {
+            if company == 0 {
+                let ending = failed("The account can't be used: the service doesn't control it any more");
+                self.relay.transactions.end(&row, &ending, now).await?;
+                report.ended += 1;
+            } else {
+                self.relay.transactions.requeue(&row, Some(company), now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the batch has to do for a transaction; the reason if it mustn't.
+    async fn operations(
+        &self,
+        row: &Transaction,
+        draft: &mut Draft,
+    ) -> Result<Result<Vec<Operation>, &'static str>, RelayError> {
+        let relay = self.relay;
+        let wallet = EmbeddedWallet::new(relay.operator.safe, row.artist_id);
+        let account = wallet.address();
+        if row.account != account.into() {
+            return Ok(Err("The account isn't the service's"));
+        }
+        let next_token = match &row.plan {
+            Plan::Calls { .. } => U256::ZERO,
+            Plan::Tokens(tokens) => match draft.next_tokens.get(&tokens.collection) {
+                Some(next) => *next,
+                None => {
+                    let next = relay.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
+                    let Some(next) = next else { return Ok(Err("The collection is no longer there")) };
+                    next
+                }
+            },
+        };
+        let calls = row.plan.calls(&relay.chain.addresses, next_token);
+        if let Err(error) = relay.policy.admit_calls(&relay.chain, account, &calls) {
+            tracing::error!(artist.id = %row.artist_id, transaction.id = %row.id, error = telemetry::chain(&error), "refused before signing");
+            return Ok(Err("The service makes no such call"));
+        }
+        if let Plan::Tokens(tokens) = &row.plan {
+            let created = U256::from(tokens.moments.len());
+            draft.next_tokens.insert(tokens.collection, next_token.saturating_add(created));
+        }
+        let may_be_first = !self.deployed.contains(&account);
+        let operation = Operation::new(account, &calls, row.gas, may_be_first);
+        if may_be_first && !draft.deploying.contains(&account) {
+            return Ok(Ok(vec![Operation::deployment(&relay.operator, &wallet), operation]));
+        }
+        Ok(Ok(vec![operation]))
+    }
+
+    /// Learns which of these transactions' accounts the chain has. At most one call per account.
+    async fn find_accounts(&mut self, rows: impl Iterator<Item = &Transaction>) -> Result<(), RelayError> {
+        let mut unknown = HashSet::new();
+        for row in rows {
+            let account = Address::from(row.account);
+            if row.is_deployed {
+                self.deployed.insert(account);
+            } else if !self.deployed.contains(&account) {
+                unknown.insert(account);
+            }
+        }
+        let node = &self.relay.node;
+        let found = try_join_all(
+            unknown
+                .into_iter()
+                .map(|account| async move { Ok::<_, RelayError>(node.has_code(account).await?.then_some(account)) }),
+        );
+        self.deployed.extend(found.await?.into_iter().flatten());
+        Ok(())
+    }
+
+    /// Takes what is over from the queue.
+    async fn forget(&self, queued: &Queued, draft: &mut Draft) -> Result<(), RelayError> {
+        self.relay.transactions.forget(self.relay.chain.id, queued).await?;
+        draft.dropped.push(queued.transaction_id);
+        Ok(())
+    }
+
+    async fn fail(
+        &self,
+        row: &Transaction,
+        reason: &str,
+        now: u64,
+        draft: &mut Draft,
+        report: &mut Report,
+    ) -> Result<(), RelayError> {
+        let ending: Ending = failed(reason);
+        self.relay.transactions.end(row, &ending, now).await?;
+        draft.dropped.push(row.id);
+        report.ended += 1;
+        Ok(())
+    }
+
+    fn collections_under_way(&self) -> HashSet<shared::model::Address> {
+        let members = self.lanes.iter().flat_map(|lane| &lane.open).flat_map(|tracked| &tracked.batch.members);
+        members.filter_map(|member| member.collection).collect()
+    }
+}
+
+impl Draft {
+    fn add(&mut self, row: &Transaction, operations: Vec<Operation>, load: Load, company: Option<usize>) {
+        let deploys = operations.len() > 1;
+        if deploys {
+            self.deploying.insert(row.account.into());
+        }
+        self.members.push(Member {
+            artist_id: row.artist_id,
+            transaction_id: row.id,
+            account: row.account,
+            deploys,
+            collection: row.collection(),
+        });
+        self.operations.extend(operations);
+        (self.load, self.company) = (load, company);
+    }
+}
+
+fn rest(lane: &mut crate::fleet::Lane<'_>, error: &(dyn std::error::Error + Send + Sync)) -> bool {
+    tracing::error!(lane = %lane.address, error = telemetry::chain(error), "the lane didn't sign");
+    lane.rest();
+    false
+}

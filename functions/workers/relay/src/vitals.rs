@@ -1,0 +1,52 @@
+//! Metrics for the alarms: each lane's balance, the age of its oldest open batch, and how far its nonce is from the
+//! chain's; the age of what waits longest in the queue.
+
+use alloy::primitives::U256;
+use shared::{
+    clock,
+    telemetry::{self, Metric},
+};
+
+use crate::{fleet::Lane, leader::Leader};
+
+const WEI_A_GWEI: u64 = 1_000_000_000;
+
+/// Records the metrics of a chain. One read.
+pub(crate) async fn measure(leader: &Leader<'_>) {
+    let Ok(now) = clock::now() else { return };
+    let chain = leader.relay.chain.id;
+    for lane in &leader.lanes {
+        let balance = (lane.balance / U256::from(WEI_A_GWEI)).try_into().unwrap_or(i64::MAX);
+        let oldest = lane.open.first().map_or(0, |tracked| now.as_secs().saturating_sub(tracked.batch.created_at));
+        telemetry::record(
+            &[("Chain", &chain.to_string()), ("Lane", &lane.address.to_string())],
+            &[
+                (Metric::LaneBalance, balance),
+                (Metric::OldestOpenSlot, oldest.try_into().unwrap_or(i64::MAX)),
+                (Metric::NonceDrift, drift(lane)),
+            ],
+        );
+    }
+    match leader.relay.transactions.queued(chain, 1).await {
+        Ok(queued) => {
+            let turn = queued.first().and_then(|queued| queued.place.split('#').next()?.parse::<u128>().ok());
+            let age = turn.map_or(0, |turn| now.as_millis().saturating_sub(turn) / 1_000);
+            let age = age.try_into().unwrap_or(i64::MAX);
+            telemetry::record(&[("Chain", &chain.to_string())], &[(Metric::QueueAge, age)]);
+        }
+        Err(error) => tracing::warn!(error = telemetry::chain(&error), "queue not measured"),
+    }
+}
+
+/// Nonces by which the chain is ahead of those given out (above 0) or behind those known to be used (below 0).
+fn drift(lane: &Lane<'_>) -> i64 {
+    let used = lane.open.first().map_or(lane.state.next_nonce, |tracked| tracked.batch.slot.nonce);
+    let distance = |from: u64| i64::try_from(lane.on_chain.abs_diff(from)).unwrap_or(i64::MAX);
+    if lane.on_chain > lane.state.next_nonce {
+        distance(lane.state.next_nonce)
+    } else if lane.on_chain < used {
+        -distance(used)
+    } else {
+        0
+    }
+}

@@ -1,0 +1,311 @@
+//! Open batches: is one mined, must it be sent again, or with higher fees, or given up? And younger ones: is the block
+//! still the chain's?
+
+use std::time::{Duration, Instant};
+
+use alloy::rpc::types::TransactionReceipt;
+use shared::{
+    chain::node::NodeFault,
+    store::{Batch, BatchStatus},
+    telemetry::{self, Metric},
+};
+
+use crate::{
+    ChainRelay, RelayError, Report,
+    fleet::{Lane, Tracked, is_over},
+    leader::Leader,
+    outcome::mined_in,
+};
+
+/// Pause between two sendings of the same bytes, in case nodes have lost them.
+const RESEND: Duration = Duration::from_secs(3);
+
+/// Time for which nodes must refuse a batch, or claim its nonce used, before it is given up.
+const DOUBT: Duration = Duration::from_secs(6);
+
+/// Seconds after which the lowest open nonce gets higher fees, although its fees cover the base fee.
+const MOST_WAIT: u64 = 60;
+
+/// What to do about a batch that isn't mined.
+enum Remedy {
+    Wait,
+    Raise,
+    Fill,
+    LookWhoUsedIt,
+}
+
+impl Leader<'_> {
+    /// Closes the batches that are mined. `true` if there were any. One node call each, one more for each earlier version.
+    pub(crate) async fn watch(&mut self, now: u64, report: &mut Report) -> Result<bool, RelayError> {
+        let (relay, lease) = (self.relay, self.lease);
+        let mut closed = false;
+        for lane in &mut self.lanes {
+            let mut index = 0;
+            while index < lane.open.len() {
+                let Some(receipt) = relay.receipt(&lane.open[index].batch).await? else {
+                    index += 1;
+                    continue;
+                };
+                let tracked = lane.open.remove(index);
+                relay.conclude(&tracked.batch, &receipt, now, report).await?;
+                let fills = tracked.batch.fills(receipt.transaction_hash);
+                let status = if fills { BatchStatus::Filled } else { BatchStatus::Mined };
+                lane.young.push(relay.close(lease, tracked.batch, status, &receipt, now).await?);
+                let nonce = lane.young.last().map(|tracked| tracked.batch.slot.nonce).unwrap_or_default();
+                lane.on_chain = lane.on_chain.max(nonce + 1);
+                lane.is_well();
+                closed = true;
+            }
+        }
+        Ok(closed)
+    }
+
+    /// Sends what isn't mined again, as it is or with higher fees, and gives up what can't be mined.
+    pub(crate) async fn push(&mut self, now: u64, report: &mut Report) -> Result<(), RelayError> {
+        for lane in 0..self.lanes.len() {
+            if let Some(nonce) = self.lanes[lane].gap().filter(|_| !self.lanes[lane].is_resting()) {
+                // A node that lags names a nonce that is used already.
+                if self.relay.transactions.batch(&self.slot(lane, nonce)).await?.is_none() {
+                    let market = self.market().await?;
+                    let (relay, lease) = (self.relay, self.lease);
+                    relay.fill_gap(lease, &mut self.lanes[lane], nonce, market, now).await?;
+                    report.signatures += 1;
+                }
+            }
+            for index in 0..self.lanes[lane].open.len() {
+                self.push_one(lane, index, now, report).await?;
+            }
+            self.lanes[lane].open.retain(|tracked| !is_over(tracked.batch.status));
+        }
+        Ok(())
+    }
+
+    async fn push_one(&mut self, lane: usize, index: usize, now: u64, report: &mut Report) -> Result<(), RelayError> {
+        let tracked = &mut self.lanes[lane].open[index];
+        let is_due = !tracked.is_taken || tracked.sent_at.is_none_or(|at| at.elapsed() >= RESEND);
+        let too_soon = tracked.sent_at.is_some_and(|at| at.elapsed() < RESEND / 6);
+        if !is_due || too_soon {
+            return Ok(());
+        }
+        let fault = self.relay.send(tracked).await;
+        if tracked.is_taken {
+            tracked.suspect_since = None;
+            if !tracked.is_marked {
+                self.relay.mark_sent(tracked, now).await?;
+            }
+        }
+        match self.remedy(lane, index, fault, now).await? {
+            Remedy::Wait => Ok(()),
+            Remedy::Raise => self.raise(lane, index, now, report).await,
+            Remedy::Fill => self.fill(lane, index, now, report).await,
+            Remedy::LookWhoUsedIt => self.look_who_used(lane, index, now, report).await,
+        }
+    }
+
+    async fn remedy(
+        &mut self,
+        lane: usize,
+        index: usize,
+        fault: Option<(NodeFault, bool)>,
+        now: u64,
+    ) -> Result<Remedy, RelayError> {
+        let market = self.market().await?;
+        let lane = &mut self.lanes[lane];
+        let on_chain = lane.on_chain;
+        let tracked = &mut lane.open[index];
+        let Some(newest) = tracked.batch.attempts.last().copied() else { return Ok(Remedy::Wait) };
+        let doubted = |tracked: &mut Tracked| tracked.suspect_since.get_or_insert_with(Instant::now).elapsed() >= DOUBT;
+        Ok(match fault {
+            Some((NodeFault::NonceTooLow, _)) if doubted(tracked) => Remedy::LookWhoUsedIt,
+            Some((NodeFault::Refused, false)) if !newest.fills && doubted(tracked) => Remedy::Fill,
+            Some((NodeFault::FeeTooLow | NodeFault::ReplacementUnderpriced, _)) => Remedy::Raise,
+            // Higher fees would take the lane only further from being able to pay.
+            Some((NodeFault::InsufficientFunds, _)) => {
+                lane.rest();
+                Remedy::Wait
+            }
+            Some(_) => Remedy::Wait,
+            None if !market.admits(newest.fees) => Remedy::Raise,
+            None if tracked.batch.slot.nonce == on_chain && newest.signed_at + MOST_WAIT < now => Remedy::Raise,
+            None => Remedy::Wait,
+        })
+    }
+
+    /// Replaces a batch by itself with higher fees, if the cap and the lane's balance allow it.
+    async fn raise(&mut self, lane: usize, index: usize, now: u64, report: &mut Report) -> Result<(), RelayError> {
+        let market = self.market().await?;
+        let (relay, lease) = (self.relay, self.lease);
+        let batch = &self.lanes[lane].open[index].batch;
+        let Some(newest) = batch.attempts.last() else { return Ok(()) };
+        let Some(fees) = newest.fees.bump(market, relay.chain.spending.max_fee_per_gas) else { return Ok(()) };
+        let gas = crate::submit::transaction(batch.newest()).map_or(0, |transaction| transaction.gas_limit);
+        let more = u128::from(gas) * u128::from(fees.max_fee_per_gas.saturating_sub(newest.fees.max_fee_per_gas));
+        if self.lanes[lane].spendable() < alloy::primitives::U256::from(more) {
+            return Ok(());
+        }
+        let replaced = relay.replace(lease, &self.lanes[lane], batch, fees, newest.fills, now).await?;
+        report.bumped += 1;
+        telemetry::record(&[("Chain", &relay.chain.id.to_string())], &[(Metric::Bumps, 1)]);
+        self.send_replaced(lane, index, replaced, now, report).await
+    }
+
+    /// Replaces a batch that nodes refuse by one that does nothing, so that the nonce is used and the lane goes on.
+    async fn fill(&mut self, lane: usize, index: usize, now: u64, report: &mut Report) -> Result<(), RelayError> {
+        let market = self.market().await?;
+        let (relay, lease) = (self.relay, self.lease);
+        let batch = &self.lanes[lane].open[index].batch;
+        let Some(newest) = batch.attempts.last() else { return Ok(()) };
+        let fees = newest.fees.bump(market, relay.chain.spending.max_fee_per_gas).unwrap_or(newest.fees);
+        let replaced = relay.replace(lease, &self.lanes[lane], batch, fees, true, now).await?;
+        self.send_replaced(lane, index, replaced, now, report).await
+    }
+
+    async fn send_replaced(
+        &mut self,
+        lane: usize,
+        index: usize,
+        replaced: Batch,
+        now: u64,
+        report: &mut Report,
+    ) -> Result<(), RelayError> {
+        report.signatures += 1;
+        let tracked = &mut self.lanes[lane].open[index];
+        *tracked = Tracked::new(replaced);
+        self.relay.send(tracked).await;
+        if tracked.is_taken {
+            self.relay.mark_sent(tracked, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Releases a batch's transactions if another program has used its nonce: every node must say so, of a block that has
+    /// enough newer ones, and none may have a receipt. A node that can't be asked proves nothing.
+    async fn look_who_used(
+        &mut self,
+        lane: usize,
+        index: usize,
+        now: u64,
+        report: &mut Report,
+    ) -> Result<(), RelayError> {
+        let (relay, lease) = (self.relay, self.lease);
+        let batch = self.lanes[lane].open[index].batch.clone();
+        let (hashes, confirmations) = (batch.hashes(), relay.chain.confirmations);
+        for node in relay.node.each() {
+            let facts = node.nonce_facts(batch.slot.lane.into(), batch.slot.nonce, &hashes, confirmations).await?;
+            if facts.receipt.is_some() || !facts.is_used_for_good {
+                return Ok(());
+            }
+        }
+        tracing::error!(chain.id = relay.chain.id.0, lane = %batch.slot.lane, nonce = batch.slot.nonce, "the lane's key was used elsewhere");
+        telemetry::count(Metric::ForeignNonces);
+        relay.release(&batch, now, report).await?;
+        if !relay.transactions.close_batch(lease, &batch, BatchStatus::Displaced, None, now).await? {
+            return Err(RelayError::LostLead);
+        }
+        let lane = &mut self.lanes[lane];
+        lane.state.open.remove(&batch.slot.nonce);
+        lane.open[index].batch.status = BatchStatus::Displaced;
+        Ok(())
+    }
+
+    /// Looks after batches whose blocks may still be dropped. One node call, and one more for each that is due.
+    pub(crate) async fn mature(&mut self, report: &mut Report) -> Result<(), RelayError> {
+        if self.lanes.iter().all(|lane| lane.young.is_empty()) {
+            return Ok(());
+        }
+        let head = self.relay.node.newest_block().await?;
+        for lane in &mut self.lanes {
+            mature(self.relay, self.lease, lane, head, report).await?;
+        }
+        Ok(())
+    }
+
+    fn slot(&self, lane: usize, nonce: u64) -> shared::store::Slot {
+        shared::store::Slot { chain: self.relay.chain.id, lane: self.lanes[lane].address, nonce }
+    }
+}
+
+async fn mature(
+    relay: &ChainRelay,
+    lease: &shared::store::Lease,
+    lane: &mut Lane<'_>,
+    head: u64,
+    report: &mut Report,
+) -> Result<(), RelayError> {
+    let now = shared::clock::now()?.as_secs();
+    let mut index = 0;
+    while index < lane.young.len() {
+        let tracked = &mut lane.young[index];
+        let is_dropped = lane.on_chain <= tracked.batch.slot.nonce;
+        let block = tracked.batch.mined.map_or(0, |mined| mined.block);
+        let is_old = block + relay.chain.reorg_depth <= head;
+        if is_dropped {
+            // A node that lags looks the same, and takes what it is sent.
+            relay.send(tracked).await;
+        }
+        let is_lost = is_dropped && tracked.suspect_since.get_or_insert_with(Instant::now).elapsed() >= DOUBT;
+        if !is_dropped {
+            tracked.suspect_since = None;
+        }
+        if !is_old && !is_lost {
+            index += 1;
+            continue;
+        }
+        let mut tracked = lane.young.remove(index);
+        match relay.receipt(&tracked.batch).await? {
+            Some(receipt) if receipt.block_hash == tracked.batch.mined.map(|mined| mined.block_hash) => {
+                if is_old && !is_lost {
+                    lead(relay.transactions.finish_batch(lease, &tracked.batch, now).await?)?;
+                    lane.state.young.remove(&tracked.batch.slot.nonce);
+                } else {
+                    lane.young.insert(index, tracked);
+                    index += 1;
+                }
+            }
+            Some(receipt) => {
+                // Another block has it now, where it may have gone another way.
+                relay.conclude(&tracked.batch, &receipt, now, report).await?;
+                let status = tracked.batch.status;
+                lane.young.insert(index, relay.close(lease, tracked.batch, status, &receipt, now).await?);
+                index += 1;
+            }
+            None => {
+                tracing::warn!(chain.id = relay.chain.id.0, lane = %lane.address, nonce = tracked.batch.slot.nonce, "the chain has dropped a batch");
+                lead(relay.transactions.reopen_batch(lease, &tracked.batch).await?)?;
+                (tracked.batch.status, tracked.batch.mined) = (BatchStatus::Open, None);
+                lane.track(tracked.batch);
+            }
+        }
+    }
+    Ok(())
+}
+
+impl ChainRelay {
+    /// The receipt of one of a batch's versions.
+    async fn receipt(&self, batch: &Batch) -> Result<Option<TransactionReceipt>, RelayError> {
+        for attempt in batch.attempts.iter().rev() {
+            if let Some(receipt) = self.node.receipt(attempt.hash).await? {
+                return Ok(Some(receipt));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn close(
+        &self,
+        lease: &shared::store::Lease,
+        mut batch: Batch,
+        status: BatchStatus,
+        receipt: &TransactionReceipt,
+        now: u64,
+    ) -> Result<Tracked, RelayError> {
+        let mined = mined_in(receipt, receipt.gas_used);
+        lead(self.transactions.close_batch(lease, &batch, status, Some(mined), now).await?)?;
+        (batch.status, batch.mined) = (status, Some(mined));
+        Ok(Tracked::new(batch))
+    }
+}
+
+fn lead(written: bool) -> Result<(), RelayError> {
+    if written { Ok(()) } else { Err(RelayError::LostLead) }
+}
