@@ -178,8 +178,15 @@ impl Endpoints {
 /// The configuration of local chains, as JSON and parsed: public addresses, first block 0, no confirmations and a
 /// `reorgDepth` of 2. `ids` must have public deployments.
 pub fn local_chains(ids: &[u64]) -> Result<(String, Chains), Error> {
-    let settings: Vec<_> =
-        ids.iter().map(|id| json!({"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2})).collect();
+    // A local chain's gas costs far more than a public one's, and tests share the pools.
+    let spending = json!({
+        "maxFeePerGas": 50_000_000_000_u64,
+        "artistDaily": 2_000_000_000_000_000_000_u64,
+        "newcomersDaily": 16_000_000_000_000_000_000_u64,
+        "establishedDaily": 16_000_000_000_000_000_000_u64,
+    });
+    let chain = |id| json!({"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2, "spending": spending});
+    let settings: Vec<_> = ids.iter().map(chain).collect();
     let json = Value::from(settings).to_string();
     let chains = json.parse()?;
     Ok((json, chains))
