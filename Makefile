@@ -17,7 +17,7 @@ run: tools binaries
 
 test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed browser binaries
 	@$(CARGO) test --workspace --no-run --quiet
-	@node --test local/contracts/abi.test.mjs
+	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test $(CARGO) test --workspace --test fuzz
