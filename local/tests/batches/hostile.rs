@@ -82,7 +82,12 @@ async fn hostile_operations_leave_the_others_alone_wherever_they_are() -> Result
             let mut operations: Vec<_> = good.collect();
             operations.insert(at, hostile.clone());
             let paid = site.node.get_balance(Address::repeat_byte(0x77)).await?;
-            let sent = site.send(site.lanes[0], &operations).await.map_err(|error| format!("{name}: {error}"))?;
+            let sent = site.send(site.lanes[0], &operations).await;
+            if site.is_guarded && name == "calls the operator Safe as the account" {
+                assert!(sent.is_err(), "the guard refuses the batch, so the policy must refuse the write");
+                continue;
+            }
+            let sent = sent.map_err(|error| format!("{name}: {error}"))?;
             let mut expected = vec![true; 5];
             expected[at] = succeeds;
             assert_eq!(sent.succeeded(), expected, "{name} at {at}");
