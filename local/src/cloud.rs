@@ -175,12 +175,24 @@ impl Endpoints {
     }
 }
 
-/// The configuration of local chains, as JSON and parsed: public addresses, first block 0, no confirmations and a
-/// `reorgDepth` of 2. `ids` must have public deployments.
+/// Factor on production's limits per client, per artist's budget, per route and in total, so that tests don't reach them.
+pub const LIMIT_FACTOR: u32 = 100;
+
+/// The configuration of local chains, as JSON and parsed: public addresses, first block 0, no confirmations, a `reorgDepth`
+/// of 2, and [`LIMIT_FACTOR`] times the budgets. `ids` must have public deployments.
 pub fn local_chains(ids: &[u64]) -> Result<(String, Chains), Error> {
-    let settings: Vec<_> =
-        ids.iter().map(|id| json!({"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2})).collect();
-    let json = Value::from(settings).to_string();
+    let known: Vec<_> = ids.iter().map(|id| json!({"id": id})).collect();
+    let production: Chains = Value::from(known).to_string().parse()?;
+    let settings = production.iter().map(|chain| {
+        let budget = |wei: u64| wei.saturating_mul(LIMIT_FACTOR.into());
+        let spending = json!({
+            "artistDaily": budget(chain.spending.artist_daily),
+            "newcomersDaily": budget(chain.spending.newcomers_daily),
+            "establishedDaily": budget(chain.spending.established_daily),
+        });
+        json!({"id": chain.id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2, "spending": spending})
+    });
+    let json = Value::from(settings.collect::<Vec<_>>()).to_string();
     let chains = json.parse()?;
     Ok((json, chains))
 }

@@ -27,7 +27,7 @@ use crate::{
     Error,
     api_gateway::ApiGateway,
     chains::{CHAINS, LocalChain, NodeSettings},
-    cloud::{self, Endpoints},
+    cloud::{self, Endpoints, LIMIT_FACTOR},
     contracts::{self, Artifacts},
     database,
     demo::{self, Demo},
@@ -43,9 +43,6 @@ const INSTANCES: usize = 128;
 
 /// How many times more often scheduled functions run than in an account, so that nothing waits for a minute.
 const SCHEDULE_FACTOR: u32 = 30;
-
-/// Factor on production's limits per client, per artist's gas, per route and in total, so that tests don't reach them.
-const LIMIT_FACTOR: u32 = 100;
 
 /// Shortest time between two writes of `stack.json`.
 const MAP_PAUSE: Duration = Duration::from_millis(100);
@@ -271,7 +268,6 @@ fn overrides(
     ]);
     let defaults = template.parameter_defaults();
     for limit in [
-        "ArtistGasDaily",
         "CodesPerClientHourly",
         "CodesTotalHourly",
         "ChallengesPerClientHourly",
