@@ -175,24 +175,19 @@ impl Endpoints {
     }
 }
 
-/// Factor on production's limits per client, per artist's budget, per route and in total, so that tests don't reach them.
-pub const LIMIT_FACTOR: u32 = 100;
-
-/// The configuration of local chains, as JSON and parsed: public addresses, first block 0, no confirmations, a `reorgDepth`
-/// of 2, and [`LIMIT_FACTOR`] times the budgets. `ids` must have public deployments.
+/// The configuration of local chains, as JSON and parsed: public addresses, first block 0, no confirmations and a
+/// `reorgDepth` of 2. `ids` must have public deployments.
 pub fn local_chains(ids: &[u64]) -> Result<(String, Chains), Error> {
-    let known: Vec<_> = ids.iter().map(|id| json!({"id": id})).collect();
-    let production: Chains = Value::from(known).to_string().parse()?;
-    let settings = production.iter().map(|chain| {
-        let budget = |wei: u64| wei.saturating_mul(LIMIT_FACTOR.into());
-        let spending = json!({
-            "artistDaily": budget(chain.spending.artist_daily),
-            "newcomersDaily": budget(chain.spending.newcomers_daily),
-            "establishedDaily": budget(chain.spending.established_daily),
-        });
-        json!({"id": chain.id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2, "spending": spending})
+    // A local chain's gas costs far more than a public one's, and tests share the pools.
+    let spending = json!({
+        "maxFeePerGas": 50_000_000_000_u64,
+        "artistDaily": 2_000_000_000_000_000_000_u64,
+        "newcomersDaily": 16_000_000_000_000_000_000_u64,
+        "establishedDaily": 16_000_000_000_000_000_000_u64,
     });
-    let json = Value::from(settings.collect::<Vec<_>>()).to_string();
+    let chain = |id| json!({"id": id, "firstBlock": 0, "confirmations": 0, "reorgDepth": 2, "spending": spending});
+    let settings: Vec<_> = ids.iter().map(chain).collect();
+    let json = Value::from(settings).to_string();
     let chains = json.parse()?;
     Ok((json, chains))
 }

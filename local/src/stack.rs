@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use alloy::providers::RootProvider;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use local_lambda::{Processes, Rate};
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,11 @@ use serde_json::{Value, json};
 use shared::{
     chain::{
         Chains,
-        wallet::{EmbeddedWallet, Lanes},
+        wallet::{EmbeddedWallet, Lanes, OperatorAccount},
     },
     model::{Address, ArtistId, ChainId},
 };
-use template::Template;
+use template::{Function, Template};
 use tokio::{sync::watch, task::JoinHandle, time::Instant};
 use url::Url;
 
@@ -27,12 +28,13 @@ use crate::{
     Error,
     api_gateway::ApiGateway,
     chains::{CHAINS, LocalChain, NodeSettings},
-    cloud::{self, Endpoints, LIMIT_FACTOR},
+    cloud::{self, Endpoints},
     contracts::{self, Artifacts},
     database,
     demo::{self, Demo},
     functions::{Emulator, environment},
     governor, ipfs_gateway, mail,
+    operator::{self, Guard, Guardian, Plan, Setup, State},
     paths::Paths,
     process::{Process, free_port, requested_port},
     recorder::{Need, Recorder},
@@ -43,6 +45,9 @@ const INSTANCES: usize = 128;
 
 /// How many times more often scheduled functions run than in an account, so that nothing waits for a minute.
 const SCHEDULE_FACTOR: u32 = 30;
+
+/// Factor on production's limits per client, per route and in total, so that tests don't reach them.
+const LIMIT_FACTOR: u32 = 100;
 
 /// Shortest time between two writes of `stack.json`.
 const MAP_PAUSE: Duration = Duration::from_millis(100);
@@ -172,26 +177,29 @@ impl Stack {
             ));
         }
         let overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway)?;
-        let names = endpoints.provision(&template, overrides).await?;
-        let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
-        for node in &nodes {
-            node.fund(lanes.iter()).await?;
-        }
+        let mut names = endpoints.provision(&template, overrides).await?;
         steps.done("tables, keys and identities");
+        let operator = set_up_operator(paths, &endpoints, &nodes, &names).await?;
+        names.insert("OperatorSafe".to_owned(), operator.safe.to_string().to_lowercase());
+        steps.done("operator's accounts");
 
+        let streams_of = template.streams(&names)?;
+        let is_worker = |function: &Function| {
+            function.is_scheduled && streams_of.iter().all(|stream| stream.binary != function.binary)
+        };
         for function in template.functions()?.iter() {
-            let instances = if function.is_scheduled { 1 } else { INSTANCES };
+            let instances = if is_worker(function) { 1 } else { INSTANCES };
             let environment = environment(function, &names, endpoints.environment())?;
             functions.run(&function.binary, instances, &environment)?;
         }
-        for event in template.streams(&names)? {
-            functions.map_stream(&event, &streams).await?;
+        for event in &streams_of {
+            functions.map_stream(event, &streams).await?;
         }
         steps.done("functions");
 
         let artists = [
-            sign_in(&api, &mail, &lanes, "ada@example.com").await?,
-            sign_in(&api, &mail, &lanes, "grace@example.com").await?,
+            sign_in(&api, &mail, &operator, "ada@example.com").await?,
+            sign_in(&api, &mail, &operator, "grace@example.com").await?,
         ];
         steps.done("two artists signed in");
         let node = nodes.first().ok_or("no chain was started")?;
@@ -267,12 +275,7 @@ fn overrides(
         ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in [
-        "CodesPerClientHourly",
-        "CodesTotalHourly",
-        "ChallengesPerClientHourly",
-        "ProposalsPerClientHourly",
-    ] {
+    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly", "ProposalsPerClientHourly"] {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
         overrides.insert(limit, (default * u64::from(LIMIT_FACTOR)).to_string());
@@ -298,16 +301,42 @@ async fn deploy_contracts(
 }
 
 /// Signs an artist in with a mailed code, and returns their account.
-async fn sign_in(api: &str, mail: &str, lanes: &Lanes, email: &str) -> Result<EmbeddedWallet, Error> {
+/// Makes the operator's accounts on each chain, as `local operator execute` does, with a guardian in KMS.
+async fn set_up_operator(
+    paths: &Paths,
+    endpoints: &Endpoints,
+    nodes: &[LocalChain],
+    names: &BTreeMap<String, String>,
+) -> Result<OperatorAccount, Error> {
+    let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
+    let (address, key) = endpoints.create_lane().await?;
+    let kms = aws_sdk_kms::Client::new(&endpoints.sdk_config(&endpoints.aws).await);
+    let guardian = Guardian::new(kms, key, address);
+    let account = OperatorAccount::born_of(address);
+    let guard = Guard::of_checkout(paths, &account)?;
+    let setup = Setup { account, guardian: address, lanes: lanes.iter().collect(), guard, low_lane_balance: 1 };
+    for chain in nodes {
+        chain.fund(lanes.iter().chain([address])).await?;
+        let node = RootProvider::connect(&chain.rpc_url).await?;
+        let plan = Plan::new(&setup, &State::read(&node, &setup).await?)?;
+        operator::execute(&node, &plan, &guardian, |_| {}).await?;
+        if let Some(difference) = operator::differences(&setup, &State::read(&node, &setup).await?).first() {
+            return Err(format!("operator's accounts on chain {}: {difference}", chain.id).into());
+        }
+    }
+    Ok(account)
+}
+
+async fn sign_in(api: &str, mail: &str, operator: &OperatorAccount, email: &str) -> Result<EmbeddedWallet, Error> {
     post(&format!("{api}/oauth/code"), &json!({"email": email})).await?;
     let code = mail::newest_code(mail, email, 0).await?;
     let answer = post(&format!("{api}/oauth/login"), &json!({"email": email, "code": code})).await?;
     let claims = answer["token"].as_str().and_then(|token| token.split('.').nth(1)).ok_or("sign-in gave no token")?;
     let claims: Value = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims)?)?;
     let artist: ArtistId = claims["sub"].as_str().unwrap_or_default().parse()?;
-    let wallet = EmbeddedWallet::new(lanes.assign(artist), artist);
+    let wallet = EmbeddedWallet::new(operator.safe, artist);
     if answer["social_wallet"] != Address::from(wallet.address()).to_string() {
-        return Err(format!("sign-in of {email}: the wallet doesn't match the artist's lane and id").into());
+        return Err(format!("sign-in of {email}: the wallet doesn't match the operator and the artist's id").into());
     }
     Ok(wallet)
 }

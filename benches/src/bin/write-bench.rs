@@ -1,109 +1,200 @@
-//! Measures writes per second through one lane and through four, and the AWS calls of a write.
+//! Measures the relay alone: transactions a second through one lane and through four, signatures and gas of each. Then, if
+//! a stack runs (`local bench`), the whole way of a write from the request to its answer.
 //!
-//! The chain makes a block per second. A lane has at most [`MAX_OPEN`] open transactions, which bounds its writes per
-//! block on any machine.
+//! The chain makes a block every two seconds, as Base does.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{
+    env,
+    time::{Duration, Instant},
+};
 
 use alloy::{
     primitives::{Address, U256},
-    providers::ext::AnvilApi,
+    providers::{Provider, ext::AnvilApi},
 };
-use futures::future::{join_all, try_join_all};
-use local::{Error, cloud::Endpoints, recorder::Recorder, workshop::Workshop};
+use futures::{
+    StreamExt,
+    future::{join_all, try_join_all},
+    stream,
+};
+use local::{Error, workshop::Workshop};
+use relay::{ChainRelay, Report};
+use serde_json::json;
 use shared::{
-    chain::{
-        contracts::native::Creator1155,
-        transaction::{Outcome, Policy, TransactionSender, WriteRequest},
-        wallet::Call,
-    },
-    store::{Answer, Artist, MAX_OPEN},
+    chain::{contracts::native::Creator1155, transaction::Policy, wallet::LaneSigners},
+    clock,
+    model::{Call, Creation, Plan, TransactionId, TransactionStatus},
+    store::{Admission, Admitted, Artist, NewTransaction, Pool, PoolLimit},
 };
+use tests::{Stack, Writer};
 
+const SECONDS_A_BLOCK: u64 = 2;
 const LANES: usize = 4;
-const SECONDS_A_BLOCK: u64 = 1;
-/// Length of each measurement.
-const DURATION: Duration = Duration::from_secs(20);
-const PATIENCE: Duration = Duration::from_secs(10);
+const ARTISTS: usize = 200;
+/// Transactions of each artist that are queued at once.
+const EACH: usize = 5;
+/// Artists that one collection has as admins: more wouldn't fit into the transaction that creates it.
+const ADMINS: usize = 40;
+/// Most gas of a renaming.
+const GAS: u64 = 90_000;
+const PLENTY: u64 = 1_000_000_000_000_000_000;
+/// Lone writes that are measured, one after another.
+const LONE: usize = 10;
+/// Artists that write at the same moment.
+const AT_ONCE: usize = 50;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
+    measure_relay().await?;
+    if env::var_os("MOMENTS_STACK").is_some() {
+        measure_answers(&Stack::connect()).await?;
+    }
+    Ok(())
+}
+
+async fn measure_relay() -> Result<(), Error> {
     let mut workshop = Workshop::start("write-bench").await?;
     workshop.add_lanes(LANES).await?;
-    let artists = try_join_all((0..LANES * MAX_OPEN).map(|index| workshop.artist(index % LANES))).await?;
-    let collection = workshop.collection(&artists).await?;
-
-    let sender = workshop.sender(&workshop.rpc_url, boundless())?;
-    for artist in &artists {
-        write(&sender, artist, collection, "ar://deploys-the-account").await?;
-    }
-    println!(
-        "{} AWS calls for a write without contention",
-        calls_of_one_write(&workshop, &artists[0], collection).await?
-    );
+    let artists = try_join_all((0..ARTISTS).map(|_| workshop.artist())).await?;
+    let collections = try_join_all(artists.chunks(ADMINS).map(|admins| workshop.collection(admins))).await?;
+    let all = relay(&workshop, LANES)?;
+    queue_all(&workshop, &artists, &collections, 1, "deploys").await?;
+    let deployed = run(&all).await?;
+    println!("{} accounts deployed with their first transaction, in {} batches", deployed.ended, deployed.batches);
 
     let node = workshop.node().await?;
     node.anvil_set_auto_mine(false).await?;
     node.anvil_set_interval_mining(SECONDS_A_BLOCK).await?;
-    let mut rates = Vec::new();
+    println!("| lanes | transactions a second | signatures a transaction | gas a transaction | seconds |");
+    println!("| --- | --- | --- | --- | --- |");
     for lanes in [1, LANES] {
-        let clients = artists.iter().enumerate().filter(|(index, _)| index % LANES < lanes).map(|(_, artist)| artist);
-        let rate = writes_a_second(&sender, clients, collection).await;
-        println!("{rate:5.1} writes a second through {lanes} lane(s), a block every {SECONDS_A_BLOCK} s");
-        rates.push(rate);
+        let relay = relay(&workshop, lanes)?;
+        let ids = queue_all(&workshop, &artists, &collections, EACH, &format!("by-{lanes}")).await?;
+        let start = Instant::now();
+        let report = run(&relay).await?;
+        let seconds = start.elapsed().as_secs_f64();
+        let gas = check(&workshop, &ids).await?;
+        let count = ids.len() as f64;
+        let (rate, signatures) = (count / seconds, report.signatures as f64 / count);
+        println!("| {lanes} | {rate:.1} | {signatures:.3} | {:.0} | {seconds:.1} |", gas as f64 / count);
     }
-    println!("four lanes do {:.1} times the writes of one", rates[1] / rates[0]);
     Ok(())
 }
 
-/// Each client sends its next write as soon as the last one is mined.
-async fn writes_a_second(
-    sender: &TransactionSender,
-    clients: impl Iterator<Item = &Artist>,
-    collection: Address,
-) -> f64 {
-    let start = Instant::now();
-    let done = join_all(clients.map(async |artist| {
-        let mut done = 0_u32;
-        while start.elapsed() < DURATION {
-            match write(sender, artist, collection, &format!("ar://{done}")).await {
-                Ok(()) => done += 1,
-                Err(error) => eprintln!("not written: {error}"),
-            }
+/// Every transaction is mined, exactly once and in its artist's order. Returns the gas of all.
+async fn check(workshop: &Workshop, ids: &[(Artist, TransactionId)]) -> Result<u64, Error> {
+    let mut gas = 0;
+    for (artist, id) in ids {
+        let row = workshop.transactions().get(artist.artist_id, *id).await?.ok_or("a transaction is lost")?;
+        if row.status != TransactionStatus::Mined {
+            return Err(format!("a transaction is {}: {:?}", row.status.word(), row.reason).into());
         }
-        done
-    }));
-    let done: u32 = done.await.into_iter().sum();
-    f64::from(done) / start.elapsed().as_secs_f64()
-}
-
-async fn write(sender: &TransactionSender, artist: &Artist, collection: Address, uri: &str) -> Result<(), Error> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-    let transactions = sender.transactions();
-    let caller = transactions.caller(artist.artist_id, sender.chain().id, Some(artist.lane), None, now).await?;
-    let update = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: uri.to_owned() };
-    let calls = vec![Call::new(collection, &update)];
-    let write = WriteRequest { caller: caller.ok_or("no artist")?, calls, replay: None };
-    let answer = |outcome: &Outcome| Answer { status: 200, body: format!("{:?}", outcome.end) };
-    let answer = sender.write(write, now, PATIENCE, answer).await?;
-    if answer.body.starts_with("Mined") { Ok(()) } else { Err(answer.body.into()) }
-}
-
-/// Counts the sender's calls; an endpoint makes one more, for the API key.
-async fn calls_of_one_write(workshop: &Workshop, artist: &Artist, collection: Address) -> Result<usize, Error> {
-    let dynamodb = Recorder::in_front_of(&workshop.endpoints.dynamodb).await?;
-    let kms = Recorder::in_front_of(&workshop.endpoints.aws).await?;
-    let endpoints = Endpoints { aws: kms.url.clone(), dynamodb: dynamodb.url.clone() };
-    let sender = workshop.sender_at(&endpoints, &workshop.rpc_url, boundless()).await?;
-    write(&sender, artist, collection, "ar://counted").await?;
-    Ok(dynamodb.take().len() + kms.take().len())
-}
-
-fn boundless() -> Policy {
-    Policy {
-        max_gas: 16_777_216,
-        max_fee_per_gas: 1_000_000_000_000,
-        artist_gas_daily: 1_000_000_000_000,
-        total_gas_daily: 1_000_000_000_000_000,
+        gas += row.mined.map_or(0, |mined| mined.gas_used);
     }
+    Ok(gas)
+}
+
+/// Queues `each` renamings of every artist, in turns.
+async fn queue_all(
+    workshop: &Workshop,
+    artists: &[Artist],
+    collections: &[Address],
+    each: usize,
+    name: &str,
+) -> Result<Vec<(Artist, TransactionId)>, Error> {
+    let mut ids = Vec::new();
+    for number in 0..each {
+        let queued = stream::iter(artists.iter().zip(artists.iter().enumerate()))
+            .map(|(artist, (index, _))| {
+                queue(workshop, artist, collections[index / ADMINS], format!("ar://{name}/{number}"))
+            })
+            .buffered(16);
+        ids.extend(queued.collect::<Vec<_>>().await.into_iter().collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(ids)
+}
+
+async fn queue(
+    workshop: &Workshop,
+    artist: &Artist,
+    collection: Address,
+    uri: String,
+) -> Result<(Artist, TransactionId), Error> {
+    let (store, chain) = (workshop.transactions(), workshop.chain.id);
+    let call = Call::new(collection, &Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: uri });
+    let plan = Plan::Calls { calls: vec![call] };
+    let admission = Admission {
+        artist: artist.artist_id,
+        chain,
+        wallet: artist.embedded_wallet,
+        account: store.account(artist.artist_id, chain).await?,
+        transactions: vec![NewTransaction { plan, gas: GAS, creation: Creation::Nothing, reserve: 1_000_000_000_000 }],
+        replay: None,
+        artist_limit: PLENTY,
+        pool: PoolLimit { pool: Pool::Established, wei: PLENTY },
+    };
+    match store.admit(&admission, clock::now()?).await? {
+        Admitted::Queued(queued) => Ok((*artist, queued.first().ok_or("nothing queued")?.id)),
+        Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
+    }
+}
+
+fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
+    Ok(ChainRelay {
+        chain: workshop.chain.clone(),
+        node: workshop.node_at(&workshop.rpc_url)?,
+        signers: LaneSigners::new(workshop.signers.iter().take(lanes).cloned().collect()),
+        policy: Policy { max_gas: 16_777_216 },
+        operator: workshop.operator,
+        transactions: workshop.transactions(),
+        holder: "write-bench".to_owned(),
+    })
+}
+
+async fn run(relay: &ChainRelay) -> Result<Report, Error> {
+    Ok(relay.run(Instant::now() + Duration::from_secs(600)).await?)
+}
+
+/// From the request to the answer, through the stack's functions, queue and relay.
+async fn measure_answers(stack: &Stack) -> Result<(), Error> {
+    let writers: Vec<Writer> = stream::iter(0..AT_ONCE).map(|_| stack.new_writer()).buffered(4).collect().await;
+    // Deploys the accounts.
+    join_all(writers.iter().map(|writer| rename(stack, writer, "ar://first"))).await;
+    stack.chain().anvil_set_auto_mine(false).await?;
+    stack.chain().anvil_set_interval_mining(SECONDS_A_BLOCK).await?;
+    let block = Duration::from_secs(SECONDS_A_BLOCK);
+    let mut lone = Vec::new();
+    for number in 0..LONE {
+        // Right after a block, so that none comes by chance.
+        wait_for_block(stack).await?;
+        lone.push(rename(stack, &writers[0], &format!("ar://lone/{number}")).await);
+    }
+    let at_once = join_all(writers.iter().map(|writer| rename(stack, writer, "ar://at-once"))).await;
+    stack.chain().anvil_set_interval_mining(0).await?;
+    stack.chain().anvil_set_auto_mine(true).await?;
+    println!("| from request to 200, a block every {SECONDS_A_BLOCK} s | p50 | p99 | worst, in blocks |");
+    println!("| --- | --- | --- | --- |");
+    for (name, mut times) in [("lone write", lone), ("50 artists at once", at_once)] {
+        times.sort();
+        let at = |part: usize| times[(times.len() * part / 100).min(times.len() - 1)];
+        let worst = at(100).as_secs_f64() / block.as_secs_f64();
+        println!("| {name} | {:.2} s | {:.2} s | {worst:.2} |", at(50).as_secs_f64(), at(99).as_secs_f64());
+    }
+    Ok(())
+}
+
+async fn rename(stack: &Stack, writer: &Writer, uri: &str) -> Duration {
+    let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+    let body = json!({"moment": moment, "newUri": uri});
+    let start = Instant::now();
+    stack.write("/registry/metadata/moment", &writer.key, &body, &[]).await.expect_success();
+    start.elapsed()
+}
+
+async fn wait_for_block(stack: &Stack) -> Result<(), Error> {
+    let before = stack.chain().get_block_number().await?;
+    while stack.chain().get_block_number().await? == before {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
 }
