@@ -3,7 +3,7 @@
 use alloy::primitives::U256;
 use local::Error;
 use shared::chain::{
-    transaction::{Operation, failure_reason},
+    transaction::{Operation, failure},
     wallet::Call,
 };
 
@@ -12,7 +12,7 @@ use crate::site::{Hostile, Sent, Site};
 async fn reason(site: &Site, sent: &Sent, operations: &[Operation], index: usize) -> Result<String, Error> {
     let block = sent.receipt.block_number.ok_or("no block")?;
     let (safe, lane) = (site.account.safe, site.lanes[0]);
-    Ok(failure_reason(&site.asked, safe, lane, operations, index, (block, sent.gas(index))).await?)
+    Ok(failure(&site.asked, safe, lane, operations, index, (block, sent.gas(index))).await?.reason)
 }
 
 #[tokio::test]
