@@ -41,7 +41,6 @@ mod revoke_api_key;
 mod revoke_permission;
 mod search_artists;
 mod send_code;
-mod settle_transactions;
 mod simulate_moment;
 mod update_artist;
 mod update_collection;

@@ -124,26 +124,26 @@ fn packed(calls: &[Call]) -> Bytes {
 }
 
 /// Code that replaces an account's own while a batch is simulated. It makes the calls in order and reverts with the
-/// error of the first that reverts, which `MultiSendCallOnly` would hide. Calls from others go to the account's
-/// fallback handler, so that it can receive tokens.
+/// error of the first that reverts, which `MultiSendCallOnly` would hide. Payments from others
+/// are taken, and their calls go to the account's fallback handler, so that it can receive tokens.
 fn stand_in() -> Bytes {
     [
-        // Called by the account itself: jump to 0x33.
-        hex!("3330146033 57").as_slice(),
+        // Called by the account itself, or with a plain payment, which has no data: jump to 0x36.
+        hex!("333014 3615 17 603657").as_slice(),
         // Called by another: delegate to the fallback handler, as in EIP-1167.
         &hex!("363d3d373d3d3d363d73"),
         FALLBACK_HANDLER.as_slice(),
-        &hex!("5af43d82803e903d91603157fd5bf3"),
-        // 0x33: from offset 0 (0x36) to the end of the packed calls.
-        &hex!("5b6000 5b 368110603e57 00"),
-        // 0x3e: copy the data (at 84, length at 52).
+        &hex!("5af43d82803e903d91603457fd5bf3"),
+        // 0x36: from offset 0 (0x39) to the end of the packed calls.
+        &hex!("5b6000 5b 368110604157 00"),
+        // 0x41: copy the data (at 84, length at 52).
         &hex!("5b 80603401 35 80 82605401 6000 37"),
         // Call the target (at 0) with the value (at 20).
-        &hex!("6000 6000 82 6000 85601401 35 86 35 6060 1c 5a f1 606c57"),
+        &hex!("6000 6000 82 6000 85601401 35 86 35 6060 1c 5a f1 606f57"),
         // On a revert, revert with the same data.
         &hex!("3d600060003e 3d6000fd"),
-        // 0x6c: continue after the data.
-        &hex!("5b 01 605401 603656"),
+        // 0x6f: continue after the data.
+        &hex!("5b 01 605401 603956"),
     ]
     .concat()
     .into()
