@@ -10,14 +10,14 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test check fuzz bench openapi contract tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
+.PHONY: run test check fuzz bench openapi contract operator tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
 
 test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed browser binaries
 	@$(CARGO) test --workspace --no-run --quiet
-	@node --test local/contracts/abi.test.mjs
+	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test $(CARGO) test --workspace --test fuzz
@@ -64,6 +64,12 @@ sam-local: tools sam-tools binaries
 # Tests every function in containers. Skipped if no container engine runs.
 sam-test: tools sam-tools binaries
 	@local/sam/run
+
+# The operator's accounts on the chains of RPC_URLS: `make operator DO=plan`, execute or verify (docs/operations.md).
+DO ?= verify
+operator:
+	@$(CARGO) build --quiet --workspace --bin local
+	@$(LOCAL) operator $(DO)
 
 sam-tools: .tools/sam/.installed
 

@@ -12,7 +12,8 @@ use tests::{Answer, Stack, unused_email};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 /// Folders whose paths are checked where documents name them.
-const FOLDERS: [&str; 8] = ["benches/", "docs/", "events/", "functions/", "local/", "openapi/", "shared/", "tests/"];
+const FOLDERS: [&str; 9] =
+    ["benches/", "contracts/", "docs/", "events/", "functions/", "local/", "openapi/", "shared/", "tests/"];
 
 #[tokio::test]
 async fn the_walk_can_be_walked() {
@@ -92,7 +93,7 @@ fn documents() -> Vec<(PathBuf, String)> {
         let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
     };
-    let paths = [in_folder(&root), in_folder(&root.join("docs"))].concat();
+    let paths = ["", "contracts", "docs"].map(|folder| in_folder(&root.join(folder))).concat();
     assert!(paths.len() > 5, "the documents aren't found");
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).expect("a document"))).collect()
 }

@@ -37,7 +37,7 @@ impl Artifacts {
     }
 
     /// Bytecode of a contract that `contracts/compile.mjs` compiled, as hex.
-    pub(crate) fn compiled(&self, contract: &'static str, name: &str) -> Result<String, StepError> {
+    pub fn compiled(&self, contract: &'static str, name: &str) -> Result<String, StepError> {
         bytecode(contract, &self.compiled.join(format!("{name}.json")))
     }
 

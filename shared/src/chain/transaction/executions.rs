@@ -16,7 +16,7 @@ pub enum Execution {
     Executed {
         /// Whether its call succeeded; without effect otherwise.
         succeeded: bool,
-        /// Gas that its call used.
+        /// Gas that its call used, with some 3,000 around it and, if it sends value, up to 34,000 for that.
         gas: u64,
         /// Logs of its call, in their order.
         logs: Vec<Log>,

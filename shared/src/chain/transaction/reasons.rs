@@ -29,11 +29,23 @@ pub struct Failure {
     pub is_overtaken: bool,
 }
 
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Self { reason, is_overtaken: false }
+    }
+}
+
+impl Failure {
+    fn of_revert(data: &[u8]) -> Self {
+        Self { reason: revert::explain(data), is_overtaken: revert::is_overtaken(data) }
+    }
+}
+
 /// Why the operation at `index` failed; `block` is the block that has the
 /// transaction, `gas` what the call used. Up to two RPC calls.
 ///
-/// The calls are made again on the block before, after the transaction's earlier operations (`eth_simulateV1`), or
-/// without those where the node lacks the method. That isn't traced (`debug_traceTransaction`): a trace repeats each
+/// The calls are made again on the block before, after the transaction's earlier operations (`eth_simulateV1`), and
+/// without those where the node lacks the method or tells no reason by it. That isn't traced (`debug_traceTransaction`): a trace repeats each
 /// call's input, which costs a hostile contract next to nothing and would be gigabytes.
 pub async fn failure(
     node: &Node,
@@ -43,18 +55,23 @@ pub async fn failure(
     index: usize,
     (block, gas): (u64, u64),
 ) -> Result<Failure, NodeError> {
-    let Some((operation, parent)) = operations.get(index).zip(block.checked_sub(1)) else {
-        return Ok(unknown().into());
-    };
+    let Some((operation, parent)) = operations.get(index).zip(block.checked_sub(1)) else { return Ok(unknown().into()) };
     let Some((call, overrides)) = again(operation) else { return Ok(unknown().into()) };
     let before = pack(operator_safe, lane, &operations[..index]);
     let blocks = vec![
         SimBlock::default().call(request(lane, &before)),
         SimBlock::default().with_state_overrides(overrides.clone()).call(call.clone()),
     ];
-    let failure = match node.simulate_on(parent, blocks).await {
-        Ok(results) if results.len() == 2 => results.last().and_then(told_by_result),
+    let simulated = match node.simulate_on(parent, blocks).await {
+        Ok(results) if results.len() == 2 => results.last().map_or(Told::Nothing, told_by_result),
         // Nodes without the method answer in different ways.
+        _ => Told::Nothing,
+    };
+    if let Told::Words(failure) = simulated {
+        return Ok(failure);
+    }
+    let alone = match simulated {
+        Told::Success => None,
         _ => match node.call_at(parent, &call, &overrides).await {
             Ok(_) => None,
             Err(error) => {
@@ -66,7 +83,25 @@ pub async fn failure(
             }
         },
     };
-    Ok(failure.unwrap_or_else(|| told_by_gas(operation.gas, gas).into()))
+    let silence = revert::explain(&[]);
+    Ok(match (alone, simulated) {
+        (Some(failure), _) if failure.reason != silence => failure,
+        // A contract that calls another which runs out of gas often reverts without a reason.
+        (None, Told::Silence) | (Some(_), _) if !is_used_up(operation.gas, gas) => silence.into(),
+        _ => told_by_gas(operation.gas, gas).into(),
+    })
+}
+
+/// What a simulation tells of a failure.
+#[derive(Debug, PartialEq, Eq)]
+enum Told {
+    Words(Failure),
+    /// It fails, and the node doesn't say how.
+    Silence,
+    /// It doesn't fail.
+    Success,
+    /// There is no simulation.
+    Nothing,
 }
 
 /// Why the whole transaction would revert; `None` if it wouldn't. One RPC call.
@@ -98,29 +133,23 @@ fn again(operation: &Operation) -> Option<(TransactionRequest, StateOverride)> {
     Some((call.gas_limit(gas), overrides))
 }
 
-impl From<String> for Failure {
-    fn from(reason: String) -> Self {
-        Self { reason, is_overtaken: false }
-    }
-}
-
-fn told_by_result(result: &SimCallResult) -> Option<Failure> {
-    if result.status {
-        return None;
-    }
+fn told_by_result(result: &SimCallResult) -> Told {
     let halt = result.error.as_ref().and_then(|error| halt_in_words(&error.message));
-    Some(match halt {
-        Some(words) if result.return_data.is_empty() => words.to_owned().into(),
-        _ => Failure {
-            reason: revert::explain(&result.return_data),
-            is_overtaken: revert::is_overtaken(&result.return_data),
-        },
-    })
+    match halt {
+        _ if result.status => Told::Success,
+        _ if !result.return_data.is_empty() => Told::Words(Failure::of_revert(&result.return_data)),
+        Some(words) => Told::Words(words.to_owned().into()),
+        None => Told::Silence,
+    }
 }
 
 /// What is left to say when the failure doesn't happen again.
 fn told_by_gas(cap: u64, used: u64) -> String {
-    if used >= cap - cap / 32 { "The call used up its gas".to_owned() } else { unknown() }
+    if is_used_up(cap, used) { "The call used up its gas".to_owned() } else { unknown() }
+}
+
+fn is_used_up(cap: u64, used: u64) -> bool {
+    used >= cap - cap / 32
 }
 
 fn unknown() -> String {
@@ -153,14 +182,12 @@ mod tests {
     fn results_of_simulations_are_told_in_words() {
         let no = Bytes::from(Revert { reason: "no".to_owned() }.abi_encode());
         for (message, data, words) in [
-            ("", Bytes::new(), None),
-            ("execution reverted", no, Some("The contract refuses: no")),
-            ("execution reverted", Bytes::new(), Some("The contract refuses without a reason")),
-            ("out of gas", Bytes::new(), Some("The call ran out of gas")),
-            ("invalid opcode: INVALID", Bytes::new(), Some("The contract ran into an invalid instruction")),
+            ("", Bytes::new(), Told::Success),
+            ("execution reverted", no, Told::Words("The contract refuses: no".to_owned().into())),
+            ("execution reverted", Bytes::new(), Told::Silence),
+            ("out of gas", Bytes::new(), Told::Words("The call ran out of gas".to_owned().into())),
         ] {
-            let told = told_by_result(&result(message, data)).map(|failure| failure.reason);
-            assert_eq!(told.as_deref(), words, "{message}");
+            assert_eq!(told_by_result(&result(message, data)), words, "{message}");
         }
     }
 

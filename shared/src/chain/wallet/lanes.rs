@@ -1,4 +1,4 @@
-//! Operator lanes: the service's keys that own artists' accounts and pay for gas, and their assignment to artists.
+//! Operator lanes: the service's keys, which own the operator Safe and pay for gas.
 
 use std::str::FromStr;
 
@@ -9,26 +9,31 @@ use crate::{
     model::{self, ArtistId, Invalid},
 };
 
-/// Addresses of the lanes.
+/// Addresses of the lanes, each in the place of its key. The zero address is the place of a key out of use.
 #[derive(Clone, Debug)]
 pub struct Lanes(Vec<Address>);
 
 impl Lanes {
-    /// Reads `OPERATOR_LANES`: addresses separated by commas. A lane added at the end moves no artist who has signed
-    /// in, since the lane is stored with the artist's wallet.
+    /// Reads `OPERATOR_LANES`: addresses separated by commas, zero where a lane was removed.
     pub fn from_env() -> Result<Self, ConfigError> {
         config::parsed("OPERATOR_LANES")
     }
 
-    /// The addresses, in the configured order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Address> {
-        self.0.iter().copied()
+    /// The addresses of lanes in use, in the configured order.
+    pub fn iter(&self) -> impl Iterator<Item = Address> {
+        self.0.iter().copied().filter(|lane| !lane.is_zero())
+    }
+
+    /// Each lane in use with what is in its place; `None` if there are fewer places than lanes.
+    pub(super) fn with<T>(&self, places: Vec<T>) -> Option<Vec<(Address, T)>> {
+        let pairs = (places.len() >= self.0.len()).then(|| self.0.iter().copied().zip(places));
+        Some(pairs?.filter(|(lane, _)| !lane.is_zero()).collect())
     }
 
     /// The lane for an artist who signs in for the first time.
     pub fn assign(&self, artist: ArtistId) -> Address {
-        // Parsing guarantees at least one lane.
-        self.0[lane_index(artist, self.0.len()).unwrap_or_default()]
+        let lanes: Vec<_> = self.iter().collect();
+        lane_index(artist, lanes.len()).map(|index| lanes[index]).unwrap_or_default()
     }
 }
 
@@ -44,4 +49,19 @@ impl FromStr for Lanes {
 pub(super) fn lane_index(artist: ArtistId, lanes: usize) -> Option<usize> {
     let lanes = u128::try_from(lanes).ok().filter(|&lanes| lanes > 0)?;
     usize::try_from(artist.as_u128() % lanes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removed_lanes_leave_the_others_their_keys() {
+        let (first, third) = (Address::repeat_byte(1), Address::repeat_byte(3));
+        let lanes: Lanes = format!("{first},{}, {third}", Address::ZERO).parse().unwrap();
+        assert_eq!(lanes.iter().collect::<Vec<_>>(), [first, third]);
+        assert_eq!(lanes.with(vec!["a", "b", "c", "d"]), Some(vec![(first, "a"), (third, "c")]));
+        assert_eq!(lanes.with(vec!["a", "b"]), None);
+        assert!("0x12".parse::<Lanes>().is_err());
+    }
 }

@@ -119,15 +119,13 @@ pub struct LaneSigners(Vec<LaneSigner>);
 
 impl LaneSigners {
     /// Reads `OPERATOR_LANES` and, in the same order, `OPERATOR_LANE_KEYS`: ids of KMS keys separated by commas. Keys
-    /// beyond the last lane are for lanes not yet in use; a lane without a key is an error.
+    /// beyond the last lane, or in the place of a zero address, aren't in use; a lane without a key is an error.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
         let KeyIds(keys) = config::parsed("OPERATOR_LANE_KEYS")?;
-        let lanes = Lanes::from_env()?;
-        if lanes.iter().len() > keys.len() {
-            return Err(ConfigError::new("OPERATOR_LANE_KEYS", "must name one key for each of OPERATOR_LANES"));
-        }
+        let missing = || ConfigError::new("OPERATOR_LANE_KEYS", "must name one key for each of OPERATOR_LANES");
+        let lanes = Lanes::from_env()?.with(keys).ok_or_else(missing)?;
         let client = Client::new(aws);
-        let signers = lanes.iter().zip(keys).map(|(address, key)| LaneSigner::new(client.clone(), key, address));
+        let signers = lanes.into_iter().map(|(address, key)| LaneSigner::new(client.clone(), key, address));
         Ok(Self(signers.collect()))
     }
 
