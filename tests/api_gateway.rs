@@ -133,15 +133,16 @@ async fn limited_requests_return_the_remaining_allowance() {
     let sell = async |collection, headers: &[(&str, &str)]| {
         stack.write("/sale", &writer.key, &change(collection), headers).await
     };
-    // Gas is counted when a transaction is created; replays and refusals cost none.
+    // Fees are reserved when a transaction is queued and settled when it is mined; replays and refusals cost none.
     let keyed = [("idempotency-key", "limits")];
     let first = limit_of(&sell(writer.collection, &keyed).await.expect_success());
     let replayed = limit_of(&sell(writer.collection, &keyed).await.expect_success());
     let refused = limit_of(&sell(other.collection, &[]).await.expect_error(403));
     let second = limit_of(&sell(writer.collection, &[]).await.expect_success());
-    assert_eq!(first.0, "gas");
-    assert_eq!((replayed.1, refused.1), (first.1, first.1));
-    assert!(second.1 < first.1, "{first:?}, then {second:?}");
+    assert_eq!(first.0, "fees");
+    assert!(replayed.1 > first.1, "nothing was given back: {first:?}, then {replayed:?}");
+    assert_eq!(refused.1, replayed.1);
+    assert!(second.1 < refused.1, "{refused:?}, then {second:?}");
 
     let challenge = async || {
         let body = json!({"address": writer.artist.wallet});

@@ -3,7 +3,7 @@
 use alloy::primitives::{Address, U256};
 use serde_json::{Value, json};
 use shared::chain::contracts::native::Creator1155;
-use tests::{ReceiptHidingProxy, Sandbox, Stack};
+use tests::Stack;
 
 const PATH: &str = "/collections";
 
@@ -37,33 +37,9 @@ async fn retry_with_the_same_idempotency_key_is_replayed() {
     let again = stack.write(PATH, &writer.key, &body, &key).await.expect_success();
     assert_eq!(first.body, again.body);
     assert_eq!((first.header("idempotent-replayed"), again.header("idempotent-replayed")), ("", "true"));
+    assert_eq!(first.header("transaction-id"), again.header("transaction-id"));
     let other = json!({"name": "Twice", "uri": "ar://once"});
     stack.write(PATH, &writer.key, &other, &key).await.expect_error(422);
-}
-
-#[tokio::test]
-async fn unmined_write_is_202_and_complete_once_mined() {
-    let stack = Stack::connect();
-    let writer = stack.new_writer().await;
-    let receipt_hiding_proxy = ReceiptHidingProxy::in_front_of(&stack.map.rpc["8453"]).await;
-    let nodes = json!({"8453": [receipt_hiding_proxy.url]}).to_string();
-    let slow = Sandbox::with_variables(&stack, "create-collection", &[("RPC_URLS", &nodes)]).await;
-    let body = json!({"name": "In a While", "uri": "ar://while"});
-    let headers = [("x-api-key", writer.key.as_str()), ("idempotency-key", "in-a-while")];
-
-    let (status, first) = slow.post_with("192.0.2.3", &body, &headers).await;
-    assert_eq!(status, 202, "{first}");
-    assert_eq!(first.as_object().map(serde_json::Map::len), Some(2), "{first}");
-    let (status, still) = slow.post_with("192.0.2.3", &body, &headers).await;
-    // The stack's own `settle-transactions` may have read the receipt by now, but not the collection's address.
-    assert_eq!((status, &still), (202, &first));
-
-    receipt_hiding_proxy.lift();
-    let (status, whole) = slow.post_with("192.0.2.3", &body, &headers).await;
-    assert_eq!(status, 200, "{whole}");
-    assert_eq!(whole["hash"], first["hash"]);
-    let address: Address = whole["contractAddress"].as_str().and_then(|text| text.parse().ok()).expect("an address");
-    assert_eq!(Creator1155::new(address, stack.chain()).name().call().await.expect("a name"), "In a While");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use alloy::{
     primitives::{Address, U256},
     providers::Provider,
 };
+use futures::future::join_all;
 use serde_json::{Value, json};
 use shared::chain::contracts::native::{Creator1155, Erc20Minter, FixedPriceMinter, TimedMinter};
 use tests::{Answer, Published, Stack, Writer};
@@ -77,6 +78,41 @@ async fn moments_are_added_to_an_existing_collection() {
         let answer = create(&stack, &writer, existing.clone(), token(fixed("1"))).await.expect_success();
         assert_eq!(made(&answer), (collection, U256::from(expected)));
     }
+}
+
+#[tokio::test]
+async fn ten_moments_created_at_once_in_one_collection_are_ten_moments() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let (collection, _) = made(&create(&stack, &writer, new_collection(), token(fixed("0"))).await.expect_success());
+    let existing = json!({"address": collection});
+    let answers = join_all((0..10).map(|number| {
+        let mut token = token(fixed("1"));
+        token["tokenMetadataURI"] = json!(format!("ar://{number}"));
+        create(&stack, &writer, existing.clone(), token)
+    }));
+    let mut ids = Vec::new();
+    let moments = Creator1155::new(collection, stack.chain());
+    for (number, answer) in answers.await.into_iter().enumerate() {
+        let (of, id) = made(&answer.expect_success());
+        assert_eq!(of, collection);
+        let info = moments.getTokenInfo(id).call().await.expect("a token");
+        assert_eq!(info.uri, format!("ar://{number}"), "the answer names another's token");
+        ids.push(id);
+    }
+    ids.sort_unstable();
+    assert_eq!(ids, (2..12).map(U256::from).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn collection_of_no_known_factory_is_refused() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    // It has a collection's very code, and answers like one.
+    let look_alike = stack.contract("creator1155Implementation");
+    let answer = create(&stack, &writer, json!({"address": look_alike}), token(fixed("1"))).await.expect_error(422);
+    let message = answer.body["message"].as_str().expect("a message");
+    assert!(message.contains("was not made by a factory that this service knows"), "{message}");
 }
 
 #[tokio::test]

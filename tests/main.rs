@@ -42,6 +42,7 @@ mod revoke_permission;
 mod search_artists;
 mod send_code;
 mod simulate_moment;
+mod transactions;
 mod update_artist;
 mod update_collection;
 mod update_moment_uri;

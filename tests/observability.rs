@@ -56,7 +56,7 @@ async fn running_service_writes_every_metric() {
     }
     asked.expect_error(429);
 
-    // These need a delayed or a foreign transaction; the tests of `settle-transactions` cover them.
+    // These need a delayed or a foreign transaction; the tests of `relay` cover them.
     let rare = [Metric::Bumps, Metric::ForeignNonces].map(Metric::name);
     let mut missing: BTreeSet<String> = Metric::ALL.map(Metric::name).into();
     missing.retain(|name| !rare.contains(name));

@@ -113,7 +113,7 @@ impl TransactionService {
         plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<P, ApiError>,
     ) -> Result<u64, ApiError> {
         let (caller, history) = self.caller(artist, chain, None).await?;
-        let session = self.session(request, chain, caller, history, None)?;
+        let session = self.session(request, chain, caller, history)?;
         let plan = plan(&session).await?.into();
         Ok(session.plan(plan).await?.gas_limit)
     }
@@ -159,14 +159,15 @@ impl TransactionService {
     ) -> Result<Opened<'a>, ApiError> {
         let key = request.idempotency_key()?.map(|key| ReplayKey::new(artist, key.as_str()));
         let (mut caller, history) = self.caller(artist, chain, key.as_ref()).await?;
-        let now = clock::now()?.as_secs();
-        let mut replay = None;
+        let (mut replay, earlier) = (None, caller.replayed.take());
+        let mut session = self.session(request, chain, caller, history)?;
+        request.note_limits(&[session.budget(0).limit()]);
         if let Some(key) = key {
             let (fingerprint, mut outlived) = (request.fingerprint(), None);
-            if let Some(earlier) = caller.replayed.take() {
+            if let Some(earlier) = earlier {
                 let transactions = self.transactions_of(artist, &earlier).await?;
                 let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
-                if !(is_over && earlier.expires_at <= now) {
+                if !(is_over && earlier.expires_at <= session.now) {
                     if earlier.fingerprint != fingerprint {
                         return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
                     }
@@ -176,8 +177,7 @@ impl TransactionService {
             }
             replay = Some((key, fingerprint, outlived));
         }
-        let session = self.session(request, chain, caller, history, replay)?;
-        request.note_limits(&[session.budget(0).limit()]);
+        session.replay = replay;
         Ok(Opened::Fresh(Box::new(session)))
     }
 
@@ -213,11 +213,10 @@ impl TransactionService {
         chain: ChainId,
         caller: CallerState,
         history: History,
-        replay: Option<(ReplayKey, String, Option<Replay>)>,
     ) -> Result<WriteSession<'a>, ApiError> {
         let (planner, now) = (self.planner(chain)?, clock::now()?.as_secs());
         let (stores, genuine) = (&self.stores, Mutex::default());
-        Ok(WriteSession { planner, stores, request, caller, history, replay, now, genuine })
+        Ok(WriteSession { planner, stores, request, caller, history, replay: None, now, genuine })
     }
 
     fn planner(&self, chain: ChainId) -> Result<&Planner, ApiError> {

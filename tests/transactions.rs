@@ -1,0 +1,161 @@
+//! `GET /transactions`, `GET /transactions/{id}`, and what writes answer while their outcome is open.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use serde_json::{Value, json};
+use tests::{Answer, Collector, Sandbox, Stack, empty_tables};
+use tokio::net::TcpListener;
+
+/// No other test writes to this chain, so that a relay of one's own doesn't share its lanes with the stack's.
+const QUIET_CHAIN: u64 = 1;
+
+async fn transaction(stack: &Stack, key: &str, id: &str) -> Answer {
+    Answer::of(stack.get(&format!("/transactions/{id}")).header("x-api-key", key)).await
+}
+
+async fn create_collection(stack: &Stack, key: &str, name: &str) -> Answer {
+    stack.write("/collections", key, &json!({"name": name, "uri": "ar://listed"}), &[]).await.expect_success()
+}
+
+#[tokio::test]
+async fn transaction_tells_its_outcome_to_its_artist_alone() {
+    let stack = Stack::connect();
+    let (Collector { artist, key, .. }, other) = (stack.new_collector().await, stack.new_collector().await);
+    let answer = create_collection(&stack, &key, "Told").await;
+    let id = answer.header("transaction-id");
+    let told = transaction(&stack, &key, id).await.expect_success();
+    assert_eq!(
+        (&told.body["id"], &told.body["status"], &told.body["chainId"]),
+        (&json!(id), &json!("mined"), &json!(8453))
+    );
+    assert_eq!(told.body["hash"], answer.body["hash"]);
+    assert_eq!(told.body["hashes"].as_array().and_then(|hashes| hashes.last()), Some(&answer.body["hash"]));
+    assert_eq!(told.body["result"], json!({"contractAddress": answer.body["contractAddress"]}));
+    assert!(told.body["block"].is_u64() && told.body["gasUsed"].is_u64() && told.body["reason"].is_null(), "{told:?}");
+    assert_eq!(told.header("cache-control"), "no-store");
+    let by_token = Answer::of(stack.get(&format!("/transactions/{id}")).bearer_auth(&artist.token)).await;
+    assert_eq!(by_token.expect_success().body, told.body);
+
+    transaction(&stack, &other.key, id).await.expect_error(404);
+    transaction(&stack, &key, "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c").await.expect_error(404);
+    transaction(&stack, &key, "first").await.expect_error(400);
+    Answer::of(stack.get(&format!("/transactions/{id}"))).await.expect_error(401);
+}
+
+#[tokio::test]
+async fn transactions_are_listed_newest_first_in_pages() {
+    let stack = Stack::connect();
+    let Collector { key, .. } = stack.new_collector().await;
+    let mut ids = Vec::new();
+    for name in ["One", "Two", "Three"] {
+        ids.insert(0, create_collection(&stack, &key, name).await.header("transaction-id").to_owned());
+    }
+    let list = async |query: &str| {
+        let request = stack.get(&format!("/transactions{query}")).header("x-api-key", &key);
+        let answer = Answer::of(request).await.expect_success();
+        let listed = answer.body["transactions"].as_array().expect("a list").iter();
+        let listed: Vec<_> = listed.map(|row| row["id"].as_str().expect("an id").to_owned()).collect();
+        (listed, answer.header("link").to_owned())
+    };
+    assert_eq!(list("").await, (ids.clone(), String::new()));
+    let (first, link) = list("?limit=2").await;
+    assert_eq!(first, ids[..2]);
+    let next = link.strip_prefix('<').and_then(|link| link.split_once('>')).expect("a link").0;
+    assert_eq!(list(next).await, (ids[2..].to_vec(), String::new()));
+    for query in ["?limit=0", "?before=one"] {
+        let request = stack.get(&format!("/transactions{query}")).header("x-api-key", &key);
+        Answer::of(request).await.expect_error(400);
+    }
+}
+
+/// Copies what a database knows of an artist and their API keys.
+async fn copy_artist(from: &Client, to: &Client, wallet: &str) {
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    let row = |table: &'static str, pk: String, sk: &'static str| {
+        from.get_item().table_name(table).key("pk", text(&pk)).key("sk", text(sk)).send()
+    };
+    let owner =
+        row("ArtistTable", format!("WALLET#{wallet}"), "ARTIST").await.expect("an answer").item.expect("a wallet");
+    let artist = owner["artist_id"].as_s().expect("an id").clone();
+    let profile = row("ArtistTable", format!("ARTIST#{artist}"), "PROFILE").await.expect("an answer").item;
+    let mut rows: Vec<(&str, HashMap<String, AttributeValue>)> = vec![("ArtistTable", profile.expect("a profile"))];
+    let keys = from.query().table_name("SecretTable").key_condition_expression("pk = :pk");
+    let keys = keys.expression_attribute_values(":pk", text(&format!("ARTIST#{artist}"))).send().await;
+    for key in keys.expect("an answer").items().iter().filter(|row| row.contains_key("hash")) {
+        let hash = key["hash"].as_s().expect("a hash");
+        let live = row("SecretTable", format!("KEY#{hash}"), "KEY").await.expect("an answer").item;
+        rows.extend([("SecretTable", key.clone()), ("SecretTable", live.expect("a key"))]);
+    }
+    for (table, row) in rows {
+        to.put_item().table_name(table).set_item(Some(row)).send().await.expect("a copy");
+    }
+}
+
+#[tokio::test]
+async fn write_that_is_not_mined_in_time_is_202_until_the_relay_has_sent_it() {
+    let stack = Stack::connect();
+    let Collector { artist, key, .. } = stack.new_collector().await;
+    // A queue that nothing reads until this test has it read.
+    let database = empty_tables(&stack).await;
+    let functions = async |binary| Sandbox::with_database(&stack, binary, &database.endpoint).await;
+    let (create, read, relay) =
+        (functions("create-collection").await, functions("read-transaction").await, functions("relay").await);
+    let copy = Client::new(&create.endpoints.sdk_config(&database.endpoint).await);
+    copy_artist(&stack.dynamodb().await, &copy, &artist.wallet).await;
+
+    let send = async || {
+        let mut event = create.event();
+        event["headers"]["x-api-key"] = json!(key);
+        event["headers"]["idempotency-key"] = json!("in-a-while");
+        event["body"] = json!({"name": "In a While", "uri": "ar://while", "chainId": QUIET_CHAIN}).to_string().into();
+        create.invoke(&event).await
+    };
+    let look = async |id: &str| {
+        let mut event = read.event();
+        event["headers"] = json!({"x-api-key": key});
+        event["pathParameters"]["id"] = json!(id);
+        body(&read.invoke(&event).await)
+    };
+    let first = send().await;
+    assert_eq!(first["statusCode"], 202, "{first}");
+    let pending = body(&first);
+    let id = pending["transactionId"].as_str().expect("an id");
+    assert_eq!(pending, json!({"transactionId": id, "status": "queued", "chainId": QUIET_CHAIN}));
+    assert_eq!(first["headers"]["transaction-id"], id);
+    assert_eq!(first["headers"]["location"], format!("/api/transactions/{id}"));
+    assert!(first["headers"]["retry-after"].is_string(), "{first}");
+    assert_eq!(look(id).await["status"], "queued");
+
+    relay.invoke(&json!({})).await;
+    let told = look(id).await;
+    assert_eq!(told["status"], "mined", "{told}");
+    let again = send().await;
+    assert_eq!((&again["statusCode"], &again["headers"]["idempotent-replayed"]), (&json!(200), &json!("true")));
+    let whole = body(&again);
+    assert_eq!((&whole["hash"], &whole["contractAddress"]), (&told["hash"], &told["result"]["contractAddress"]));
+    assert!(whole["contractAddress"].is_string(), "{whole}");
+}
+
+fn body(answer: &Value) -> Value {
+    serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON")
+}
+
+#[tokio::test]
+async fn silent_nodes_make_it_503_before_the_gateway_gives_up() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    // More nodes than can be waited for, each of which accepts connections and says nothing.
+    let silent = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+    let url = format!("http://{}", silent.local_addr().expect("an address"));
+    let nodes = json!({"8453": vec![url; 12]}).to_string();
+    let stuck = Sandbox::with_variables(&stack, "update-moment-uri", &[("RPC_URLS", &nodes)]).await;
+    let mut event = stuck.event();
+    event["headers"]["x-api-key"] = json!(writer.key);
+    event["body"] = json!({"moment": {"collectionAddress": writer.collection, "tokenId": "1"}, "newUri": "ar://x"})
+        .to_string()
+        .into();
+    let answer = stuck.invoke(&event).await;
+    assert_eq!(answer["statusCode"], 503, "{answer}");
+    assert!(answer["headers"]["retry-after"].is_string(), "{answer}");
+}
