@@ -39,6 +39,15 @@ where
     }
 }
 
+impl StoreError {
+    /// Returns whether DynamoDB refused a call only because there were too many.
+    pub(super) fn is_throttled(&self) -> bool {
+        let Self::Call(error) = self else { return false };
+        let codes = ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"];
+        error.code().is_some_and(|code| codes.contains(&code))
+    }
+}
+
 /// A row as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
 
@@ -118,7 +127,7 @@ impl Table {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    /// Writes all items or none; `false` if a condition failed. Conflicts with other transactions are retried.
+    /// Writes all items or none; `false` if a condition failed. Conflicts and throttling are retried.
     pub(super) async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
         const ATTEMPTS: u32 = 6;
         for attempt in 0..ATTEMPTS {
@@ -150,6 +159,7 @@ pub(super) enum WriteReason {
     Nothing,
     Condition,
     Conflict,
+    Throttled,
 }
 
 impl WriteReason {
@@ -185,6 +195,7 @@ fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
         None | Some("None") => Some(WriteReason::Nothing),
         Some("ConditionalCheckFailed") => Some(WriteReason::Condition),
         Some("TransactionConflict") => Some(WriteReason::Conflict),
+        Some("ThrottlingError" | "ProvisionedThroughputExceeded") => Some(WriteReason::Throttled),
         Some(_) => None,
     };
     canceled.cancellation_reasons().iter().map(|item| reason(item.code())).collect()
