@@ -289,7 +289,15 @@ impl std::str::FromStr for Chains {
                 let has_finalized_tag = chain.reorg_depth.is_none();
                 let governor = chain.governor.or(public.as_ref().and_then(|known| known.governor));
                 let first_block = addresses.former.iter().map(|former| former.first_block).fold(first_block, u64::min);
-                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, has_finalized_tag, addresses, governor })
+                Ok(Chain {
+                    id: chain.id,
+                    first_block,
+                    confirmations,
+                    reorg_depth,
+                    has_finalized_tag,
+                    addresses,
+                    governor,
+                })
             })
             .collect::<Result<Vec<_>, _>>()?;
         let repeated =
@@ -315,7 +323,8 @@ mod tests {
     #[test]
     fn former_contracts_are_read_from_their_first_block() {
         let contracts = |former: &str| {
-            let roles = ["factory", "fixedPriceMinter", "erc20Minter", "timedMinter", "comments", "splitFactory", "usdc"];
+            let roles =
+                ["factory", "fixedPriceMinter", "erc20Minter", "timedMinter", "comments", "splitFactory", "usdc"];
             let current = roles.map(|role| format!(r#""{role}": "{}""#, Address::repeat_byte(1))).join(", ");
             format!(r#"[{{"id": 10, "firstBlock": 500, "contracts": {{{current}, "former": [{former}]}}}}]"#)
         };

@@ -8,4 +8,6 @@ pub mod protocol;
 pub mod transaction;
 pub mod wallet;
 
-pub use self::chains::{Chain, ChainAddresses, Chains, EditionsAddresses, InvalidChains, RegistryAddresses};
+pub use self::chains::{
+    Chain, ChainAddresses, Chains, EditionsAddresses, FormerContract, InvalidChains, RegistryAddresses, Role,
+};

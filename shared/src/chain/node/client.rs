@@ -33,6 +33,9 @@ pub enum NodeError {
     /// The nodes lack a block.
     #[error("no node has block {0}")]
     MissingBlock(u64),
+    /// A node's answer contradicts itself or an earlier one.
+    #[error("a node's answer is wrong: {0}")]
+    Wrong(&'static str),
     /// No node is configured for the chain.
     #[error("RPC_URLS names no node for chain {0}")]
     None(ChainId),
@@ -214,18 +217,16 @@ impl Node {
     /// All logs of a block, from its receipts (`eth_getBlockReceipts`). Some nodes lack the method.
     pub async fn receipt_logs(&self, number: u64) -> Result<Vec<Log>, NodeError> {
         let tag = BlockNumberOrTag::Number(number);
-        let receipts: Option<Vec<ReceiptLogs>> = self
-            .ask(|node| async move { node.raw_request("eth_getBlockReceipts".into(), (tag,)).await })
-            .await?;
+        let receipts: Option<Vec<ReceiptLogs>> =
+            self.ask(|node| async move { node.raw_request("eth_getBlockReceipts".into(), (tag,)).await }).await?;
         let receipts = receipts.ok_or(NodeError::MissingBlock(number))?;
         Ok(receipts.into_iter().flat_map(|receipt| receipt.logs).collect())
     }
 
     /// Logs of a transaction; `None` if the node doesn't have it.
     pub async fn transaction_logs(&self, hash: B256) -> Result<Option<Vec<Log>>, NodeError> {
-        let receipt: Option<ReceiptLogs> = self
-            .ask(|node| async move { node.raw_request("eth_getTransactionReceipt".into(), (hash,)).await })
-            .await?;
+        let receipt: Option<ReceiptLogs> =
+            self.ask(|node| async move { node.raw_request("eth_getTransactionReceipt".into(), (hash,)).await }).await?;
         Ok(receipt.map(|receipt| receipt.logs))
     }
 

@@ -191,6 +191,13 @@ impl Journal {
         self.finish(unit, prepared, extent, true).await.map(|()| true)
     }
 
+    /// Publishes that blocks up to `final_block` can't be dropped any more, without other changes.
+    pub async fn set_final(&mut self, unit: &mut UnitOfWork, final_block: Option<u64>) -> Result<(), CommitError> {
+        let Some(last) = self.milestones().next() else { return Ok(()) };
+        let extent = Extent { last, within: self.progress.within, final_block };
+        self.finish(unit, Prepared(Vec::new()), extent, true).await
+    }
+
     /// Commits the changes as the next step of work that is never undone.
     pub async fn commit_step(&mut self, unit: &mut UnitOfWork) -> Result<(), CommitError> {
         let step = self.progress.next_block.unwrap_or_default();
@@ -263,7 +270,8 @@ impl Journal {
         self.replace(begun.clone(), Vec::new()).await?;
         self.bulk.write(before.into_iter().collect()).await?;
         // The newest first: a crash in between leaves batches that can be undone once more.
-        let newer: Vec<_> = newer.iter().rev().flat_map(|batch| batch.keys(&self.work)).map(|key| (key, None)).collect();
+        let newer: Vec<_> =
+            newer.iter().rev().flat_map(|batch| batch.keys(&self.work)).map(|key| (key, None)).collect();
         self.bulk.write(newer).await?;
         begun = self.progress.clone();
         begun.pending = None;
@@ -313,7 +321,8 @@ impl Journal {
         let chunks = packed(&changes, is_born_final && !is_beside);
         let writes = changes.len() + chunks.len() + journal.len() + 2;
         let fits = writes <= MAX_TRANSACTION && bytes <= MAX_TRANSACTION_BYTES;
-        let is_kept = !(fits && is_born_final);
+        let is_nothing = is_beside && changes.is_empty();
+        let is_kept = !(fits && (is_born_final || is_nothing));
         let mut mark = Vec::new();
         if is_kept {
             batch.chunks = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
