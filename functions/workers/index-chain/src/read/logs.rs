@@ -101,23 +101,34 @@ impl Wanted {
         Ok(logs)
     }
 
-    /// Logs of one block, checked against its header.
-    pub async fn in_block(
+    /// Logs of one block with the topics that hardly any other contract emits, checked against its header.
+    pub async fn rare_in_block(&self, node: &Node, block: &BlockFacts, may_split: bool) -> Result<Vec<Log>, NodeError> {
+        let part = Part { addresses: Vec::new(), topics: self.rare.clone() };
+        self.parts_in_block(node, block, vec![part], may_split, &mut 0).await
+    }
+
+    /// Logs of one block with the other topics, of these collections.
+    pub async fn common_in_block(
         &self,
         node: &Node,
         block: &BlockFacts,
-        known: &Collections,
-        created: impl Fn(&[Log]) -> Vec<(Address, Protocol)>,
+        collections: impl Iterator<Item = (Address, Protocol)>,
         may_split: bool,
         calls: &mut u64,
     ) -> Result<Vec<Log>, NodeError> {
-        let scope = Filter::new().at_block_hash(block.hash);
+        self.parts_in_block(node, block, self.common_parts(collections), may_split, calls).await
+    }
+
+    async fn parts_in_block(
+        &self,
+        node: &Node,
+        block: &BlockFacts,
+        parts: Vec<Part>,
+        may_split: bool,
+        calls: &mut u64,
+    ) -> Result<Vec<Log>, NodeError> {
         let single = may_split.then_some(block.number);
-        let parts = self.by_topic(known.iter().map(|(address, of)| (*address, *of)));
-        let mut logs = ask(node, &scope, single, parts, calls).await?;
-        let new = created(&logs).into_iter().filter(|(address, _)| !known.contains_key(address));
-        let new = self.common_parts(new);
-        logs.extend(ask(node, &scope, single, new, calls).await?);
+        let logs = ask(node, &Filter::new().at_block_hash(block.hash), single, parts, calls).await?;
         self.check(&logs, block)?;
         Ok(logs)
     }

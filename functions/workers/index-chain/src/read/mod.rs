@@ -222,21 +222,23 @@ impl EventReader {
     /// Logs of blocks, each asked for by its hash and checked against its header.
     async fn single_blocks(&mut self, index: usize, blocks: &[BlockFacts]) -> Result<Vec<Log>, ReadError> {
         let (node, may_split) = (self.nodes.get(index), blocks.len() == 1);
-        let (wanted, known, protocols) = (&self.wanted, &self.known, &self.protocols);
+        let (wanted, known) = (&self.wanted, &self.known);
         let ask = |block: BlockFacts| {
-            let node = node.clone();
-            async move {
-                let mut calls = 0;
-                let created = |logs: &[Log]| created(protocols, logs);
-                let logs = wanted.in_block(&node, &block, known, created, may_split, &mut calls).await?;
-                Ok::<_, NodeError>((block, logs, calls))
-            }
+            let node = &node;
+            async move { Ok::<_, NodeError>((block, wanted.rare_in_block(node, &block, may_split).await?)) }
         };
+        self.calls += blocks.len() as u64;
         let answers: Vec<_> =
             stream::iter(blocks.iter().copied().map(ask)).buffered(PARALLEL).try_collect::<Vec<_>>().await?;
+        // A collection of one block has events in later ones.
+        let new: Vec<_> = answers.iter().flat_map(|(_, logs)| created(&self.protocols, logs)).collect();
         let mut all = Vec::new();
-        for (block, logs, calls) in answers {
-            self.calls += calls;
+        for block in blocks {
+            let new = new.iter().copied().filter(|(address, _)| !known.contains_key(address));
+            let collections = known.iter().map(|(address, of)| (*address, *of)).chain(new);
+            all.extend(wanted.common_in_block(&node, block, collections, may_split, &mut self.calls).await?);
+        }
+        for (block, logs) in answers {
             if self.wanted.seem_incomplete(&logs, &block) {
                 all.extend(self.confirmed(index, &block, logs).await?);
             } else {
@@ -259,9 +261,8 @@ impl EventReader {
             }
         }
         for other in order.into_iter().filter(|other| *other != index) {
-            let (node, created) = (self.nodes.get(other), |logs: &[Log]| created(&self.protocols, logs));
-            let again = self.wanted.in_block(&node, block, &self.known, created, true, &mut self.calls).await;
-            if let Ok(again) = again {
+            self.calls += 1;
+            if let Ok(again) = self.wanted.rare_in_block(&self.nodes.get(other), block, true).await {
                 if again.len() > logs.len() {
                     tracing::warn!(block = block.number, node = index, "node omits logs");
                     return Ok(again);

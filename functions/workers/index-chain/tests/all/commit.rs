@@ -67,7 +67,7 @@ async fn half_written_batch_is_undone_and_written_again() -> Result<(), Error> {
         }
         left.store(i64::MAX, Ordering::Relaxed);
         indexer.follow().await?;
-        assert_eq!(indexer.rows().await?, Indexer::fresh_rows(&test_chain).await?);
+        indexer.assert_fresh(&test_chain, &format!("round {round}")).await?;
     }
     assert!(failures >= 10, "only {failures} runs failed");
     Ok(())

@@ -123,7 +123,7 @@ async fn indexed_through(behavior: NodeBehavior, seed: u64) -> Result<(), Error>
                 break;
             }
         }
-        assert_eq!(indexer.rows().await?, Indexer::fresh_rows(&test_chain).await?, "{behavior:?}");
+        indexer.assert_fresh(&test_chain, &format!("{behavior:?}")).await?;
     }
     Ok(())
 }

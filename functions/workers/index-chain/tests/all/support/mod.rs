@@ -64,8 +64,20 @@ impl Indexer {
         let rows = self.all_rows().await?;
         Ok(rows
             .into_iter()
-            .filter(|((pk, _), _)| !["CHECKPOINT#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other)))
+            .filter(|((pk, _), _)| {
+                !["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other))
+            })
             .collect())
+    }
+
+    /// Asserts that the rows equal those of a fresh index; names those that differ.
+    pub async fn assert_fresh(&self, test_chain: &TestChain, when: &str) -> Result<(), Error> {
+        let (rows, fresh) = (self.rows().await?, Self::fresh_rows(test_chain).await?);
+        let keys: std::collections::BTreeSet<_> = rows.keys().chain(fresh.keys()).collect();
+        let different: Vec<_> = keys.into_iter().filter(|key| rows.get(*key) != fresh.get(*key)).collect();
+        let few: Vec<_> = different.iter().take(20).map(|key| (key, rows.get(*key), fresh.get(*key))).collect();
+        assert!(different.is_empty(), "{when}: {} of {} rows differ: {few:#?}", different.len(), fresh.len());
+        Ok(())
     }
 
     /// The rows of a numbered list, the oldest first.
