@@ -139,7 +139,7 @@ impl Follower {
     }
 
     /// Undoes dropped blocks, then indexes new ones up to block `to` and until `deadline`. Afterwards does background work
-    /// for a while: fetched documents, relistings, renamed artists. `changes` are stored for later passes once this
+    /// for a while: fetched documents, relistings, renamed artists. It has time of its own, after the deadline. `changes` are stored for later passes once this
     /// returns without an error. Blocks indexed before an error stay indexed. [`Follower::finish`] comes after the last
     /// pass of a run.
     pub async fn pass(
@@ -152,7 +152,8 @@ impl Follower {
         let done = Box::pin(async {
             self.begin().await?;
             let followed = self.follow_blocks(to, deadline).await?;
-            self.work_in_background(changes, followed.behind > 0).await?;
+            let share = if followed.behind > 0 { BACKGROUND_SHARE } else { BACKGROUND_TIME };
+            self.work_in_background(changes, deadline.map(|_| Instant::now() + share)).await?;
             Ok(followed)
         })
         .await;
@@ -231,15 +232,15 @@ impl Follower {
         Ok(())
     }
 
-    async fn work_in_background(&mut self, changes: &[ArtistChanged], is_behind: bool) -> Result<(), IndexError> {
+    async fn work_in_background(&mut self, changes: &[ArtistChanged], end: Option<Instant>) -> Result<(), IndexError> {
         propagate::enqueue(&mut self.work, self.chain.id, changes)?;
         self.journal.commit_beside(&mut self.work).await?;
-        let end = Instant::now() + if is_behind { BACKGROUND_SHARE } else { BACKGROUND_TIME };
         loop {
             self.index.apply_background(&mut self.work).await?;
             let has_applied = self.journal.commit_beside(&mut self.work).await?;
             propagate::run(&mut self.work, self.chain.id, &self.artists).await?;
-            if !(self.journal.commit_beside(&mut self.work).await? || has_applied) || Instant::now() >= end {
+            let is_more = self.journal.commit_beside(&mut self.work).await? || has_applied;
+            if !is_more || end.is_some_and(|end| Instant::now() >= end) {
                 return Ok(());
             }
         }

@@ -30,10 +30,10 @@ pub(super) struct Bulk {
 
 impl Bulk {
     /// Longest wait without any progress.
-    const PATIENCE: Duration = Duration::from_secs(100);
+    const PATIENCE: Duration = Duration::from_secs(40);
 
     /// Longest wait in all: within the lease of a pending batch.
-    const LIMIT: Duration = Duration::from_secs(220);
+    const LIMIT: Duration = Duration::from_secs(60);
 
     pub(super) fn new(table: Table) -> Self {
         Self { table, usage: Usage::default(), width: PARALLEL, patience: Self::PATIENCE }

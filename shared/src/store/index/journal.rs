@@ -28,8 +28,8 @@ const MAX_TRANSACTION_BYTES: usize = 3_000_000;
 /// Most rows of final batches that one commit deletes.
 const MAX_STALE: usize = 24;
 
-/// How long a pending batch belongs to the run that began it, in seconds: longer than a run may take.
-const LEASE: u64 = 330;
+/// How long a pending batch belongs to the run that began it, in seconds: longer than its rows may take to write.
+const LEASE: u64 = 100;
 
 /// Failed commit or undo. The unit of work is empty then, and the journal must be opened again.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,7 @@
-//! An indexer with empty tables.
+//! An indexer with empty tables, and proxies of its node and its database that misbehave.
+
+mod database_proxy;
+mod node_proxy;
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,11 +10,16 @@ use index_chain::{Followed, Follower, IndexError};
 use local::{cloud::Endpoints, database, paths::Paths};
 use serde_json::json;
 use shared::{
-    chain::node::Node,
+    chain::{Chain, node::Node},
     store::{Artists, Table},
 };
 use template::Template;
 use tests::{Error, TestChain};
+
+pub use self::{
+    database_proxy::DatabaseProxy,
+    node_proxy::{NodeBehavior, NodeProxy},
+};
 
 /// Rows by `pk` and `sk`.
 pub type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
@@ -20,8 +28,9 @@ pub struct Indexer {
     pub follower: Follower,
     pub table: Table,
     pub artists: Table,
-    pub dynamodb: String,
-    client: aws_sdk_dynamodb::Client,
+    pub client: aws_sdk_dynamodb::Client,
+    chain: Chain,
+    nodes: Node,
 }
 
 impl Indexer {
@@ -31,7 +40,7 @@ impl Indexer {
     }
 
     /// The same, with an optional proxy in front of DynamoDB.
-    pub async fn through(test_chain: &TestChain, urls: &[&str], proxy: Option<&str>) -> Result<Self, Error> {
+    pub async fn through(test_chain: &TestChain, urls: &[&str], proxy: Option<&DatabaseProxy>) -> Result<Self, Error> {
         let dynamodb = database::start().await?;
         let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
         let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
@@ -39,12 +48,34 @@ impl Indexer {
             endpoints.create_table(table).await?;
         }
         let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
-        let aws = endpoints.sdk_config(proxy.unwrap_or(&dynamodb)).await;
+        if let Some(proxy) = proxy {
+            proxy.lead_to(&dynamodb);
+        }
+        let aws = endpoints.sdk_config(proxy.map_or(&dynamodb, |proxy| &proxy.url)).await;
         let nodes = json!({ test_chain.chain.id.to_string(): urls }).to_string().parse()?;
         let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
         let (chain, nodes) = (test_chain.chain.clone(), Node::new(&nodes, test_chain.chain.id)?);
-        let follower = Follower::new(chain, &nodes, table.clone(), Artists::new(artists.clone()));
-        Ok(Self { follower, table, artists, dynamodb, client })
+        let follower = Follower::new(chain.clone(), &nodes, table.clone(), Artists::new(artists.clone()));
+        Ok(Self { follower, table, artists, client, chain, nodes })
+    }
+
+    /// Continues in another process, after the lease of the one before.
+    pub async fn restart(&mut self) -> Result<(), Error> {
+        let (table, artists) = (self.table.clone(), Artists::new(self.artists.clone()));
+        self.follower = Follower::new(self.chain.clone(), &self.nodes, table, artists);
+        let key = |text: String| AttributeValue::S(text);
+        let expire = self.client.update_item().table_name("ChainTable");
+        let expire = expire.key("pk", key(format!("CHECKPOINT#{}", self.chain.id))).key("sk", key("CHECKPOINT".into()));
+        let expire =
+            expire.update_expression("SET pending.#until = :now").expression_attribute_names("#until", "until");
+        let expire = expire.expression_attribute_values(":now", AttributeValue::N("0".into()));
+        // Without a pending batch there is no lease.
+        let _ = expire
+            .condition_expression("attribute_type(pending, :map)")
+            .expression_attribute_values(":map", AttributeValue::S("M".into()))
+            .send()
+            .await;
+        Ok(())
     }
 
     /// The rows of a fresh index.
