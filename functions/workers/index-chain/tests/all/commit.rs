@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use tests::{Error, TestChain, history::History};
+use tests::{DatabaseProxy, Error, TestChain, history::History};
 
-use crate::support::{DatabaseProxy, Indexer};
+use crate::support::Indexer;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_written_batch_is_undone_and_written_again() -> Result<(), Error> {

@@ -1,5 +1,3 @@
-//! A database that throttles, takes parts of batches, or fails.
-
 use std::sync::{
     Arc, Mutex,
     atomic::{AtomicI64, AtomicU64, Ordering},
@@ -13,23 +11,28 @@ use axum::{
     response::IntoResponse,
 };
 use serde_json::{Value, json};
-use tests::{Error, history::Dice};
 use tokio::net::TcpListener;
 
-/// Forwards requests to DynamoDB.
+use crate::{Error, history::Dice};
+
+/// A proxy of DynamoDB that throttles, takes parts of batches, or fails.
 #[derive(Clone)]
 pub struct DatabaseProxy {
+    /// URL of the proxy.
     pub url: String,
     upstream: Arc<Mutex<String>>,
     client: reqwest::Client,
     /// Writes that succeed before all fail.
     pub left: Arc<AtomicI64>,
+    /// Writes before the one that alone fails.
+    pub before_failure: Arc<AtomicI64>,
     /// Of this many calls, one is throttled; 0 for none.
     pub throttled: Arc<AtomicU64>,
     turn: Arc<AtomicU64>,
 }
 
 impl DatabaseProxy {
+    /// Starts a proxy; [`DatabaseProxy::lead_to`] comes next.
     pub async fn start() -> Result<Self, Error> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let proxy = Self {
@@ -37,6 +40,7 @@ impl DatabaseProxy {
             upstream: Arc::default(),
             client: reqwest::Client::new(),
             left: Arc::new(AtomicI64::new(i64::MAX)),
+            before_failure: Arc::new(AtomicI64::new(i64::MAX)),
             throttled: Arc::default(),
             turn: Arc::default(),
         };
@@ -45,6 +49,7 @@ impl DatabaseProxy {
         Ok(proxy)
     }
 
+    /// Sets the URL of the database.
     pub fn lead_to(&self, upstream: &str) {
         upstream.clone_into(&mut self.upstream.lock().expect("nobody panicked"));
     }
@@ -70,6 +75,9 @@ fn error(code: &str) -> (StatusCode, Bytes) {
 async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: Bytes) -> impl IntoResponse {
     let target = headers.get("x-amz-target").and_then(|it| it.to_str().ok()).unwrap_or_default().to_owned();
     if target.contains("Write") && proxy.left.fetch_sub(1, Ordering::Relaxed) <= 0 {
+        return error("AccessDeniedException");
+    }
+    if target.contains("Write") && proxy.before_failure.fetch_sub(1, Ordering::Relaxed) == 0 {
         return error("AccessDeniedException");
     }
     let throttled = proxy.throttled.load(Ordering::Relaxed);
