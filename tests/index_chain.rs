@@ -118,8 +118,10 @@ async fn rows(sandbox: &Sandbox) -> Rows {
     let items = scan.collect::<Result<Vec<_>, _>>().await.expect("the rows can be read");
     let text = |value: &AttributeValue| value.as_s().expect("a text key").clone();
     let rows = items.into_iter().map(|item| ((text(&item["pk"]), text(&item["sk"])), item.into_iter().collect()));
-    rows.filter(|((pk, _), _)| !["CHECKPOINT#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other)))
-        .collect()
+    rows.filter(|((pk, _), _)| {
+        !["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other))
+    })
+    .collect()
 }
 
 async fn comment(

@@ -22,7 +22,7 @@ use crate::{Error, paths::Paths};
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Longest wait for a scheduled run before the next one starts.
-const SCHEDULED_RUN: Duration = Duration::from_secs(15);
+const SCHEDULED_RUN: Duration = Duration::from_secs(75);
 
 /// Pauses before a batch of a stream is sent again: the first, and the longest. Lambda's may be a minute.
 const STREAM_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
@@ -105,8 +105,13 @@ impl Emulator {
     /// Invokes a function again and again, with a pause of `every`: more often than its schedule would, and never while
     /// its last run goes on.
     pub fn schedule(&mut self, binary: &str, every: Duration) {
+        self.schedule_with(binary, None, every);
+    }
+
+    /// [`Emulator::schedule`] with a payload in place of the scheduler's own event.
+    pub fn schedule_with(&mut self, binary: &str, input: Option<String>, every: Duration) {
         let pace = Pace::Pause { pause: every, patience: SCHEDULED_RUN };
-        self.lambda.schedule(Schedule { function: binary.to_owned(), input: None, pace });
+        self.lambda.schedule(Schedule { function: binary.to_owned(), input: input.map(Into::into), pace });
     }
 
     /// Lets a stream of the database at `dynamodb` drive its function. Records given up are in the file of dead letters.

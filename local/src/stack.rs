@@ -43,7 +43,8 @@ use crate::{
 /// Most processes of each unscheduled function, which is how many requests it answers at a time.
 const INSTANCES: usize = 128;
 
-/// How many times more often scheduled functions run than in an account, so that nothing waits for a minute.
+/// How many times shorter the pauses between scheduled runs are than the periods in an account, so that nothing waits for
+/// a minute. The indexer's runs are as long as there, and look for new blocks as often.
 const SCHEDULE_FACTOR: u32 = 30;
 
 /// Factor on production's limits per client, per route and in total, so that tests don't reach them.
@@ -207,8 +208,8 @@ impl Stack {
         steps.done("demo content published");
         for function in &template.functions()? {
             for schedule in &function.schedules {
-                let Rate(period) = schedule.parse().map_err(|error| format!("template.yaml: {error}"))?;
-                functions.schedule(&function.binary, period / SCHEDULE_FACTOR);
+                let Rate(period) = schedule.expression.parse().map_err(|error| format!("template.yaml: {error}"))?;
+                functions.schedule_with(&function.binary, schedule.input.clone(), period / SCHEDULE_FACTOR);
             }
         }
         wait_for_index(&api, &demo).await?;

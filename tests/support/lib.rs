@@ -2,6 +2,7 @@
 
 mod answer;
 mod artist;
+mod database_proxy;
 pub mod history;
 mod published;
 mod reading;
@@ -14,6 +15,7 @@ mod write;
 
 pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
+pub use database_proxy::DatabaseProxy;
 pub use local::recorder::{Call, Recorder};
 pub use published::Published;
 pub use reading::{document, fields};

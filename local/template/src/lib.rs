@@ -59,8 +59,8 @@ pub struct Function {
     pub is_default_route: bool,
     /// Whether it runs on a schedule.
     pub is_scheduled: bool,
-    /// Expressions of its schedules, such as `rate(1 minute)`.
-    pub schedules: Vec<String>,
+    /// Its schedules.
+    pub schedules: Vec<Schedule>,
     /// Longest run, in seconds.
     pub timeout: u64,
     /// Memory size in MB.
@@ -71,6 +71,15 @@ pub struct Function {
     pub max_retries: u32,
     /// Statements of its role, by policy.
     pub policies: Vec<Vec<Statement>>,
+}
+
+/// A schedule of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    /// Expression, such as `rate(1 minute)`.
+    pub expression: String,
+    /// Payload; `None` for the scheduler's own event.
+    pub input: Option<String>,
 }
 
 /// A throttle of an HTTP API's route.
@@ -226,12 +235,11 @@ impl Template {
                 variables.filter_map(|(name, value)| Some((name.as_str()?.to_owned(), value.clone()))).collect();
             let is_default_route = resource.events("HttpApi").any(|event| event.get("Path").is_none());
             let schedules = resource.events("ScheduleV2").map(|event| {
-                event
-                    .get("ScheduleExpression")
-                    .and_then(scalar)
-                    .ok_or_else(|| missing(&logical_id, "ScheduleExpression"))
+                let expression = event.get("ScheduleExpression").and_then(scalar);
+                let expression = expression.ok_or_else(|| missing(&logical_id, "ScheduleExpression"))?;
+                Ok(Schedule { expression, input: event.get("Input").and_then(scalar) })
             });
-            let schedules: Vec<_> = schedules.collect::<Result<_, _>>()?;
+            let schedules: Vec<_> = schedules.collect::<Result<_, TemplateError>>()?;
             let property = |name: &str| {
                 let global = || at(&self.document, &format!("Globals.Function.{name}"));
                 at(resource.properties, name).or_else(global).and_then(Value::as_u64)
@@ -362,7 +370,7 @@ Resources:
       EventInvokeConfig: { MaximumRetryAttempts: 0 }
       Events:
         Default: { Type: HttpApi, Properties: { ApiId: !Ref Api } }
-        Clock: { Type: ScheduleV2, Properties: { ScheduleExpression: rate(1 minute) } }
+        Clock: { Type: ScheduleV2, Properties: { ScheduleExpression: rate(1 minute), Input: '{"for": 5}' } }
 "#;
 
     #[test]
@@ -390,7 +398,8 @@ Resources:
         };
         assert_eq!(limits(&functions[0]), (29, 128, None, 2));
         assert_eq!(limits(&functions[1]), (60, 512, Some(1), 0));
-        assert_eq!(functions[1].schedules, ["rate(1 minute)"]);
+        let schedule = Schedule { expression: "rate(1 minute)".to_owned(), input: Some(r#"{"for": 5}"#.to_owned()) };
+        assert_eq!(functions[1].schedules, [schedule]);
     }
 
     #[test]

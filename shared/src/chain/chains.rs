@@ -31,6 +31,39 @@ pub struct ChainAddresses {
     pub registry: Option<RegistryAddresses>,
     /// The editions protocol, if deployed.
     pub editions: Option<EditionsAddresses>,
+    /// Earlier contracts of the same roles: nothing is sent to them, but their events are indexed too.
+    #[serde(default)]
+    pub former: Vec<FormerContract>,
+}
+
+/// What a contract does for the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// See [`ChainAddresses::factory`].
+    Factory,
+    /// See [`ChainAddresses::fixed_price_minter`].
+    FixedPriceMinter,
+    /// See [`ChainAddresses::erc20_minter`].
+    Erc20Minter,
+    /// See [`ChainAddresses::timed_minter`].
+    TimedMinter,
+    /// See [`ChainAddresses::comments`].
+    Comments,
+    /// See [`ChainAddresses::split_factory`].
+    SplitFactory,
+}
+
+/// A contract that had a role before the current one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FormerContract {
+    /// Its role.
+    pub role: Role,
+    /// Its address.
+    pub address: Address,
+    /// First block that can hold an event of it.
+    pub first_block: u64,
 }
 
 /// Contracts of the registry protocol.
@@ -54,6 +87,20 @@ pub struct EditionsAddresses {
 }
 
 impl ChainAddresses {
+    /// Every contract that has or had a role, the current one first.
+    pub fn all(&self, role: Role) -> Vec<Address> {
+        let current = match role {
+            Role::Factory => self.factory,
+            Role::FixedPriceMinter => self.fixed_price_minter,
+            Role::Erc20Minter => self.erc20_minter,
+            Role::TimedMinter => self.timed_minter,
+            Role::Comments => self.comments,
+            Role::SplitFactory => self.split_factory,
+        };
+        let former = self.former.iter().filter(|former| former.role == role).map(|former| former.address);
+        std::iter::once(current).chain(former).collect()
+    }
+
     /// Whether one of the contracts is at `address`.
     pub fn contains(&self, address: Address) -> bool {
         let Self { factory, fixed_price_minter, erc20_minter, timed_minter, comments, split_factory, usdc, .. } = self;
@@ -71,10 +118,12 @@ pub struct Chain {
     pub id: ChainId,
     /// First block that can hold an event of the service's contracts.
     pub first_block: u64,
-    /// Number of newer blocks that a block needs before it is indexed.
+    /// Number of newer blocks that a transaction needs before its nonce counts as used for good.
     pub confirmations: u64,
     /// Number of newer blocks that make a block final; indexing of younger blocks can be undone.
     pub reorg_depth: u64,
+    /// Whether the nodes' `finalized` tag says which blocks are final; `reorg_depth` stands in for nodes without it.
+    pub has_finalized_tag: bool,
     /// Contracts of the chain.
     pub addresses: ChainAddresses,
     /// Governor for proposals to publish on this chain.
@@ -107,6 +156,7 @@ impl Chain {
                     usdc: address!("A0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
                     registry: None,
                     editions: None,
+                    former: Vec::new(),
                 },
             ),
             // `first_block` is that of the editions protocol, the oldest.
@@ -130,6 +180,7 @@ impl Chain {
                         creator: address!("0000000000aec84F5BFc2af15EAfb943bf4e3522"),
                         metadata: address!("0000000000f5A96Dc85959cAeb0Cfe680f108FB5"),
                     }),
+                    former: Vec::new(),
                 },
             ),
             84_532 => (
@@ -146,6 +197,7 @@ impl Chain {
                     usdc: address!("036CbD53842c5426634e7929541eC2318f3dCF7e"),
                     registry: None,
                     editions: None,
+                    former: Vec::new(),
                 },
             ),
             11_155_111 => (
@@ -162,13 +214,15 @@ impl Chain {
                     usdc: address!("1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"),
                     registry: None,
                     editions: None,
+                    former: Vec::new(),
                 },
             ),
             _ => return None,
         };
         let reorg_depth = Self::REORG_DEPTH;
         let spending = Spending::of(id, &SpendingSettings::default());
-        Some(Self { id, first_block, confirmations, reorg_depth, addresses, governor, spending })
+        let has_finalized_tag = true;
+        Some(Self { id, first_block, confirmations, reorg_depth, has_finalized_tag, addresses, governor, spending })
     }
 }
 
@@ -239,9 +293,20 @@ impl std::str::FromStr for Chains {
                 };
                 let confirmations = chain.confirmations.or(from_public(|known| known.confirmations)).unwrap_or(0);
                 let reorg_depth = chain.reorg_depth.unwrap_or(Chain::REORG_DEPTH);
+                let has_finalized_tag = chain.reorg_depth.is_none();
                 let governor = chain.governor.or(public.as_ref().and_then(|known| known.governor));
                 let spending = Spending::of(chain.id, &chain.spending);
-                Ok(Chain { id: chain.id, first_block, confirmations, reorg_depth, addresses, governor, spending })
+                let first_block = addresses.former.iter().map(|former| former.first_block).fold(first_block, u64::min);
+                Ok(Chain {
+                    id: chain.id,
+                    first_block,
+                    confirmations,
+                    reorg_depth,
+                    has_finalized_tag,
+                    addresses,
+                    governor,
+                    spending,
+                })
             })
             .collect::<Result<Vec<_>, _>>()?;
         let repeated =
@@ -262,6 +327,23 @@ mod tests {
         let mainnet = chains.get(ChainId(1)).unwrap();
         assert_eq!((mainnet.first_block, mainnet.confirmations), (0, 0));
         assert!(chains.get(ChainId(10)).is_err());
+    }
+
+    #[test]
+    fn former_contracts_are_read_from_their_first_block() {
+        let contracts = |former: &str| {
+            let roles =
+                ["factory", "fixedPriceMinter", "erc20Minter", "timedMinter", "comments", "splitFactory", "usdc"];
+            let current = roles.map(|role| format!(r#""{role}": "{}""#, Address::repeat_byte(1))).join(", ");
+            format!(r#"[{{"id": 10, "firstBlock": 500, "contracts": {{{current}, "former": [{former}]}}}}]"#)
+        };
+        let chain = |json: &str| json.parse::<Chains>().unwrap().iter().next().unwrap().clone();
+        assert_eq!(chain(&contracts("")).first_block, 500);
+        let old = Address::repeat_byte(2);
+        let moved = chain(&contracts(&format!(r#"{{"role": "factory", "address": "{old}", "firstBlock": 20}}"#)));
+        assert_eq!(moved.first_block, 20);
+        assert_eq!(moved.addresses.all(Role::Factory), [Address::repeat_byte(1), old]);
+        assert_eq!(moved.addresses.all(Role::Comments), [Address::repeat_byte(1)]);
     }
 
     #[test]

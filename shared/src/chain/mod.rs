@@ -10,6 +10,8 @@ pub mod transaction;
 pub mod wallet;
 
 pub use self::{
-    chains::{Chain, ChainAddresses, Chains, EditionsAddresses, InvalidChains, RegistryAddresses},
+    chains::{
+        Chain, ChainAddresses, Chains, EditionsAddresses, FormerContract, InvalidChains, RegistryAddresses, Role,
+    },
     spending::{History, Spending},
 };

@@ -9,7 +9,7 @@ use super::{
     table::{PrimaryKey, StoreError, Table},
 };
 use crate::{
-    model::{ChainId, Comment, CommentId, MomentRef},
+    model::{ChainId, Comment, CommentId, EventId, MomentRef},
     store::index::UnitOfWork,
 };
 
@@ -132,6 +132,41 @@ impl UnitOfWork {
         .await
     }
 
+    /// Gives a comment from before the comments protocol the ids that it has there, so that the two are one. Returns
+    /// `false` if there is no comment with this row id.
+    pub async fn adopt_comment(&mut self, original: EventId, new: &NewComment) -> Result<bool, StoreError> {
+        let chain = new.moment.chain;
+        let Some(PlaceRow { place }) = self.get(&place_key(chain, original)).await? else { return Ok(false) };
+        let Some(mut row) = self.get::<CommentRow>(&place).await? else { return Ok(false) };
+        let (id, nonce) = (new.comment.comment_id, new.comment.nonce);
+        (row.listed.comment.comment_id, row.listed.comment.nonce) = (id, nonce);
+        self.put(&place, &row)?;
+        self.put(&new.place_key(), &PlaceRow { place })?;
+        Ok(true)
+    }
+
+    /// Loads the comments with these ids, and the parents of replies.
+    pub async fn prefetch_comments(&mut self, chain: ChainId, comments: &[&str]) -> Result<(), StoreError> {
+        let places: Vec<PrimaryKey> = comments.iter().map(|comment| place_key(chain, comment)).collect();
+        self.prefetch(places.clone()).await?;
+        let mut rows = Vec::new();
+        for place in &places {
+            rows.extend(self.get::<PlaceRow>(place).await?.map(|row| row.place));
+        }
+        self.prefetch(rows.clone()).await?;
+        let mut parents = Vec::new();
+        for row in &rows {
+            let parent = self.get::<ListedComment>(row).await?.and_then(|listed| listed.comment.reply_to_id);
+            parents.extend(parent.map(|parent| place_key(chain, parent)));
+        }
+        self.prefetch(parents.clone()).await?;
+        let mut previews = Vec::new();
+        for parent in &parents {
+            previews.extend(self.get::<PlaceRow>(parent).await?.map(|row| row.place));
+        }
+        self.prefetch(previews).await
+    }
+
     /// Adds sparks to a comment; an unknown comment is ignored.
     pub async fn add_sparks(&mut self, chain: ChainId, comment: CommentId, quantity: u64) -> Result<(), StoreError> {
         self.change_comment(chain, comment, |row| row.sparks = row.sparks.saturating_add(quantity)).await
@@ -152,11 +187,6 @@ impl UnitOfWork {
             }
         })
         .await
-    }
-
-    /// Keys that [`UnitOfWork::rename_commenter`] reads first, for prefetching.
-    pub fn place_keys<'a>(chain: ChainId, comments: impl Iterator<Item = &'a str>) -> impl Iterator<Item = PrimaryKey> {
-        comments.map(move |comment| place_key(chain, comment))
     }
 
     async fn change_comment(

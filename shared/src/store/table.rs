@@ -39,6 +39,18 @@ where
     }
 }
 
+impl StoreError {
+    /// Returns whether DynamoDB refused a call only because there were too many.
+    pub(super) fn is_throttled(&self) -> bool {
+        let Self::Call(error) = self else { return false };
+        let codes = ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"];
+        error.code().is_some_and(|code| codes.contains(&code))
+    }
+}
+
+/// Calls that are made of a throttled or contended one, besides the SDK's own retries.
+const THROTTLED_ATTEMPTS: u32 = 8;
+
 /// A row as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
 
@@ -75,9 +87,17 @@ impl Table {
     }
 
     pub(super) async fn get<R: DeserializeOwned>(&self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {
-        let call = self.client.get_item().table_name(&self.name).set_key(Some(key.item()));
-        let answer = call.consistent_read(true).send().await?;
-        Ok(answer.item.map(serde_dynamo::from_item).transpose()?)
+        let mut attempt = 0;
+        loop {
+            let call = self.client.get_item().table_name(&self.name).set_key(Some(key.item()));
+            match call.consistent_read(true).send().await.map_err(StoreError::from) {
+                Ok(answer) => return Ok(answer.item.map(serde_dynamo::from_item).transpose()?),
+                Err(error) if error.is_throttled() && attempt < THROTTLED_ATTEMPTS => {}
+                Err(error) => return Err(error),
+            }
+            tokio::time::sleep(backoff(attempt)).await;
+            attempt += 1;
+        }
     }
 
     /// At most 100 different keys. Rows come in any order; missing ones are left out.
@@ -94,8 +114,17 @@ impl Table {
         let (mut rows, mut calls) = (Vec::new(), 0);
         let mut pending: Vec<Item> = keys.iter().map(PrimaryKey::item).collect();
         while !pending.is_empty() {
-            let wanted = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build()?;
-            let answer = self.client.batch_get_item().request_items(&self.name, wanted).send().await?;
+            let wanted = KeysAndAttributes::builder().set_keys(Some(pending.clone())).consistent_read(true).build()?;
+            let call = self.client.batch_get_item().request_items(&self.name, wanted);
+            let answer = match call.send().await.map_err(StoreError::from) {
+                Ok(answer) => answer,
+                Err(error) if error.is_throttled() && calls < THROTTLED_ATTEMPTS => {
+                    tokio::time::sleep(backoff(calls)).await;
+                    calls += 1;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             rows.extend(answer.responses.into_iter().flat_map(HashMap::into_values).flatten());
             let unprocessed = answer.unprocessed_keys.unwrap_or_default().remove(&self.name);
             pending = unprocessed.map(|keys| keys.keys).unwrap_or_default();
@@ -118,14 +147,14 @@ impl Table {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    /// Writes all items or none; `false` if a condition failed. Conflicts with other transactions are retried.
+    /// Writes all items or none; `false` if a condition failed. Conflicts and throttling are retried.
     pub(super) async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
-        const ATTEMPTS: u32 = 6;
-        for attempt in 0..ATTEMPTS {
-            match self.write_or_reasons(items.clone()).await? {
-                Ok(()) => return Ok(true),
-                Err(reasons) if reasons.iter().copied().any(WriteReason::is_condition) => return Ok(false),
-                Err(_) => tokio::time::sleep(backoff(attempt)).await,
+        for attempt in 0..THROTTLED_ATTEMPTS {
+            match self.write_or_reasons(items.clone()).await {
+                Ok(Ok(())) => return Ok(true),
+                Ok(Err(reasons)) if reasons.iter().copied().any(WriteReason::is_condition) => return Ok(false),
+                Err(error) if !error.is_throttled() => return Err(error),
+                _ => tokio::time::sleep(backoff(attempt)).await,
             }
         }
         Err(StoreError::Contention("a transaction's rows"))
@@ -150,6 +179,7 @@ pub(super) enum WriteReason {
     Nothing,
     Condition,
     Conflict,
+    Throttled,
 }
 
 impl WriteReason {
@@ -185,6 +215,7 @@ fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
         None | Some("None") => Some(WriteReason::Nothing),
         Some("ConditionalCheckFailed") => Some(WriteReason::Condition),
         Some("TransactionConflict") => Some(WriteReason::Conflict),
+        Some("ThrottlingError" | "ProvisionedThroughputExceeded") => Some(WriteReason::Throttled),
         Some(_) => None,
     };
     canceled.cancellation_reasons().iter().map(|item| reason(item.code())).collect()

@@ -1,7 +1,10 @@
 //! Events of contracts in a form common to all protocols.
 
 use alloy::primitives::{Address, B256, U256};
-use shared::model::{FeeRecipient, MomentSale, Protocol, Royalty};
+use shared::{
+    model::{FeeRecipient, MAX_URI_KEPT, MomentSale, Protocol, Royalty, clip_comment, clip_name},
+    store::{BlockId, EventPlace},
+};
 
 /// A decoded event and its place in the chain.
 #[derive(Clone, Debug)]
@@ -14,11 +17,17 @@ pub struct ChainEvent {
 }
 
 impl ChainEvent {
+    /// The block that has the event.
+    pub fn block(&self) -> BlockId {
+        BlockId { number: self.at.block, hash: self.at.block_hash }
+    }
+
     /// Sort key of the order in which events are applied: the chain's, except that each transaction's new collections come
     /// first, since some factories announce them after the collection's own events.
-    pub fn order(&self) -> (u64, u64, bool, u64) {
+    pub fn order(&self) -> (u64, EventPlace) {
         let is_later = !matches!(self.fact, Fact::CollectionCreated(_));
-        (self.at.block, self.at.transaction_index, is_later, self.at.log_index)
+        let (transaction, log) = (self.at.transaction_index, self.at.log_index);
+        (self.at.block, EventPlace { transaction, is_later, log, tokens: 0 })
     }
 }
 
@@ -126,4 +135,36 @@ pub struct ProtocolComment {
     pub time: u64,
     /// Sparks given with the comment itself.
     pub sparks: u64,
+    /// The mint-time comment that this one repeats.
+    pub original: Option<OriginalComment>,
+}
+
+/// A comment from before the comments protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OriginalComment {
+    /// Hash of its transaction.
+    pub transaction: B256,
+    /// Index of its log in the block, once found.
+    pub log_index: Option<u64>,
+}
+
+impl Fact {
+    /// The fact with texts about as long as they are stored: a log may have megabytes.
+    pub fn clipped(mut self) -> Self {
+        // Longer than what is stored: such a URI is known by its length.
+        let clip_uri = |uri: &str| uri[..uri.floor_char_boundary(MAX_URI_KEPT + 8)].to_owned();
+        match &mut self {
+            Self::CollectionCreated(new) => (new.name, new.uri) = (clip_name(&new.name), clip_uri(&new.uri)),
+            Self::CollectionChanged { name, uri } => {
+                (*name, *uri) = (name.as_deref().map(clip_name), uri.as_deref().map(clip_uri));
+            }
+            Self::MomentCreated { uri, .. } | Self::UriSet { uri, .. } | Self::TierUriSet { uri, .. } => {
+                *uri = clip_uri(uri);
+            }
+            Self::MintCommented { text, .. } => *text = clip_comment(std::mem::take(text)),
+            Self::Commented(said) => said.text = clip_comment(std::mem::take(&mut said.text)),
+            _ => {}
+        }
+        self
+    }
 }

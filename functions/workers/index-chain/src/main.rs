@@ -1,9 +1,10 @@
-//! Indexes every configured chain, on a schedule. An operator may invoke the function with `{"chainId", "toBlock"}` to
-//! index one chain only, or only up to a block.
+//! Indexes every configured chain: each minute a run that looks for new blocks every second. An operator may invoke the
+//! function with `{"chainId", "toBlock"}` to index one chain only, or only up to a block.
 
 use std::time::{Duration, Instant};
 
 use aws_config::SdkConfig;
+use futures::future::join_all;
 use index_chain::{Followed, Follower, IndexError};
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use shared::{
     clock, config,
     http::StartError,
     model::ChainId,
-    store::{Artists, CommitError, Outbox, Table},
+    store::{ArtistChanged, Artists, CommitError, Outbox, Table},
     telemetry::{self, Metric},
 };
 use tokio::sync::Mutex;
@@ -23,8 +24,14 @@ use tokio::sync::Mutex;
 /// Most outbox messages that one run takes over.
 const MAX_CHANGES: u16 = 100;
 
-/// Longest run over all chains, well within the function's timeout.
+/// Longest run, well within the function's timeout.
 const RUN: Duration = Duration::from_secs(240);
+
+/// Time between two looks for new blocks.
+const POLL: Duration = Duration::from_secs(1);
+
+/// Longest time that one chain's history keeps the other chains waiting.
+const ROUND: Duration = Duration::from_secs(10);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -38,7 +45,7 @@ async fn main() -> Result<(), StartError> {
     .await
 }
 
-/// What to index. The schedule's event has none of these fields and stands for all new blocks of all chains.
+/// What to index. Without any field: what is new on all chains, once.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct IndexRequest {
@@ -46,6 +53,8 @@ struct IndexRequest {
     chain_id: Option<ChainId>,
     /// Last block to index; the newest by default.
     to_block: Option<u64>,
+    /// How long new blocks are waited for, in seconds; the schedule's event has a minute less two seconds.
+    for_seconds: u64,
 }
 
 /// Result for one chain.
@@ -69,53 +78,100 @@ fn followers(aws: &SdkConfig) -> Result<Vec<Follower>, StartError> {
     Chains::from_env()?.iter().map(follower).collect()
 }
 
-/// Indexes chains one after the other, each for its share of the time. A failure on one chain doesn't stop the others,
-/// and fails the run at its end, so that the alarm sees it.
+/// Indexes chains side by side, in rounds. A failure on one chain doesn't stop the others; if its last pass failed, it
+/// fails the run at its end, so that the alarm sees it.
 async fn index(
     followers: &mut [Follower],
     outbox: &Outbox,
     request: &IndexRequest,
 ) -> Result<Vec<IndexedRange>, StartError> {
-    let mut ranges = Vec::new();
-    let (mut failure, mut is_stored) = (None, true);
-    // Each chain stores the changes before they are removed from the outbox.
     let is_for_all = request.chain_id.is_none();
-    let changes = if is_for_all { outbox.oldest(MAX_CHANGES).await? } else { Vec::new() };
     let is_meant = |follower: &&mut Follower| request.chain_id.is_none_or(|wanted| follower.chain_id() == wanted);
-    let meant: Vec<_> = followers.iter_mut().filter(is_meant).collect();
-    let (mut left, end) = (u32::try_from(meant.len()).unwrap_or(1), Instant::now() + RUN);
-    for follower in meant {
-        let chain_id = follower.chain_id();
-        let deadline = Instant::now() + end.saturating_duration_since(Instant::now()) / left.max(1);
-        left = left.saturating_sub(1);
-        match follower.follow(request.to_block, Some(deadline), &changes).await {
-            Ok(done) => {
-                measure(chain_id, &done)?;
-                let (next_block, events, undone) = (done.next_block, done.events, done.undone);
-                ranges.push(IndexedRange { chain_id, next_block, events, undone });
-            }
-            Err(IndexError::Commit(CommitError::Overtaken)) => {
-                is_stored = false;
-                tracing::info!(chain.id = chain_id.0, "another run is indexing this chain");
-            }
-            Err(error) => {
-                tracing::error!(chain.id = chain_id.0, error = telemetry::chain(&error), "chain not indexed");
-                failure = Some(error.into());
+    let mut chains: Vec<ChainRun> = followers.iter_mut().filter(is_meant).map(ChainRun::of).collect();
+    let polls_for = Duration::from_secs(request.for_seconds).min(RUN);
+    let (start, is_alone) = (Instant::now(), chains.len() == 1);
+    loop {
+        let round = Instant::now();
+        let time = if polls_for.is_zero() { RUN } else { polls_for.saturating_sub(start.elapsed()) };
+        let deadline = round + if is_alone || polls_for.is_zero() { time } else { time.min(ROUND) };
+        // Each chain stores the changes before they are removed from the outbox.
+        let changes = if is_for_all { outbox.oldest(MAX_CHANGES).await? } else { Vec::new() };
+        join_all(chains.iter_mut().map(|chain| chain.pass(request.to_block, deadline, &changes))).await;
+        if chains.iter().all(|chain| chain.is_stored) {
+            for change in &changes {
+                outbox.remove(change.id).await?;
             }
         }
+        if start.elapsed() + POLL >= polls_for {
+            break;
+        }
+        tokio::time::sleep(POLL.saturating_sub(round.elapsed())).await;
     }
-    if is_stored && failure.is_none() {
-        for change in &changes {
-            outbox.remove(change.id).await?;
+    let mut ranges = Vec::new();
+    let mut failure = None;
+    for chain in chains {
+        let id = chain.follower.chain_id();
+        match chain.finish().await {
+            Ok(Some(done)) => {
+                measure(id, &done)?;
+                let Followed { next_block, events, undone, .. } = done;
+                ranges.push(IndexedRange { chain_id: id, next_block, events, undone });
+            }
+            Ok(None) => {}
+            Err(error) => failure = Some(error.into()),
         }
     }
     failure.map_or(Ok(ranges), Err)
 }
 
-/// Records how far the index lags behind a chain.
+/// A run on one chain.
+struct ChainRun<'a> {
+    follower: &'a mut Follower,
+    /// The last pass, with the sums of all.
+    done: Option<Followed>,
+    failure: Option<IndexError>,
+    /// Whether the last pass stored its changes.
+    is_stored: bool,
+}
+
+impl<'a> ChainRun<'a> {
+    fn of(follower: &'a mut Follower) -> Self {
+        Self { follower, done: None, failure: None, is_stored: true }
+    }
+
+    async fn pass(&mut self, to: Option<u64>, deadline: Instant, changes: &[ArtistChanged]) {
+        let outcome = self.follower.pass(to, Some(deadline), changes).await;
+        (self.is_stored, self.failure) = (outcome.is_ok(), None);
+        match outcome {
+            Ok(now) => {
+                let (events, undone) = self.done.map_or((0, 0), |before| (before.events, before.undone));
+                self.done = Some(Followed { events: events + now.events, undone: undone + now.undone, ..now });
+            }
+            Err(IndexError::Commit(CommitError::Overtaken)) => {
+                tracing::info!(chain.id = self.follower.chain_id().0, "another run is indexing this chain");
+            }
+            Err(error) => {
+                let chain = self.follower.chain_id().0;
+                tracing::error!(chain.id = chain, error = telemetry::chain(&error), "chain not indexed");
+                self.failure = Some(error);
+            }
+        }
+    }
+
+    async fn finish(self) -> Result<Option<Followed>, IndexError> {
+        match self.failure {
+            Some(error) => Err(error),
+            None => match self.follower.finish().await {
+                Ok(()) | Err(IndexError::Commit(CommitError::Overtaken)) => Ok(self.done),
+                Err(error) => Err(error),
+            },
+        }
+    }
+}
+
+/// Records how far the index lags behind a chain: behind its best node, and behind the clock.
 fn measure(chain: ChainId, followed: &Followed) -> Result<(), StartError> {
-    let now = clock::now()?.as_secs();
-    let seconds = followed.behind_since.map_or(0, |since| now.saturating_sub(since));
+    let seconds = clock::now()?.as_secs().saturating_sub(followed.reached_time);
     let value = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     telemetry::record(
         &[("Chain", &chain.to_string())],

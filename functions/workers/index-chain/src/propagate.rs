@@ -43,7 +43,8 @@ pub async fn run(work: &mut UnitOfWork, chain: ChainId, artists: &Artists) -> Re
         }
         references.extend(work.named_places(chain, wallet, after, room).await?);
     }
-    work.prefetch(UnitOfWork::place_keys(chain, references.iter().map(|reference| reference.comment.as_str()))).await?;
+    let comments: Vec<&str> = references.iter().map(|reference| reference.comment.as_str()).collect();
+    work.prefetch_comments(chain, &comments).await?;
     for NameReference { wallet, comment } in &references {
         let name = names.get(wallet).map(String::as_str).unwrap_or_default();
         work.rename_commenter(chain, comment, name).await?;

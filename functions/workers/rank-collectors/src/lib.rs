@@ -7,7 +7,7 @@ use shared::{
     chain::Chain,
     model::{Address, ArtistId, Payment, Period, Spending},
     store::{
-        ArtistChange, Artists, CommitError, Journal, LeaderboardScope, Leaderboards, Outbox, PaymentCursor, Progress,
+        ArtistChange, Artists, CommitError, Journal, LeaderboardScope, Leaderboards, Outbox, PaymentCursor,
         SpendingChange, StoreError, Table, UnitOfWork, Usage,
     },
 };
@@ -70,7 +70,8 @@ impl Ranker {
 
     /// Undoes a batch that a crash left half written. Call it before anything else, and after an error.
     pub async fn open(&mut self) -> Result<(), RankError> {
-        Ok(self.journal.open(&mut self.work).await?)
+        self.journal.open(&mut self.work).await?;
+        Ok(())
     }
 
     /// Counts payments of each chain as of `now`, a Unix time in seconds. Returns how many entered or left a period: at
@@ -150,7 +151,7 @@ impl Ranker {
         if period == Period::All || room == 0 {
             return Ok(());
         }
-        for payment in self.leaderboards.payments(chain.id, *since, room.into()).await? {
+        for payment in self.chain_table.settled_payments(chain.id, *since, room).await? {
             if reaches(period, now, &payment) {
                 break;
             }
@@ -160,7 +161,7 @@ impl Ranker {
         Ok(())
     }
 
-    /// Counts new payments in final blocks.
+    /// Counts new payments in final blocks. It ends before a number that isn't there: a batch is being written.
     async fn gather_new(
         &self,
         chain: &Chain,
@@ -173,11 +174,7 @@ impl Ranker {
         if room == 0 {
             return Ok(());
         }
-        let Some(last) = Progress::of(&self.chain_table, chain.id).await?.final_block else { return Ok(()) };
-        for payment in self.leaderboards.payments(chain.id, cursor.next, room.into()).await? {
-            if payment.block > last {
-                break;
-            }
+        for payment in self.chain_table.settled_payments(chain.id, cursor.next, room).await? {
             let entered: Vec<_> = Period::EVERY.into_iter().filter(|period| reaches(*period, now, &payment)).collect();
             step.add(chain, &payment, &entered, &[]);
             cursor.next += 1;

@@ -20,6 +20,7 @@ use shared::{
     store::{BlockId, Journal, Leaderboard, LeaderboardScope, Leaderboards, RankedCollector, Table, UnitOfWork},
 };
 use template::Template;
+use tests::DatabaseProxy;
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -38,6 +39,8 @@ struct Ledger {
     artist_table: Table,
     payments: Vec<Payment>,
     owners: HashMap<Address, ArtistId>,
+    /// Between the writer of payments and the database.
+    proxy: DatabaseProxy,
 }
 
 impl Ledger {
@@ -51,7 +54,10 @@ impl Ledger {
         let aws = endpoints.sdk_config(&database.endpoint).await;
         let (chain_table, artist_table) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
         let chains: Chains = format!(r#"[{{"id": {CHAIN}}}]"#).parse()?;
-        let (mut work, mut journal) = (UnitOfWork::new(chain_table.clone()), Journal::new(chain_table.clone(), CHAIN));
+        let proxy = DatabaseProxy::start().await?;
+        proxy.lead_to(&database.endpoint);
+        let written = Table::new(&endpoints.sdk_config(&proxy.url).await, "ChainTable");
+        let (mut work, mut journal) = (UnitOfWork::new(written.clone()), Journal::new(written, CHAIN));
         journal.open(&mut work).await?;
         Ok(Self {
             dynamodb: aws_sdk_dynamodb::Client::new(&aws),
@@ -62,6 +68,7 @@ impl Ledger {
             artist_table,
             payments: Vec::new(),
             owners: HashMap::new(),
+            proxy,
         })
     }
 
@@ -76,6 +83,16 @@ impl Ledger {
         self.journal.commit(&mut self.work, block, last, final_block).await?;
         self.payments.push(payment);
         Ok(())
+    }
+
+    /// Adds many payments in one block, all final. Fails if a write does.
+    async fn pay_together(&mut self, payments: &[Payment], block: u64) -> TestResult {
+        self.journal.open(&mut self.work).await?;
+        for payment in payments {
+            self.work.add_payment(payment).await?;
+        }
+        let last = BlockId { number: block, hash: B256::ZERO };
+        Ok(self.journal.commit(&mut self.work, block, last, Some(block + 1_000)).await?)
     }
 
     /// Connects a wallet to an artist, with the outbox message for the ranker.
@@ -283,6 +300,36 @@ fn payments_in_blocks_that_are_not_final_do_not_count() -> TestResult {
         ledger.pay(&payment, false).await?;
         run(&mut ranker, START + 10).await?;
         ledger.check(START + 10, 1).await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn ranker_beside_a_half_written_batch_counts_every_payment_once() -> TestResult {
+    block_on(async {
+        let mut ledger = Ledger::open().await?;
+        let mut ranker = ledger.ranker();
+        let mut failures = 0;
+        for round in 0..6_u64 {
+            let first = ledger.payments.len() as u64;
+            let payment = |number: u64| {
+                let paid = Paid { wallet: (number % 7) as u8, creator: 0, currency: 0, amount: number, after: 1 };
+                // Different ids, in one block.
+                Payment { block: round, ..paid.row(&ledger.chain, first + number, START + round) }
+            };
+            let payments: Vec<_> = (0..120).map(payment).collect();
+            // One of the writes in the middle of the rows fails.
+            ledger.proxy.before_failure.store(8 + 5 * round as i64, std::sync::atomic::Ordering::Relaxed);
+            failures += u64::from(ledger.pay_together(&payments, round).await.is_err());
+            ledger.proxy.before_failure.store(i64::MAX, std::sync::atomic::Ordering::Relaxed);
+            run(&mut ranker, START + 1_000).await?;
+            ledger.check(START + 1_000, ledger.payments.len()).await?;
+            ledger.pay_together(&payments, round).await?;
+            ledger.payments.extend(payments);
+            run(&mut ranker, START + 1_000).await?;
+            ledger.check(START + 1_000, ledger.payments.len()).await?;
+        }
+        assert!(failures >= 5, "only {failures} batches were half written");
         Ok(())
     })
 }

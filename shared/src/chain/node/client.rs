@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use alloy::{
     eips::{BlockId, BlockNumberOrTag},
-    primitives::{Address, B256, Bytes, U256},
+    primitives::{Address, B256, Bloom, Bytes, U256},
     providers::{DynProvider, Provider, ProviderBuilder},
     rpc::types::{
         Filter, Log, TransactionReceipt, TransactionRequest,
@@ -15,6 +15,7 @@ use alloy::{
     sol_types::SolCall,
     transports::{RpcError, TransportErrorKind, http::reqwest},
 };
+use serde::Deserialize;
 use url::Url;
 
 use super::fault::{NodeFault, halt_in_words};
@@ -36,6 +37,9 @@ pub enum NodeError {
     /// The request's time was up before a node answered.
     #[error("no time left for the nodes")]
     Deadline,
+    /// A node's answer contradicts itself or an earlier one.
+    #[error("a node's answer is wrong: {0}")]
+    Wrong(&'static str),
     /// No node is configured for the chain.
     #[error("RPC_URLS names no node for chain {0}")]
     None(ChainId),
@@ -98,12 +102,22 @@ pub struct NonceFacts {
 /// Header fields of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockFacts {
+    /// Number of the block.
+    pub number: u64,
     /// Hash of the block.
     pub hash: B256,
     /// Hash of the previous block.
     pub parent: B256,
     /// Unix time in seconds.
     pub time: u64,
+    /// Bloom filter over the addresses and topics of the block's logs.
+    pub logs_bloom: Bloom,
+}
+
+/// The part of a receipt that all types of transactions have, those of other chains' own types included.
+#[derive(Debug, Deserialize)]
+struct ReceiptLogs {
+    logs: Vec<Log>,
 }
 
 /// URLs of each chain's nodes.
@@ -192,10 +206,51 @@ impl Node {
 
     /// Header fields of a block.
     pub async fn block(&self, number: u64) -> Result<BlockFacts, NodeError> {
-        let tag = BlockNumberOrTag::Number(number);
+        let block = self.tagged_block(BlockNumberOrTag::Number(number)).await?;
+        block.filter(|block| block.number == number).ok_or(NodeError::MissingBlock(number))
+    }
+
+    /// Header fields of the newest block.
+    pub async fn head(&self) -> Result<BlockFacts, NodeError> {
+        self.tagged_block(BlockNumberOrTag::Latest).await?.ok_or(NodeError::MissingBlock(0))
+    }
+
+    /// Header fields of the newest block that can't be dropped, according to the chain's consensus; `None` before the
+    /// first. Fails on nodes without the tag.
+    pub async fn finalized(&self) -> Result<Option<BlockFacts>, NodeError> {
+        self.tagged_block(BlockNumberOrTag::Finalized).await
+    }
+
+    async fn tagged_block(&self, tag: BlockNumberOrTag) -> Result<Option<BlockFacts>, NodeError> {
         let block = self.ask(|node| async move { node.get_block_by_number(tag).await }).await?;
-        let header = block.ok_or(NodeError::MissingBlock(number))?.header;
-        Ok(BlockFacts { hash: header.hash, parent: header.parent_hash, time: header.timestamp })
+        Ok(block.map(|block| BlockFacts {
+            number: block.header.number,
+            hash: block.header.hash,
+            parent: block.header.parent_hash,
+            time: block.header.timestamp,
+            logs_bloom: block.header.logs_bloom,
+        }))
+    }
+
+    /// The EIP-155 id of the chain that the node follows.
+    pub async fn chain_id(&self) -> Result<ChainId, NodeError> {
+        Ok(ChainId(self.ask(|node| async move { node.get_chain_id().await }).await?))
+    }
+
+    /// All logs of a block, from its receipts (`eth_getBlockReceipts`). Some nodes lack the method.
+    pub async fn receipt_logs(&self, number: u64) -> Result<Vec<Log>, NodeError> {
+        let tag = BlockNumberOrTag::Number(number);
+        let receipts: Option<Vec<ReceiptLogs>> =
+            self.ask(|node| async move { node.raw_request("eth_getBlockReceipts".into(), (tag,)).await }).await?;
+        let receipts = receipts.ok_or(NodeError::MissingBlock(number))?;
+        Ok(receipts.into_iter().flat_map(|receipt| receipt.logs).collect())
+    }
+
+    /// Logs of a transaction; `None` if the node doesn't have it.
+    pub async fn transaction_logs(&self, hash: B256) -> Result<Option<Vec<Log>>, NodeError> {
+        let receipt: Option<ReceiptLogs> =
+            self.ask(|node| async move { node.raw_request("eth_getTransactionReceipt".into(), (hash,)).await }).await?;
+        Ok(receipt.map(|receipt| receipt.logs))
     }
 
     /// Unix time of the newest block, in seconds.

@@ -1,32 +1,35 @@
 //! Commits a batch of blocks with the previous images of its rows, to undo it after a crash or a reorg.
 //!
-//! A batch over the limits of a transaction is written in the order journal, pending mark, rows, progress.
+//! A batch over the limits of a transaction is written in the order journal, pending mark, rows, progress. Until the
+//! last step, the progress is the one before.
 
 use std::collections::HashMap;
 
 use alloy::primitives::B256;
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, Put, TransactWriteItem};
+use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
 use uuid::Uuid;
 
 use super::{
-    progress::{Batch, BlockId, Pending, Progress},
+    bulk::Bulk,
+    images::{images_of, journal_row, packed},
+    progress::{Batch, BlockId, EventPlace, Pending, Progress},
     unit_of_work::{Change, UnitOfWork},
 };
 use crate::{
     clock,
     model::ChainId,
-    store::table::{Item, PrimaryKey, StoreError, Table},
+    store::table::{Item, PrimaryKey, StoreError, Table, row},
 };
 
 /// Writes and bytes per transaction; DynamoDB's limits are 100 and 4 MB.
 const MAX_TRANSACTION: usize = 100;
 const MAX_TRANSACTION_BYTES: usize = 3_000_000;
 
-/// Approximate bytes of images per journal row; DynamoDB's limit is 400 KB per row.
-const CHUNK_BYTES: usize = 150_000;
+/// Most rows of final batches that one commit deletes.
+const MAX_STALE: usize = 24;
 
-/// How long a pending batch belongs to the run that began it, in seconds: longer than a run may take.
-const LEASE: u64 = 330;
+/// How long a pending batch belongs to the run that began it, in seconds: longer than its rows may take to write.
+const LEASE: u64 = 100;
 
 /// Failed commit or undo. The unit of work is empty then, and the journal must be opened again.
 #[derive(Debug, thiserror::Error)]
@@ -42,23 +45,43 @@ pub enum CommitError {
     NotKept(u64),
 }
 
+/// How far a batch reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The last block that has changes in the batch.
+    pub last: BlockId,
+    /// Place of the first event of that block that isn't in the batch; `None` if the block is done.
+    pub within: Option<EventPlace>,
+    /// The last block that can't be dropped. Batches up to it can't be undone any more.
+    pub final_block: Option<u64>,
+}
+
+/// Changes on their way into the table.
+pub struct Prepared(Vec<Change>);
+
 /// The journal of one chain, or of other work.
 pub struct Journal {
-    table: Table,
+    bulk: Bulk,
     work: String,
     owner: String,
     progress: Progress,
+    /// Batches that can be undone, the oldest first.
+    batches: Vec<Batch>,
+    /// Final batches whose rows are yet to be deleted.
+    stale: Vec<Batch>,
+    is_open: bool,
 }
 
-struct Image {
-    key: PrimaryKey,
-    before: Option<Item>,
+/// State of an opened journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// Nothing changed since the last commit of this journal.
+    Unchanged,
+    /// The rows are consistent, but may have changed.
+    Changed,
+    /// The rows of a half-written batch were restored.
+    Restored,
 }
-
-// Attributes of a journal row and of its images.
-const IMAGES: &str = "images";
-const KEY: &str = "key";
-const BEFORE: &str = "before";
 
 impl Journal {
     /// Creates the journal of a chain; [`Journal::open`] comes next.
@@ -68,7 +91,15 @@ impl Journal {
 
     /// Creates the journal of work that belongs to no chain and is never undone.
     pub fn of_work(table: Table, work: String) -> Self {
-        Self { table, work, owner: Uuid::new_v4().to_string(), progress: Progress::default() }
+        Self {
+            bulk: Bulk::new(table),
+            work,
+            owner: Uuid::new_v4().to_string(),
+            progress: Progress::default(),
+            batches: Vec::new(),
+            stale: Vec::new(),
+            is_open: false,
+        }
     }
 
     /// Returns the progress as of the last call.
@@ -76,21 +107,60 @@ impl Journal {
         &self.progress
     }
 
-    /// Reads the progress and undoes a half-written batch. Must come first, and again after an error.
-    pub async fn open(&mut self, unit: &mut UnitOfWork) -> Result<(), CommitError> {
-        unit.clear();
-        self.progress = Progress::of_work(&self.table, &self.work).await?;
-        let Some(pending) = &self.progress.pending else { return Ok(()) };
-        if pending.owner != self.owner && pending.until > now() {
-            return Err(CommitError::Overtaken);
-        }
-        let undo_from = pending.undo_from;
-        let kept = self.progress.batches.iter().take_while(|batch| batch.serial < undo_from).count();
-        self.undo_after(unit, kept).await
+    /// Returns blocks to compare with the chain, newest first: where one still matches, so do all before it.
+    pub fn milestones(&self) -> impl Iterator<Item = BlockId> {
+        self.batches.iter().rev().map(|batch| batch.last).chain(self.progress.anchor)
     }
 
-    /// Commits the changes as those of blocks `first` to `last`; changes between blocks have `first = last + 1`.
-    /// Batches up to `final_block`, the last block that can't be dropped, can't be undone any more.
+    /// Returns the first block that can be undone.
+    pub fn first_undoable(&self) -> Option<u64> {
+        self.batches.first().map(|batch| batch.first)
+    }
+
+    /// Returns the last block of the oldest batch that can be undone.
+    pub fn oldest_undoable(&self) -> Option<u64> {
+        self.batches.first().map(|batch| batch.last.number)
+    }
+
+    /// Returns whether any indexed block is final.
+    pub fn is_anchored(&self) -> bool {
+        self.progress.anchor.is_some()
+    }
+
+    /// Reads the progress and undoes a half-written batch. Must come first, and again after an error. Keeps the unit's
+    /// cache if no other writer has changed anything.
+    pub async fn open(&mut self, unit: &mut UnitOfWork) -> Result<Opened, CommitError> {
+        let progress = Progress::of_work(&self.bulk.table, &self.work).await?;
+        if self.is_open && progress == self.progress {
+            if unit.is_changed() {
+                unit.clear();
+            }
+            return Ok(Opened::Unchanged);
+        }
+        unit.clear();
+        self.progress = progress;
+        let all = Batch::all(&self.bulk.table, &self.work).await?;
+        let anchor = self.progress.anchor.map(|anchor| anchor.number);
+        let is_stale = |batch: &Batch| anchor.is_some_and(|anchor| batch.last.number <= anchor);
+        (self.stale, self.batches) = all.into_iter().partition(is_stale);
+        let mut opened = Opened::Changed;
+        if let Some(pending) = self.progress.pending.clone() {
+            if pending.owner != self.owner && pending.until > now() {
+                return Err(CommitError::Overtaken);
+            }
+            // A batch that was final at once is among the stale ones.
+            let half = self.stale.extract_if(.., |batch| batch.serial >= pending.undo_from).collect::<Vec<_>>();
+            self.batches.extend(half);
+            let kept = self.batches.iter().take_while(|batch| batch.serial < pending.undo_from).count();
+            self.undo_after(unit, kept).await?;
+            opened = Opened::Restored;
+        }
+        self.is_open = true;
+        Ok(opened)
+    }
+
+    /// Commits the changes as those of whole blocks `first` to `last`. Batches up to `final_block`, the last block that
+    /// can't be dropped, can't be undone any more.
     pub async fn commit(
         &mut self,
         unit: &mut UnitOfWork,
@@ -98,12 +168,34 @@ impl Journal {
         last: BlockId,
         final_block: Option<u64>,
     ) -> Result<(), CommitError> {
-        let written = self.write_batch(unit, first, last, final_block).await;
-        match written {
-            Ok(()) => unit.settle(),
-            Err(_) => unit.clear(),
-        }
-        written
+        self.start_at(first);
+        self.commit_to(unit, Extent { last, within: None, final_block }).await
+    }
+
+    /// Commits the changes of the next blocks.
+    pub async fn commit_to(&mut self, unit: &mut UnitOfWork, extent: Extent) -> Result<(), CommitError> {
+        let prepared = Prepared(unit.take_changes().await?);
+        self.finish(unit, prepared, extent, false).await
+    }
+
+    /// Commits changes beside the blocks, as part of the newest block that is indexed. Returns whether there are any;
+    /// without such a block they are dropped.
+    pub async fn commit_beside(&mut self, unit: &mut UnitOfWork) -> Result<bool, CommitError> {
+        let newest = self.milestones().next();
+        let Some(last) = newest.filter(|_| unit.is_changed()) else {
+            unit.clear();
+            return Ok(false);
+        };
+        let prepared = Prepared(unit.take_changes().await?);
+        let extent = Extent { last, within: self.progress.within, final_block: None };
+        self.finish(unit, prepared, extent, true).await.map(|()| true)
+    }
+
+    /// Publishes that blocks up to `final_block` can't be dropped any more, without other changes.
+    pub async fn set_final(&mut self, unit: &mut UnitOfWork, final_block: Option<u64>) -> Result<(), CommitError> {
+        let Some(last) = self.milestones().next() else { return Ok(()) };
+        let extent = Extent { last, within: self.progress.within, final_block };
+        self.finish(unit, Prepared(Vec::new()), extent, true).await
     }
 
     /// Commits the changes as the next step of work that is never undone.
@@ -112,43 +204,89 @@ impl Journal {
         self.commit(unit, step, BlockId { number: step, hash: B256::ZERO }, Some(step)).await
     }
 
+    /// Takes the unit's changes, for [`Journal::write`]. The unit may be changed further before they are written, but not
+    /// trimmed; after an error it must be cleared.
+    pub async fn prepare(&mut self, unit: &mut UnitOfWork) -> Result<Prepared, CommitError> {
+        Ok(Prepared(unit.take_changes().await?))
+    }
+
+    async fn finish(
+        &mut self,
+        unit: &mut UnitOfWork,
+        prepared: Prepared,
+        extent: Extent,
+        is_beside: bool,
+    ) -> Result<(), CommitError> {
+        let written = self.write_batch(prepared.0, extent, is_beside).await;
+        unit.add_usage(self.bulk.take_usage());
+        match written {
+            Ok(()) => unit.trim(),
+            Err(_) => {
+                self.is_open = false;
+                unit.clear();
+            }
+        }
+        written
+    }
+
+    /// Writes changes of the next blocks. [`Journal::settle`] comes next.
+    pub async fn write(&mut self, prepared: Prepared, extent: Extent) -> Result<(), CommitError> {
+        let written = self.write_batch(prepared.0, extent, false).await;
+        self.is_open &= written.is_ok();
+        written
+    }
+
+    /// Adds the usage of [`Journal::write`] to the unit's.
+    pub fn settle(&mut self, unit: &mut UnitOfWork) {
+        unit.add_usage(self.bulk.take_usage());
+    }
+
+    /// Sets the first block to index, where no block is indexed.
+    pub fn start_at(&mut self, first: u64) {
+        self.progress.next_block.get_or_insert(first);
+    }
+
     /// Undoes every batch that reaches block `from` or later. On [`CommitError::NotKept`] nothing is changed.
     pub async fn undo(&mut self, unit: &mut UnitOfWork, from: u64) -> Result<(), CommitError> {
         unit.clear();
-        let kept = self.progress.batches.iter().take_while(|batch| batch.last.number < from).count();
-        match self.progress.batches.get(kept).map(|batch| batch.first) {
+        let kept = self.batches.iter().take_while(|batch| batch.last.number < from).count();
+        let undone = match self.batches.get(kept).map(|batch| batch.first) {
             Some(first) if first <= from => self.undo_after(unit, kept).await,
             None if self.progress.next_block.is_none_or(|next| next <= from) => Ok(()),
             _ => Err(CommitError::NotKept(from)),
-        }
+        };
+        self.is_open &= undone.is_ok();
+        undone
     }
 
     async fn undo_after(&mut self, unit: &mut UnitOfWork, kept: usize) -> Result<(), CommitError> {
-        let undone = self.progress.batches.get(kept..).unwrap_or_default().to_vec();
-        let Some(Batch { serial, first, .. }) = undone.first().cloned() else { return Ok(()) };
-        let before = self.images(unit, &undone).await?;
+        let undone = self.batches.get(kept..).unwrap_or_default().to_vec();
+        let Some((oldest, newer)) = undone.split_first() else { return Ok(()) };
+        let before = self.images(&undone).await?;
 
         let mut begun = self.progress.clone();
-        begun.pending = Some(self.pending(serial));
-        self.replace(unit, begun).await?;
-        unit.write(before.into_iter().collect()).await?;
-        let mut done = self.progress.clone();
-        done.batches.truncate(kept);
-        (done.next_block, done.pending) = (Some(first), None);
-        self.replace(unit, done).await?;
-        unit.write(undone.iter().flat_map(|batch| self.chunk_keys(batch)).map(|key| (key, None)).collect()).await?;
+        begun.pending = Some(self.pending(oldest.serial));
+        (begun.next_block, begun.within) = (Some(oldest.first), oldest.within);
+        self.replace(begun.clone(), Vec::new()).await?;
+        self.bulk.write(before.into_iter().collect()).await?;
+        // The newest first: a crash in between leaves batches that can be undone once more.
+        let newer: Vec<_> =
+            newer.iter().rev().flat_map(|batch| batch.keys(&self.work)).map(|key| (key, None)).collect();
+        self.bulk.write(newer).await?;
+        begun = self.progress.clone();
+        begun.pending = None;
+        self.replace(begun, vec![(oldest.key(&self.work), None)]).await?;
+        self.bulk.write(oldest.chunk_keys(&self.work).map(|key| (key, None)).collect()).await?;
+        self.batches.truncate(kept);
+        unit.add_usage(self.bulk.take_usage());
         Ok(())
     }
 
-    async fn images(
-        &self,
-        unit: &mut UnitOfWork,
-        batches: &[Batch],
-    ) -> Result<HashMap<PrimaryKey, Option<Item>>, CommitError> {
+    async fn images(&mut self, batches: &[Batch]) -> Result<HashMap<PrimaryKey, Option<Item>>, CommitError> {
         let mut before = HashMap::new();
         for batch in batches.iter().rev() {
-            let keys = self.chunk_keys(batch).collect();
-            for (_, chunk) in unit.read(keys).await? {
+            let keys = batch.chunk_keys(&self.work).collect();
+            for (_, chunk) in self.bulk.read(keys).await? {
                 let chunk = chunk.ok_or(CommitError::NotKept(batch.first))?;
                 before.extend(images_of(chunk)?.into_iter().map(|image| (image.key, image.before)));
             }
@@ -156,75 +294,95 @@ impl Journal {
         Ok(before)
     }
 
-    async fn write_batch(
-        &mut self,
-        unit: &mut UnitOfWork,
-        first: u64,
-        last: BlockId,
-        final_block: Option<u64>,
-    ) -> Result<(), CommitError> {
-        let changes = unit.changes().await?;
+    async fn write_batch(&mut self, changes: Vec<Change>, extent: Extent, is_beside: bool) -> Result<(), CommitError> {
         let mut progress = self.progress.clone();
-        progress.final_block = progress.final_block.max(final_block);
+        progress.final_block = progress.final_block.max(extent.final_block);
+        let serial = progress.version + 1;
+        let next = progress.next_block.unwrap_or(extent.last.number);
+        let (writer, within) = (self.owner.clone(), progress.within);
+        let mut batch = Batch { serial, writer, first: next, within, last: extent.last, chunks: 0 };
+        if !is_beside {
+            progress.within = extent.within;
+            progress.next_block = Some(extent.last.number + u64::from(extent.within.is_none()));
+        }
         let is_final = |batch: &Batch| progress.final_block.is_some_and(|last| batch.last.number <= last);
-        let dropped: Vec<Batch> = progress.batches.iter().filter(|batch| is_final(batch)).cloned().collect();
-        let serial = self.progress.version + 1;
-        let mut batch = Batch { serial, first, last, chunks: 0 };
+        let dropped = self.batches.iter().take_while(|batch| is_final(batch)).count();
         let is_born_final = is_final(&batch);
-        progress.batches.drain(..dropped.len());
-        progress.anchor = dropped.last().map(|batch| batch.last).or(progress.anchor);
-        progress.next_block = Some(last.number + 1);
+        let newly_stale = self.batches.get(..dropped).unwrap_or_default();
+        progress.anchor = newly_stale.last().map(|batch| batch.last).or(progress.anchor);
+        if is_born_final {
+            progress.anchor = Some(extent.last);
+        }
+        let deleted = deletable(self.stale.iter().chain(newly_stale), &self.work);
+        let deletions = self.stale.iter().chain(newly_stale).take(deleted).flat_map(|batch| batch.keys(&self.work));
+        let mut journal: Vec<(PrimaryKey, Option<Item>)> = deletions.map(|key| (key, None)).collect();
 
-        let chunks = chunks(&changes);
-        let stale = dropped.iter().flat_map(|batch| self.chunk_keys(batch));
-        let mut journal: Vec<(PrimaryKey, Option<Item>)> = stale.map(|key| (key, None)).collect();
         let bytes: usize = changes.iter().map(Change::bytes).sum();
-        let writes = changes.len() + chunks.len() + journal.len() + 1;
+        let chunks = packed(&changes, is_born_final && !is_beside);
+        let writes = changes.len() + chunks.len() + journal.len() + 2;
         let fits = writes <= MAX_TRANSACTION && bytes <= MAX_TRANSACTION_BYTES;
-        if !(fits && is_born_final) {
+        let is_nothing = is_beside && changes.is_empty();
+        let is_kept = !(fits && (is_born_final || is_nothing));
+        let mut mark = Vec::new();
+        if is_kept {
             batch.chunks = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
-            journal.extend(self.chunk_keys(&batch).zip(chunks).map(|(key, images)| {
-                let mut item = key.item();
-                item.insert(IMAGES.to_owned(), AttributeValue::L(images.into_iter().map(Image::value).collect()));
+            let rows = batch.chunk_keys(&self.work).zip(chunks);
+            journal.extend(rows.map(|(key, images)| {
+                let item = journal_row(&key, images);
                 (key, Some(item))
             }));
-        }
-        if is_born_final && fits {
-            progress.anchor = Some(last);
-        } else {
-            progress.batches.push(batch);
+            let key = batch.key(&self.work);
+            mark.push((key.clone(), Some(row(&key, &batch)?)));
         }
         let rows = changes.into_iter().map(|change| (change.key, change.after));
         if fits {
-            return self.replace_with(unit, progress, journal.into_iter().chain(rows).collect()).await;
+            self.replace(progress, journal.into_iter().chain(mark).chain(rows).collect()).await?;
+        } else {
+            self.write_marked(progress, journal, mark, rows.collect(), serial).await?;
         }
-        unit.write(journal).await?;
-        let next_block = progress.next_block;
-        (progress.next_block, progress.pending) = (self.progress.next_block, Some(self.pending(serial)));
-        self.replace(unit, progress).await?;
-        unit.write(rows.collect()).await?;
-        let mut done = self.progress.clone();
-        (done.next_block, done.pending) = (next_block, None);
-        self.replace(unit, done).await
+        self.stale.extend(self.batches.drain(..dropped));
+        self.stale.drain(..deleted);
+        if is_kept {
+            if is_born_final { self.stale.push(batch) } else { self.batches.push(batch) }
+        }
+        Ok(())
     }
 
-    async fn replace(&mut self, unit: &mut UnitOfWork, progress: Progress) -> Result<(), CommitError> {
-        self.replace_with(unit, progress, Vec::new()).await
-    }
-
-    async fn replace_with(
+    /// Writes a batch that doesn't fit into a transaction. The mark in the middle changes nothing of the progress but
+    /// `pending`: what it says must hold although the rows aren't there.
+    async fn write_marked(
         &mut self,
-        unit: &mut UnitOfWork,
+        done: Progress,
+        journal: Vec<(PrimaryKey, Option<Item>)>,
+        mark: Vec<(PrimaryKey, Option<Item>)>,
+        rows: Vec<(PrimaryKey, Option<Item>)>,
+        serial: u64,
+    ) -> Result<(), CommitError> {
+        let images: Vec<_> = journal.iter().filter(|(_, item)| item.is_some()).map(|(key, _)| key.clone()).collect();
+        self.bulk.write(journal).await?;
+        let mut begun = self.progress.clone();
+        begun.pending = Some(self.pending(serial));
+        if let Err(error) = self.replace(begun, mark).await {
+            if matches!(error, CommitError::Overtaken) {
+                self.bulk.write(images.into_iter().map(|key| (key, None)).collect()).await?;
+            }
+            return Err(error);
+        }
+        self.bulk.write(rows).await?;
+        let version = self.progress.version;
+        self.replace(Progress { version, ..done }, Vec::new()).await
+    }
+
+    async fn replace(
+        &mut self,
         mut progress: Progress,
         rows: Vec<(PrimaryKey, Option<Item>)>,
     ) -> Result<(), CommitError> {
         progress.version += 1;
-        unit.usage.writes += 1;
-        unit.usage.rows_written += 1 + rows.len() as u64;
-        let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.table, &key, item));
+        let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.bulk.table, &key, item));
         let mut items = rows.collect::<Result<Vec<_>, _>>()?;
-        items.push(progress.replacement(&self.table, &self.work)?);
-        if !self.table.write_together(items).await? {
+        items.push(progress.replacement(&self.bulk.table, &self.work)?);
+        if !self.bulk.write_together(items).await? {
             return Err(CommitError::Overtaken);
         }
         self.progress = progress;
@@ -234,65 +392,19 @@ impl Journal {
     fn pending(&self, undo_from: u64) -> Pending {
         Pending { undo_from, owner: self.owner.clone(), until: now() + LEASE }
     }
-
-    fn chunk_keys(&self, batch: &Batch) -> impl Iterator<Item = PrimaryKey> + use<> {
-        let (partition, serial) = (format!("JOURNAL#{}", self.work), batch.serial);
-        (0..batch.chunks).map(move |chunk| PrimaryKey::new(&partition, format!("{serial:020}#{chunk:06}")))
-    }
 }
 
-impl Change {
-    fn bytes(&self) -> usize {
-        let item = |item: &Option<Item>| item.iter().flatten().map(|(name, value)| name.len() + bytes(value)).sum();
-        let (before, after): (usize, usize) = (item(&self.before), item(&self.after));
-        self.key.pk.len() + self.key.sk.len() + before + after
-    }
-}
-
-impl Image {
-    fn value(self) -> AttributeValue {
-        let before = self.before.map_or(AttributeValue::Null(true), AttributeValue::M);
-        AttributeValue::M(Item::from([
-            (KEY.to_owned(), AttributeValue::M(self.key.item())),
-            (BEFORE.to_owned(), before),
-        ]))
-    }
-
-    fn of(value: AttributeValue) -> Option<Self> {
-        let AttributeValue::M(mut fields) = value else { return None };
-        let AttributeValue::M(key) = fields.remove(KEY)? else { return None };
-        let before = match fields.remove(BEFORE)? {
-            AttributeValue::M(item) => Some(item),
-            _ => None,
-        };
-        Some(Self { key: serde_dynamo::from_item(key).ok()?, before })
-    }
-}
-
-fn images_of(mut chunk: Item) -> Result<Vec<Image>, StoreError> {
-    let images = match chunk.remove(IMAGES) {
-        Some(AttributeValue::L(images)) => images.into_iter().map(Image::of).collect(),
-        _ => None,
-    };
-    images.ok_or_else(|| serde::de::Error::custom("no images")).map_err(StoreError::Row)
-}
-
-fn chunks(changes: &[Change]) -> Vec<Vec<Image>> {
-    let mut chunks: Vec<Vec<Image>> = Vec::new();
-    let mut room = 0;
-    for change in changes {
-        let image = Image { key: change.key.clone(), before: change.before.clone() };
-        let size = change.bytes();
-        match chunks.last_mut() {
-            Some(chunk) if size <= room => chunk.push(image),
-            _ => {
-                chunks.push(vec![image]);
-                room = CHUNK_BYTES;
-            }
-        }
-        room = room.saturating_sub(size);
-    }
-    chunks
+/// Number of the first batches whose rows one commit may delete.
+fn deletable<'a>(batches: impl Iterator<Item = &'a Batch>, work: &str) -> usize {
+    let mut room = MAX_STALE;
+    batches
+        .take_while(|batch| {
+            let rows = batch.keys(work).count();
+            let fits = rows <= room || room == MAX_STALE;
+            room = room.saturating_sub(rows);
+            fits
+        })
+        .count()
 }
 
 fn transaction_write(table: &Table, key: &PrimaryKey, item: Option<Item>) -> Result<TransactWriteItem, StoreError> {
@@ -301,18 +413,6 @@ fn transaction_write(table: &Table, key: &PrimaryKey, item: Option<Item>) -> Res
         Some(item) => write.put(Put::builder().table_name(&table.name).set_item(Some(item)).build()?).build(),
         None => write.delete(Delete::builder().table_name(&table.name).set_key(Some(key.item())).build()?).build(),
     })
-}
-
-fn bytes(value: &AttributeValue) -> usize {
-    match value {
-        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
-        AttributeValue::L(values) => 3 + values.iter().map(|value| 1 + bytes(value)).sum::<usize>(),
-        AttributeValue::M(fields) => {
-            3 + fields.iter().map(|(name, value)| 1 + name.len() + bytes(value)).sum::<usize>()
-        }
-        AttributeValue::B(blob) => blob.as_ref().len(),
-        _ => 1,
-    }
 }
 
 fn now() -> u64 {

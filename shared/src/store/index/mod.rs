@@ -1,11 +1,14 @@
 //! The indexer's part of the store: unit of work, journal and progress.
 
+mod bulk;
+mod images;
 mod journal;
 mod progress;
+mod settled;
 mod unit_of_work;
 
 pub use self::{
-    journal::{CommitError, Journal},
-    progress::{BlockId, Progress},
-    unit_of_work::{UnitOfWork, Usage},
+    journal::{CommitError, Extent, Journal, Opened, Prepared},
+    progress::{BlockId, EventPlace, Progress},
+    unit_of_work::{UnitOfWork, Usage, Weight},
 };

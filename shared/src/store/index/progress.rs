@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::ChainId,
-    store::table::{PrimaryKey, StoreError, Table, number, row},
+    store::table::{PrimaryKey, StoreError, Table, number, row, text},
 };
 
 /// A block as it was when it was read.
@@ -18,25 +18,44 @@ pub struct BlockId {
     pub hash: B256,
 }
 
-/// Progress of a chain.
+/// A place among the events of a block, in the order in which they are applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct EventPlace {
+    /// Index of the transaction in the block.
+    pub transaction: u64,
+    /// Whether the event comes after the transaction's new collections.
+    pub is_later: bool,
+    /// Index of the log in the block.
+    pub log: u64,
+    /// Number of the event's tokens that are done.
+    pub tokens: u64,
+}
+
+/// Progress of a chain. It says only what is wholly stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     pub(super) version: u64,
-    /// First unread block; `None` before the first run.
+    /// First block that isn't wholly indexed; `None` before the first run.
     pub next_block: Option<u64>,
-    /// Last block that can't be undone.
+    /// Place of the first event of that block that isn't indexed; `None` if none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<EventPlace>,
+    /// Last block that can't be undone; it may lie ahead of [`Progress::next_block`].
     pub final_block: Option<u64>,
     pub(super) anchor: Option<BlockId>,
-    pub(super) batches: Vec<Batch>,
-    /// Set while a batch is half written.
+    /// Set while a batch is half written or half undone.
     pub(super) pending: Option<Pending>,
 }
 
-/// Blocks whose changes were committed together. Changes between blocks have `first` after `last`.
+/// Blocks whose changes were committed together: a row of its own. Changes beside the blocks have `first` after `last`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Batch {
     pub(super) serial: u64,
+    /// Id of the writer, which is part of the journal's keys: two writers' images never meet.
+    pub(super) writer: String,
     pub(super) first: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) within: Option<EventPlace>,
     /// Undoing this block undoes the batch.
     pub(super) last: BlockId,
     pub(super) chunks: u32,
@@ -55,23 +74,13 @@ impl Progress {
         Self::of_work(table, &chain.to_string()).await
     }
 
+    /// Returns whether everything in a block is indexed, and can't be undone.
+    pub fn is_settled(&self, block: u64) -> bool {
+        self.final_block.is_some_and(|last| block <= last) && self.next_block.is_some_and(|next| block < next)
+    }
+
     pub(super) async fn of_work(table: &Table, work: &str) -> Result<Self, StoreError> {
         Ok(table.get(&Self::key(work)).await?.unwrap_or_default())
-    }
-
-    /// Returns blocks to compare with the chain, newest first: where one still matches, so do all before it.
-    pub fn milestones(&self) -> impl Iterator<Item = BlockId> {
-        self.batches.iter().rev().map(|batch| batch.last).chain(self.anchor)
-    }
-
-    /// Returns the first block that can be undone.
-    pub fn first_undoable(&self) -> Option<u64> {
-        self.batches.first().map(|batch| batch.first)
-    }
-
-    /// Returns whether any indexed block is final.
-    pub fn is_anchored(&self) -> bool {
-        self.anchor.is_some()
     }
 
     pub(super) fn replacement(&self, table: &Table, work: &str) -> Result<TransactWriteItem, StoreError> {
@@ -89,4 +98,38 @@ impl Progress {
     fn key(work: &str) -> PrimaryKey {
         PrimaryKey::new(format!("CHECKPOINT#{work}"), "CHECKPOINT")
     }
+}
+
+impl Batch {
+    /// Returns the batches that are kept, the oldest first. One Query per megabyte.
+    pub(super) async fn all(table: &Table, work: &str) -> Result<Vec<Self>, StoreError> {
+        let call = table
+            .client
+            .query()
+            .table_name(&table.name)
+            .key_condition_expression("pk = :batches")
+            .expression_attribute_values(":batches", text(partition(work)))
+            .consistent_read(true);
+        let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
+        Ok(serde_dynamo::from_items(items)?)
+    }
+
+    pub(super) fn key(&self, work: &str) -> PrimaryKey {
+        PrimaryKey::new(partition(work), format!("{:020}", self.serial))
+    }
+
+    /// Keys of the journal's rows, each in a partition of its own: one partition takes 1,000 write units a second.
+    pub(super) fn chunk_keys(&self, work: &str) -> impl Iterator<Item = PrimaryKey> + use<> {
+        let batch = format!("JOURNAL#{work}#{}#{}", self.writer, self.serial);
+        (0..self.chunks).map(move |chunk| PrimaryKey::new(format!("{batch}#{chunk}"), "IMAGES"))
+    }
+
+    /// Keys of all rows of the batch.
+    pub(super) fn keys(&self, work: &str) -> impl Iterator<Item = PrimaryKey> + use<> {
+        std::iter::once(self.key(work)).chain(self.chunk_keys(work))
+    }
+}
+
+fn partition(work: &str) -> String {
+    format!("BATCHES#{work}")
 }

@@ -1,27 +1,38 @@
 //! Reads rows through a cache and changes them in memory. Each chain has a single writer, so the cache is never stale.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::AddAssign,
+};
 
-use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
-use futures::{StreamExt, TryStreamExt, stream};
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::store::table::{Item, PrimaryKey, StoreError, Table, backoff, row};
+use super::bulk::Bulk;
+use crate::store::table::{Item, PrimaryKey, StoreError, Table, row};
 
-/// DynamoDB's limits for BatchGetItem and BatchWriteItem.
-const MAX_READ: usize = 100;
-const MAX_WRITE: usize = 25;
-
-const PARALLEL: usize = 8;
-
+/// Limits of the cache between two batches.
 const MAX_CACHED: usize = 50_000;
+const MAX_CACHED_BYTES: usize = 48 << 20;
 
 /// Cached rows of one table and their pending changes.
 pub struct UnitOfWork {
-    table: Table,
+    bulk: Bulk,
     rows: HashMap<PrimaryKey, CachedRow>,
     changed: HashSet<PrimaryKey>,
-    pub(super) usage: Usage,
+    /// Approximate bytes of the cached rows and of the changed ones.
+    cached_bytes: usize,
+    changed_bytes: usize,
+    usage: Usage,
+}
+
+/// Size of the uncommitted changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Weight {
+    /// Changed rows.
+    pub rows: usize,
+    /// Their approximate bytes.
+    pub bytes: usize,
 }
 
 /// DynamoDB usage.
@@ -35,6 +46,14 @@ pub struct Usage {
     pub rows_written: u64,
 }
 
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.rows_written += other.rows_written;
+    }
+}
+
 struct CachedRow {
     stored: Stored,
     current: Option<Item>,
@@ -43,28 +62,51 @@ struct CachedRow {
 enum Stored {
     Unknown,
     Known(Option<Item>),
+    /// The caller knows that there is no such row.
+    New,
 }
 
+/// A changed row.
 pub(super) struct Change {
     pub(super) key: PrimaryKey,
     pub(super) before: Option<Item>,
     pub(super) after: Option<Item>,
+    /// Nothing reads the row before it is written, so writing it again needs no previous image.
+    pub(super) is_new: bool,
 }
 
 impl UnitOfWork {
     /// Creates an empty unit of work.
     pub fn new(table: Table) -> Self {
-        Self { table, rows: HashMap::new(), changed: HashSet::new(), usage: Usage::default() }
+        Self {
+            bulk: Bulk::new(table),
+            rows: HashMap::new(),
+            changed: HashSet::new(),
+            cached_bytes: 0,
+            changed_bytes: 0,
+            usage: Usage::default(),
+        }
     }
 
-    /// Returns the DynamoDB usage since creation.
+    /// Returns the DynamoDB usage since creation, commits included.
     pub fn usage(&self) -> Usage {
-        self.usage
+        let mut usage = self.usage;
+        usage += self.bulk.usage;
+        usage
+    }
+
+    pub(super) fn add_usage(&mut self, usage: Usage) {
+        self.usage += usage;
+    }
+
+    /// Returns the size of the uncommitted changes.
+    pub fn weight(&self) -> Weight {
+        Weight { rows: self.changed.len(), bytes: self.changed_bytes }
     }
 
     /// For reads that bypass the cache: they see only what is committed.
     pub(in crate::store) fn table(&self) -> &Table {
-        &self.table
+        &self.bulk.table
     }
 
     pub(in crate::store) async fn get<R: DeserializeOwned>(
@@ -72,10 +114,8 @@ impl UnitOfWork {
         key: &PrimaryKey,
     ) -> Result<Option<R>, StoreError> {
         if !self.rows.contains_key(key) {
-            let call = self.table.client.get_item().table_name(&self.table.name).set_key(Some(key.item()));
-            let item = call.consistent_read(true).send().await?.item;
-            self.usage.reads += 1;
-            self.rows.insert(key.clone(), CachedRow::read(item));
+            let item = self.bulk.get(key).await?;
+            self.remember(key.clone(), item);
         }
         let item = self.rows.get(key).and_then(|row| row.current.clone());
         Ok(item.map(serde_dynamo::from_item).transpose()?)
@@ -84,10 +124,15 @@ impl UnitOfWork {
     /// Loads rows into the cache. One read per 100 rows that aren't cached.
     pub async fn prefetch(&mut self, keys: impl IntoIterator<Item = PrimaryKey>) -> Result<(), StoreError> {
         let unknown: HashSet<PrimaryKey> = keys.into_iter().filter(|key| !self.rows.contains_key(key)).collect();
-        for (key, item) in self.read(unknown).await? {
-            self.rows.insert(key, CachedRow::read(item));
+        for (key, item) in self.bulk.read(unknown).await? {
+            self.remember(key, item);
         }
         Ok(())
+    }
+
+    fn remember(&mut self, key: PrimaryKey, item: Option<Item>) {
+        self.cached_bytes += size(&key, item.as_ref());
+        self.rows.insert(key, CachedRow { stored: Stored::Known(item.clone()), current: item });
     }
 
     pub(in crate::store) fn put(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
@@ -96,10 +141,11 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// Spares the read of the previous image: the caller knows that there is no such row.
+    /// Spares the read of the previous image. The caller knows that there is no such row, and nothing reads the row
+    /// before it is written.
     pub(in crate::store) fn insert(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
         let item = row(key, fields)?;
-        self.change(key, Some(item), Stored::Known(None));
+        self.change(key, Some(item), Stored::New);
         Ok(())
     }
 
@@ -108,13 +154,23 @@ impl UnitOfWork {
     }
 
     fn change(&mut self, key: &PrimaryKey, current: Option<Item>, stored: Stored) {
+        let bytes = size(key, current.as_ref());
+        let was_changed = !self.changed.insert(key.clone());
         match self.rows.get_mut(key) {
-            Some(row) => row.current = current,
+            Some(row) => {
+                let before = size(key, row.current.as_ref());
+                self.cached_bytes = (self.cached_bytes + bytes).saturating_sub(before);
+                if was_changed {
+                    self.changed_bytes = self.changed_bytes.saturating_sub(before);
+                }
+                row.current = current;
+            }
             None => {
+                self.cached_bytes += bytes;
                 self.rows.insert(key.clone(), CachedRow { stored, current });
             }
         }
-        self.changed.insert(key.clone());
+        self.changed_bytes += bytes;
     }
 
     /// Returns whether there are uncommitted changes.
@@ -126,99 +182,75 @@ impl UnitOfWork {
     pub fn clear(&mut self) {
         self.rows.clear();
         self.changed.clear();
+        (self.cached_bytes, self.changed_bytes) = (0, 0);
     }
 
-    pub(super) async fn changes(&mut self) -> Result<Vec<Change>, StoreError> {
+    /// Takes the changes, with images of the rows before. From now on the cache shows them as stored: on an error of
+    /// their write, it must be cleared.
+    pub(super) async fn take_changes(&mut self) -> Result<Vec<Change>, StoreError> {
         let is_unknown =
             |key: &&PrimaryKey| self.rows.get(*key).is_some_and(|row| matches!(row.stored, Stored::Unknown));
         let unknown: HashSet<PrimaryKey> = self.changed.iter().filter(is_unknown).cloned().collect();
-        for (key, item) in self.read(unknown).await? {
+        for (key, item) in self.bulk.read(unknown).await? {
             if let Some(row) = self.rows.get_mut(&key) {
                 row.stored = Stored::Known(item);
             }
         }
-        let mut keys: Vec<&PrimaryKey> = self.changed.iter().collect();
+        let mut keys: Vec<PrimaryKey> = self.changed.drain().collect();
         keys.sort_unstable_by(|a, b| (&a.pk, &a.sk).cmp(&(&b.pk, &b.sk)));
-        let change = |key: &PrimaryKey| {
-            let CachedRow { stored: Stored::Known(before), current } = self.rows.get(key)? else { return None };
-            (before != current).then(|| Change { key: key.clone(), before: before.clone(), after: current.clone() })
-        };
-        Ok(keys.into_iter().filter_map(change).collect())
+        let mut changes = Vec::with_capacity(keys.len());
+        for key in keys {
+            let Some(row) = self.rows.get_mut(&key) else { continue };
+            let stored = std::mem::replace(&mut row.stored, Stored::Known(row.current.clone()));
+            let (before, is_new) = match stored {
+                Stored::Known(before) => (before, false),
+                Stored::New => (None, true),
+                Stored::Unknown => continue,
+            };
+            if before != row.current {
+                changes.push(Change { key, before, after: row.current.clone(), is_new });
+            }
+        }
+        self.changed_bytes = 0;
+        Ok(changes)
     }
 
-    pub(super) fn settle(&mut self) {
-        if self.rows.len() > MAX_CACHED {
+    /// Returns whether the cache is over its limits.
+    pub fn is_full(&self) -> bool {
+        self.rows.len() > MAX_CACHED || self.cached_bytes > MAX_CACHED_BYTES
+    }
+
+    /// Empties a cache over its limits. Only while there are no changes and no write is under way.
+    pub fn trim(&mut self) {
+        if self.is_full() {
             self.clear();
-            return;
         }
-        for key in self.changed.drain() {
-            if let Some(row) = self.rows.get_mut(&key) {
-                row.stored = Stored::Known(row.current.clone());
-            }
-        }
-    }
-
-    pub(super) async fn read(
-        &mut self,
-        keys: HashSet<PrimaryKey>,
-    ) -> Result<Vec<(PrimaryKey, Option<Item>)>, StoreError> {
-        let keys = Vec::from_iter(keys);
-        let table = &self.table;
-        let calls = stream::iter(keys.chunks(MAX_READ)).map(|keys| async move { table.read_rows(keys).await });
-        let found: Vec<_> = calls.buffer_unordered(PARALLEL).try_collect().await?;
-        self.usage.reads += found.iter().map(|(_, calls)| calls).sum::<u64>();
-        let keyed = |row: Item| Ok::<(PrimaryKey, Item), StoreError>((serde_dynamo::from_item(row.clone())?, row));
-        let mut found: HashMap<_, _> =
-            found.into_iter().flat_map(|(rows, _)| rows).map(keyed).collect::<Result<_, _>>()?;
-        Ok(keys
-            .into_iter()
-            .map(|key| {
-                let item = found.remove(&key);
-                (key, item)
-            })
-            .collect())
-    }
-
-    /// Not atomic.
-    pub(super) async fn write(&mut self, rows: Vec<(PrimaryKey, Option<Item>)>) -> Result<(), StoreError> {
-        self.usage.rows_written += rows.len() as u64;
-        let requests = rows.into_iter().map(write_request).collect::<Result<Vec<_>, _>>()?;
-        let chunks: Vec<Vec<WriteRequest>> = requests.chunks(MAX_WRITE).map(<[_]>::to_vec).collect();
-        let table = &self.table;
-        let calls = stream::iter(chunks).map(|chunk| async move { table.write_rows(chunk).await });
-        let calls: Vec<u64> = calls.buffer_unordered(PARALLEL).try_collect().await?;
-        self.usage.writes += calls.iter().sum::<u64>();
-        Ok(())
     }
 }
 
-impl CachedRow {
-    fn read(item: Option<Item>) -> Self {
-        Self { stored: Stored::Known(item.clone()), current: item }
+impl Change {
+    /// Approximate bytes of the key and both images.
+    pub(super) fn bytes(&self) -> usize {
+        size(&self.key, self.before.as_ref()) + self.after.as_ref().map_or(0, item_size)
     }
 }
 
-impl Table {
-    /// Returns the number of calls.
-    async fn write_rows(&self, mut pending: Vec<WriteRequest>) -> Result<u64, StoreError> {
-        const ATTEMPTS: u32 = 12;
-        for attempt in 0..ATTEMPTS {
-            let call = self.client.batch_write_item().request_items(&self.name, pending);
-            let mut left = call.send().await?.unprocessed_items.unwrap_or_default();
-            match left.remove(&self.name) {
-                Some(rows) if !rows.is_empty() => pending = rows,
-                _ => return Ok((attempt + 1).into()),
-            }
-            tokio::time::sleep(backoff(attempt)).await;
+fn size(key: &PrimaryKey, item: Option<&Item>) -> usize {
+    key.pk.len() + key.sk.len() + item.map_or(0, item_size)
+}
+
+fn item_size(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + value_size(value)).sum()
+}
+
+fn value_size(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::L(values) => 3 + values.iter().map(|value| 1 + value_size(value)).sum::<usize>(),
+        AttributeValue::M(fields) => {
+            3 + fields.iter().map(|(name, value)| 1 + name.len() + value_size(value)).sum::<usize>()
         }
-        Err(StoreError::Contention("a batch's rows"))
+        AttributeValue::B(blob) => blob.as_ref().len(),
+        _ => 1,
     }
-}
-
-fn write_request((key, item): (PrimaryKey, Option<Item>)) -> Result<WriteRequest, StoreError> {
-    let request = WriteRequest::builder();
-    Ok(match item {
-        Some(item) => request.put_request(PutRequest::builder().set_item(Some(item)).build()?).build(),
-        None => request.delete_request(DeleteRequest::builder().set_key(Some(key.item())).build()?).build(),
-    })
 }

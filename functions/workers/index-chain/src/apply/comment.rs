@@ -2,7 +2,7 @@
 
 use alloy::primitives::{Address, B256};
 use shared::{
-    model::{Comment, MomentRef, clip_comment},
+    model::{Comment, EventId, MomentRef, clip_comment},
     store::{NewComment, StoreError},
 };
 
@@ -61,9 +61,15 @@ impl Applier<'_> {
     }
 
     pub(super) async fn commented(&mut self, event: &ChainEvent) -> Result<(), StoreError> {
-        match self.comment_of(event) {
-            Some(comment) => self.work.add_comment(&comment).await,
-            None => Ok(()),
+        let Some(new) = self.comment_of(event) else { return Ok(()) };
+        if let Fact::Commented(ProtocolComment { original: Some(original), .. }) = &event.fact
+            && let Some(log_index) = original.log_index
+        {
+            let id = EventId::new(self.chain.id, original.transaction, log_index);
+            if self.work.adopt_comment(id, &new).await? {
+                return Ok(());
+            }
         }
+        self.work.add_comment(&new).await
     }
 }

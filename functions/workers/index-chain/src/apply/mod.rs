@@ -18,16 +18,22 @@ use shared::{
     chain::Chain,
     model::{ContentType, EventId, MomentRef},
     store::{
-        Artists, Documents, Moments, PaymentFilter, PrimaryKey, StoreError, Table, Timelines, UnitOfWork,
-        collection_key, holder_key, moment_key, moment_keys, split_key,
+        Artists, BlockId, Documents, EventPlace, Moments, PaymentFilter, PrimaryKey, StoreError, Table, Timelines,
+        UnitOfWork, collection_key, moment_key, moment_keys, split_key,
     },
 };
 
-use self::collects::Collects;
+use self::{collects::Collects, edition::MintedTokens};
 use crate::{
     event::{ChainEvent, Fact, Position},
     read::Collections,
 };
+
+/// Most events whose rows are read together.
+const MAX_EVENTS: usize = 1_000;
+
+/// Most tokens of one event whose rows are read together with those of other events.
+const FEW_TOKENS: usize = 20;
 
 /// Applies events of one chain.
 pub struct Index {
@@ -40,6 +46,53 @@ pub struct Index {
     factories: Vec<Address>,
     /// Every collection of the chain; `None` until read.
     collections: Option<Collections>,
+}
+
+/// Most changed rows and bytes of a batch. The last event, or part of one, may exceed them a little.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    pub rows: usize,
+    pub bytes: usize,
+}
+
+/// Events of a range, and how many of them are applied.
+pub struct Queue {
+    events: Vec<ChainEvent>,
+    collects: Collects,
+    /// Number of events that are applied.
+    done: usize,
+    /// Number of the next event's tokens that are applied.
+    tokens: u64,
+}
+
+impl Queue {
+    /// A range's events, without those before a place in its first block.
+    pub fn of(events: Vec<ChainEvent>, first: u64, from: Option<EventPlace>) -> Self {
+        let start = from.map(|place| (first, EventPlace { tokens: 0, ..place }));
+        let done = start.map_or(0, |start| events.partition_point(|event| event.order() < start));
+        let is_begun = events.get(done).is_some_and(|event| Some(event.order()) == start);
+        let tokens = from.filter(|_| is_begun).map_or(0, |place| place.tokens);
+        Self { collects: Collects::among(&events), events, done, tokens }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.done == self.events.len()
+    }
+
+    pub fn done(&self) -> usize {
+        self.done
+    }
+
+    /// The last block that is applied, at least in part, and where the rest of it begins. `None` once all is applied.
+    pub fn reached(&self) -> Option<(BlockId, Option<EventPlace>)> {
+        let next = self.events.get(self.done)?;
+        let (block, place) = next.order();
+        let before = self.done.checked_sub(1).and_then(|last| self.events.get(last));
+        match before.filter(|before| self.tokens == 0 && before.at.block < block) {
+            Some(before) => Some((before.block(), None)),
+            None => Some((next.block(), Some(EventPlace { tokens: self.tokens, ..place }))),
+        }
+    }
 }
 
 impl Index {
@@ -55,35 +108,43 @@ impl Index {
         self.collections = None;
     }
 
-    /// The chain's collections, read from storage at the first call.
-    pub async fn collections(&mut self) -> Result<&mut Collections, StoreError> {
-        if self.collections.is_none() {
-            let stored = self.moments.collection_addresses(self.chain.id).await?;
-            self.collections = Some(stored.into_iter().map(|(address, of)| (address.into(), of)).collect());
+    /// Reads the chain's collections from storage unless they are known. Returns them when they were read.
+    pub async fn load(&mut self) -> Result<Option<&Collections>, StoreError> {
+        if self.collections.is_some() {
+            return Ok(None);
         }
-        Ok(self.collections.get_or_insert_default())
+        let stored = self.moments.collection_addresses(self.chain.id).await?;
+        let stored = stored.into_iter().map(|(address, of)| (address.into(), of)).collect();
+        Ok(Some(self.collections.insert(stored)))
     }
 
-    /// Applies events in their order. After an error the unit of work must be dropped.
-    pub async fn apply(&mut self, work: &mut UnitOfWork, events: Vec<ChainEvent>) -> Result<(), StoreError> {
-        self.collections().await?;
-        let Self { chain, artists, documents, factories, collections, .. } = self;
-        let names = names(artists, &events).await?;
-        let documents = documents.queue(chain.id, events.iter().filter_map(ChainEvent::uri)).await?;
-        let content_types = documents.into_iter().filter_map(|(uri, document)| Some((uri, document.content_type()?)));
-        let content_types = content_types.collect();
-        let collects = Collects::among(&events);
-        let known = collections.get_or_insert_default();
-        let mut applier = Applier { chain, factories, known, work, names, content_types, collects };
-        applier.prefetch(&events).await?;
-        for event in &events {
-            applier.apply(event).await?;
+    /// Applies events of the queue in their order while there is room. After an error the unit of work must be dropped.
+    pub async fn apply(&mut self, work: &mut UnitOfWork, queue: &mut Queue, room: Room) -> Result<(), StoreError> {
+        let is_full = |work: &UnitOfWork| work.weight().rows >= room.rows || work.weight().bytes >= room.bytes;
+        while !queue.is_empty() && !is_full(work) {
+            let end = queue.events.len().min(queue.done + MAX_EVENTS);
+            let events = &queue.events[queue.done..end];
+            let Self { chain, artists, documents, factories, collections, .. } = self;
+            let names = names(artists, events).await?;
+            let known = collections.get_or_insert_default();
+            let (collects, content_types) = (&queue.collects, HashMap::new());
+            let mut applier =
+                Applier { chain, factories, known, work, artists, documents, names, content_types, collects, room };
+            applier.queue(events.iter().filter_map(ChainEvent::uri)).await?;
+            applier.prefetch(events).await?;
+            for event in events {
+                match applier.apply(event, queue.tokens).await? {
+                    None => (queue.done, queue.tokens) = (queue.done + 1, 0),
+                    Some(tokens) => queue.tokens = tokens,
+                }
+                if applier.is_full() {
+                    break;
+                }
+            }
         }
         Ok(())
     }
-}
 
-impl Index {
     /// Applies a batch of background work: fetched documents and relistings. After an error the unit of work must be
     /// dropped.
     pub async fn apply_background(&mut self, work: &mut UnitOfWork) -> Result<(), StoreError> {
@@ -113,16 +174,36 @@ struct Applier<'a> {
     factories: &'a [Address],
     known: &'a mut Collections,
     work: &'a mut UnitOfWork,
+    artists: &'a Artists,
+    documents: &'a Documents,
     /// Usernames by wallet.
     names: HashMap<shared::model::Address, String>,
     /// Content types by URI, of documents that are fetched already.
-    content_types: HashMap<&'a str, ContentType>,
+    content_types: HashMap<String, ContentType>,
     /// Pairs of purchases and transfers.
-    collects: Collects,
+    collects: &'a Collects,
+    room: Room,
 }
 
 impl Applier<'_> {
-    async fn apply(&mut self, event: &ChainEvent) -> Result<(), StoreError> {
+    /// Applies an event, or its tokens from number `done` on while there is room. Returns the number of the first token
+    /// that is left.
+    async fn apply(&mut self, event: &ChainEvent, done: u64) -> Result<Option<u64>, StoreError> {
+        match &event.fact {
+            Fact::Transferred { operator, from, to, tokens } => {
+                self.transferred(&event.at, event.emitter, *operator, (*from, *to), tokens, done).await
+            }
+            Fact::EditionMinted { tier, to, quantity, first_token } => {
+                let (collection, tier, to, quantity, first_token) =
+                    (event.emitter, *tier, *to, *quantity, *first_token);
+                let minted = MintedTokens { collection, tier, to, quantity, first_token };
+                self.edition_minted(&event.at, &minted, done).await
+            }
+            _ => self.apply_whole(event).await.map(|()| None),
+        }
+    }
+
+    async fn apply_whole(&mut self, event: &ChainEvent) -> Result<(), StoreError> {
         let (at, emitter) = (&event.at, event.emitter);
         match &event.fact {
             Fact::CollectionCreated(new) => self.collection_created(at, event.protocol, new).await,
@@ -143,12 +224,7 @@ impl Applier<'_> {
             Fact::SplitCreated { split, recipients } => {
                 self.work.put_split(self.chain.id, (*split).into(), recipients.clone())
             }
-            Fact::Transferred { operator, from, to, tokens } => {
-                self.transferred(at, emitter, *operator, (*from, *to), tokens).await
-            }
-            Fact::EditionMinted { tier, to, quantity, first_token } => {
-                self.edition_minted(at, emitter, *tier, *to, *quantity, *first_token).await
-            }
+            Fact::Transferred { .. } | Fact::EditionMinted { .. } => Ok(()),
             Fact::TierUriSet { collection, tier, uri } => self.tier_uri_set(*collection, *tier, uri).await,
             Fact::Purchased(purchase) => self.purchased(at, purchase).await,
             Fact::MintCommented { .. } | Fact::Commented(_) => self.commented(event).await,
@@ -175,13 +251,11 @@ impl Applier<'_> {
                 }
                 Fact::Transferred { from, to, tokens, .. } => {
                     keys.push(collection_key(chain, event.emitter.into()));
-                    for (token, _) in tokens {
-                        let moment = on(event.emitter, *token);
-                        let holders = [from, to].into_iter().filter(|holder| !holder.is_zero());
-                        keys.extend([moment_key(&moment), shared::store::transfers_key(&moment)]);
-                        keys.extend(holders.map(|holder| holder_key(&moment, (*holder).into())));
-                    }
+                    // Longer lists read their rows in parts.
+                    let few = tokens.iter().filter(|(_, quantity)| !quantity.is_zero()).take(FEW_TOKENS);
+                    keys.extend(few.flat_map(|(token, _)| self.transfer_keys(event.emitter, *token, [*from, *to])));
                 }
+                Fact::EditionMinted { .. } => keys.push(collection_key(chain, event.emitter.into())),
                 Fact::MomentCreated { token, sender, uri, .. } => {
                     let (moment, creator) = (on(event.emitter, *token), (*sender).into());
                     keys.extend(moment_keys(&moment));
@@ -201,6 +275,29 @@ impl Applier<'_> {
             }
         }
         self.work.prefetch(lists).await
+    }
+
+    /// Queues documents of these URIs to be fetched, and learns the content types of those that are fetched already.
+    async fn queue(&mut self, uris: impl Iterator<Item = &str>) -> Result<(), StoreError> {
+        let documents = self.documents.queue(self.chain.id, uris).await?;
+        let types =
+            documents.into_iter().filter_map(|(uri, document)| Some((uri.to_owned(), document.content_type()?)));
+        self.content_types.extend(types);
+        Ok(())
+    }
+
+    /// Learns an account's username.
+    async fn name(&mut self, account: shared::model::Address) -> Result<(), StoreError> {
+        if !self.names.contains_key(&account) {
+            self.names.extend(self.artists.usernames(&[account]).await?);
+            self.names.entry(account).or_default();
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        let weight = self.work.weight();
+        weight.rows >= self.room.rows || weight.bytes >= self.room.bytes
     }
 
     fn knows(&self, collection: Address) -> bool {

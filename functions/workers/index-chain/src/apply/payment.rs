@@ -1,6 +1,7 @@
 //! Payments: purchases that cost more than the contracts' own fee.
 
 use shared::{
+    chain::Role,
     model::{Amount, Payment, SaleType},
     store::StoreError,
 };
@@ -58,8 +59,8 @@ impl Applier<'_> {
     fn strategy(&self, purchase: &Purchase) -> Option<SaleType> {
         let known = &self.chain.addresses;
         match purchase.seller {
-            it if it == known.fixed_price_minter => Some(SaleType::FixedPrice),
-            it if it == known.erc20_minter => Some(SaleType::Erc20),
+            it if known.all(Role::FixedPriceMinter).contains(&it) => Some(SaleType::FixedPrice),
+            it if known.all(Role::Erc20Minter).contains(&it) => Some(SaleType::Erc20),
             it if known.registry.is_some_and(|registry| registry.controller == it) => Some(SaleType::Erc20),
             _ => None,
         }

@@ -31,6 +31,8 @@ enum Emitters {
     Contracts(Vec<Address>),
     /// Every collection of the protocol.
     Collections,
+    /// The same, of an event that very many other contracts emit, too.
+    CollectionsAmongMany,
 }
 
 /// A row for an event of contracts at known addresses.
@@ -48,6 +50,14 @@ pub fn of_collections<E: SolEvent + 'static>(
     IndexedEvent::new(Emitters::Collections, decode)
 }
 
+/// A row for an event of the protocol's collections that very many other contracts emit, too: nodes are asked for it by
+/// address.
+pub fn of_collections_among_many<E: SolEvent + 'static>(
+    decode: impl Fn(Log<E>) -> Option<Fact> + Send + Sync + 'static,
+) -> IndexedEvent {
+    IndexedEvent::new(Emitters::CollectionsAmongMany, decode)
+}
+
 impl IndexedEvent {
     fn new<E: SolEvent + 'static>(
         emitters: Emitters,
@@ -55,6 +65,10 @@ impl IndexedEvent {
     ) -> Self {
         let decode = Box::new(move |log: &Log| decode(E::decode_log(log).ok()?));
         Self { topic: E::SIGNATURE_HASH, emitters, decode }
+    }
+
+    fn is_common(&self) -> bool {
+        matches!(self.emitters, Emitters::CollectionsAmongMany)
     }
 }
 
@@ -64,7 +78,7 @@ impl ProtocolReader {
     pub fn new(protocol: Protocol, factories: Vec<Address>, events: Vec<IndexedEvent>) -> Self {
         let named = events.iter().filter_map(|event| match &event.emitters {
             Emitters::Contracts(contracts) => Some(contracts),
-            Emitters::Collections => None,
+            Emitters::Collections | Emitters::CollectionsAmongMany => None,
         });
         let mut contracts: Vec<Address> = named.flatten().copied().collect();
         contracts.sort_unstable();
@@ -88,8 +102,19 @@ impl ProtocolReader {
     }
 
     /// Topics of the table.
+    #[cfg(test)]
     pub fn topics(&self) -> impl Iterator<Item = B256> {
         self.events.iter().map(|event| event.topic)
+    }
+
+    /// Topics that hardly any other contract emits.
+    pub fn rare_topics(&self) -> impl Iterator<Item = B256> {
+        self.events.iter().filter(|event| !event.is_common()).map(|event| event.topic)
+    }
+
+    /// Topics that very many other contracts emit, too.
+    pub fn common_topics(&self) -> impl Iterator<Item = B256> {
+        self.events.iter().filter(|event| event.is_common()).map(|event| event.topic)
     }
 
     /// Decodes a log of one of [`Self::contracts`] or, failing that, of a collection of this protocol. `None` when no row
@@ -99,7 +124,7 @@ impl ProtocolReader {
         let event = self.events.iter().find(|event| event.topic == *topic)?;
         let may_emit = match &event.emitters {
             Emitters::Contracts(contracts) => contracts.contains(&log.address),
-            Emitters::Collections => !self.contracts.contains(&log.address),
+            Emitters::Collections | Emitters::CollectionsAmongMany => !self.contracts.contains(&log.address),
         };
         if may_emit { (event.decode)(log) } else { None }
     }

@@ -1,121 +1,23 @@
 //! Unreliable nodes: the index is complete all the same.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+use alloy::{
+    primitives::{Bytes, U256},
+    providers::Provider,
+    sol_types::SolCall,
 };
+use shared::{chain::contracts::native::Creator1155, model::OPEN_EDITION};
+use tests::{Error, TestChain, history::History};
 
-use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
-use serde_json::{Value, json};
-use tests::{
-    Error, TestChain,
-    history::{Dice, History},
-};
-use tokio::net::TcpListener;
-
-use crate::support::Indexer;
-
-#[derive(Clone, Copy, Debug)]
-enum NodeBehavior {
-    /// Limits the range of blocks of a log query.
-    FewBlocks(u64),
-    /// Limits the number of logs of a query.
-    FewLogs(usize),
-    /// Every third answer is an error, empty or late.
-    Failing,
-    /// Every fourth answer lacks the newest blocks, for logs without an error.
-    Lagging(u64),
-}
-
-#[derive(Clone)]
-struct RpcProxy {
-    behavior: NodeBehavior,
-    upstream: String,
-    client: reqwest::Client,
-    turn: Arc<AtomicU64>,
-    /// The chain's newest block.
-    newest: Arc<AtomicU64>,
-}
-
-impl RpcProxy {
-    async fn ask(&self, body: &Value) -> Option<Value> {
-        let call = self.client.post(&self.upstream).header("content-type", "application/json").body(body.to_string());
-        serde_json::from_str(&call.send().await.ok()?.text().await.ok()?).ok()
-    }
-}
-
-fn quantity(value: &Value) -> u64 {
-    value.as_str().and_then(|text| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok()).unwrap_or_default()
-}
-
-async fn forward(State(proxy): State<RpcProxy>, body: Bytes) -> impl IntoResponse {
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let refuse = |message: &str| {
-        let error = json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32005, "message": message}});
-        (StatusCode::OK, error.to_string())
-    };
-    let turn = proxy.turn.fetch_add(1, Ordering::Relaxed);
-    let filter = &request["params"][0];
-    let is_logs = request["method"] == "eth_getLogs";
-    let Some(mut answer) = proxy.ask(&request).await else { return (StatusCode::BAD_GATEWAY, String::new()) };
-    match proxy.behavior {
-        NodeBehavior::FewBlocks(most)
-            if is_logs && quantity(&filter["toBlock"]).saturating_sub(quantity(&filter["fromBlock"])) >= most =>
-        {
-            return refuse("query exceeds max block range");
-        }
-        NodeBehavior::FewLogs(most) if is_logs && answer["result"].as_array().is_some_and(|logs| logs.len() > most) => {
-            return refuse("query returned more than the allowed results");
-        }
-        NodeBehavior::Failing if Dice::at(turn).roll(3) == 0 => match turn % 3 {
-            0 => return refuse("internal error"),
-            1 => return (StatusCode::OK, String::new()),
-            _ => tokio::time::sleep(Duration::from_millis(200)).await,
-        },
-        NodeBehavior::Lagging(behind) if Dice::at(turn).roll(4) == 0 => {
-            let newest = proxy.newest.load(Ordering::Relaxed).saturating_sub(behind);
-            match request["method"].as_str().unwrap_or_default() {
-                "eth_blockNumber" => answer["result"] = json!(format!("{newest:#x}")),
-                "eth_getBlockByNumber" if quantity(&request["params"][0]) > newest => answer["result"] = Value::Null,
-                "eth_getLogs" if !filter["blockHash"].is_null() => {
-                    let of = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_getBlockByHash", "params": [filter["blockHash"], false]});
-                    let block = proxy.ask(&of).await.unwrap_or_default();
-                    if quantity(&block["result"]["number"]) > newest {
-                        return refuse("unknown block");
-                    }
-                }
-                "eth_getLogs" => {
-                    let logs = answer["result"].as_array().cloned().unwrap_or_default();
-                    let has = |log: &Value| quantity(&log["blockNumber"]) <= newest;
-                    answer["result"] = logs.into_iter().filter(has).collect();
-                }
-                _ => {}
-            }
-        }
-        _ => {}
-    }
-    (StatusCode::OK, answer.to_string())
-}
+use crate::support::{Indexer, NodeBehavior, NodeProxy};
 
 async fn indexed_through(behavior: NodeBehavior, seed: u64) -> Result<(), Error> {
     let test_chain = TestChain::start(&format!("bad-node-{seed}"), 16).await?;
     let mut history = History::on(&test_chain, seed).await?;
-    let newest = Arc::new(AtomicU64::new(0));
-    let upstream = test_chain.rpc_url.clone();
-    let turn = Arc::default();
-    let proxy = RpcProxy { behavior, upstream, client: reqwest::Client::new(), turn, newest: newest.clone() };
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    let server = axum::serve(listener, Router::new().fallback(forward).with_state(proxy));
-    tokio::spawn(async move { server.await });
-    let mut indexer = Indexer::of(&test_chain, &[&url]).await?;
+    let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, behavior).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&proxy.url]).await?;
     for _ in 0..4 {
         history.go_on(20).await?;
-        let head = alloy::providers::Provider::get_block_number(&test_chain.node).await?;
-        newest.store(head, Ordering::Relaxed);
+        let head = test_chain.node.get_block_number().await?;
         // A run may fail, but must not skip blocks that it didn't get.
         for _ in 0..200 {
             let followed = indexer.follow().await;
@@ -123,7 +25,31 @@ async fn indexed_through(behavior: NodeBehavior, seed: u64) -> Result<(), Error>
                 break;
             }
         }
-        assert_eq!(indexer.rows().await?, Indexer::fresh_rows(&test_chain).await?, "{behavior:?}");
+        indexer.assert_fresh(&test_chain, &format!("{behavior:?}")).await?;
+    }
+    Ok(())
+}
+
+/// The index through a node that misbehaves and a healthy one, in this order, first of a history and then of new blocks.
+async fn indexed_beside(behavior: impl Fn(u64) -> NodeBehavior, seed: u64) -> Result<(), Error> {
+    let test_chain = TestChain::start(&format!("worse-node-{seed}"), 8).await?;
+    let mut history = History::on(&test_chain, seed).await?;
+    let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::Healthy).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&proxy.url, &test_chain.rpc_url]).await?;
+    for round in 0..3 {
+        history.go_on(40).await?;
+        proxy.behave(behavior(test_chain.node.get_block_number().await?));
+        history.go_on(20).await?;
+        let head = test_chain.node.get_block_number().await?;
+        // Another process has no memory of its nodes.
+        indexer.restart().await?;
+        let followed = indexer.follow().await?;
+        assert_eq!(followed.next_block, head + 1);
+        indexer.assert_fresh(&test_chain, &format!("round {round}")).await?;
+        test_chain.reorganise(3).await?;
+        history.forget_dropped().await?;
+        indexer.follow().await?;
+        indexer.assert_fresh(&test_chain, &format!("round {round}, reorganised")).await?;
     }
     Ok(())
 }
@@ -146,4 +72,83 @@ async fn failing_requests_leave_no_gap() -> Result<(), Error> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lagging_node_leaves_no_gap() -> Result<(), Error> {
     indexed_through(NodeBehavior::Lagging(6), 14).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn node_that_omits_logs_leaves_no_gap() -> Result<(), Error> {
+    indexed_through(NodeBehavior::Omitting, 15).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn frozen_node_is_left() -> Result<(), Error> {
+    indexed_beside(NodeBehavior::Frozen, 16).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn node_of_another_chain_is_left() -> Result<(), Error> {
+    indexed_beside(|_| NodeBehavior::Foreign, 17).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn absurd_height_is_not_believed_and_blocks_stay_undoable() -> Result<(), Error> {
+    indexed_beside(|_| NodeBehavior::Absurd, 18).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn removed_logs_are_not_believed() -> Result<(), Error> {
+    indexed_beside(|_| NodeBehavior::Removed, 19).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn frozen_node_alone_is_behind_the_clock() -> Result<(), Error> {
+    let test_chain = TestChain::start("frozen-alone", 8).await?;
+    let mut history = History::on(&test_chain, 20).await?;
+    let frozen = test_chain.node.get_block_number().await?;
+    let time = |block: Option<alloy::rpc::types::Block>| block.map(|block| block.header.timestamp);
+    let frozen_time = time(test_chain.node.get_block_by_number(frozen.into()).await?);
+    history.go_on(30).await?;
+    let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::Frozen(frozen)).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&proxy.url]).await?;
+    for _ in 0..2 {
+        let followed = indexer.follow().await?;
+        assert_eq!((followed.behind, Some(followed.reached_time)), (0, frozen_time));
+    }
+    Ok(())
+}
+
+/// One block with many more logs than nodes answer with.
+async fn crowded_block(name: &str, behavior: NodeBehavior, is_final: bool) -> Result<NodeProxy, Error> {
+    let test_chain = TestChain::start(name, 4).await?;
+    let mut history = History::on(&test_chain, 21).await?;
+    let artist = history.people[0];
+    let (collection, ..) = history.conversation(artist).await?;
+    let new = Creator1155::setupNewTokenCall { newURI: "ar://1".to_owned(), maxSupply: U256::from(OPEN_EDITION) };
+    let call = Creator1155::multicallCall { data: vec![Bytes::from(new.abi_encode()); 30] };
+    history.send(artist, collection, U256::ZERO, &call).await?.ok_or("no moments")?;
+    if is_final {
+        test_chain.finalise().await?;
+    }
+    let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, behavior).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&proxy.url]).await?;
+    indexer.follow().await?;
+    indexer.assert_fresh(&test_chain, name).await?;
+    Ok(proxy)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn block_beyond_the_cap_is_split_by_topic() -> Result<(), Error> {
+    for (name, is_final) in [("split-head", false), ("split-final", true)] {
+        let proxy = crowded_block(name, NodeBehavior::FewLogsNoReceipts(35), is_final).await?;
+        assert!(proxy.calls_of("eth_getLogs") > 4);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn block_beyond_the_cap_of_one_topic_is_taken_from_its_receipts() -> Result<(), Error> {
+    for (name, is_final) in [("receipts-head", false), ("receipts-final", true)] {
+        let proxy = crowded_block(name, NodeBehavior::FewLogs(8), is_final).await?;
+        assert!(proxy.calls_of("eth_getBlockReceipts") > 0);
+    }
+    Ok(())
 }

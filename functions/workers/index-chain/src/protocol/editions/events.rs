@@ -18,7 +18,7 @@ use shared::{
 
 use crate::{
     event::{Fact, NewCollection},
-    protocol::reader::{IndexedEvent, of_collections, of_contracts},
+    protocol::reader::{IndexedEvent, of_collections, of_collections_among_many, of_contracts},
 };
 
 /// The role that makes an account an admin.
@@ -31,7 +31,7 @@ pub fn table(known: EditionsAddresses) -> Vec<IndexedEvent> {
         of_contracts::<BaseURISet>(&[known.metadata], tier_uri_set),
         of_collections::<Minted>(minted),
         of_collections::<RolesUpdated>(permissions_set),
-        of_collections::<Transfer>(transferred),
+        of_collections_among_many::<Transfer>(transferred),
     ]
 }
 

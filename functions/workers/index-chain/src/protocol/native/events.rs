@@ -3,7 +3,7 @@
 use alloy::primitives::{Address, B256, Log, U256};
 use shared::{
     chain::{
-        ChainAddresses,
+        ChainAddresses, Role,
         contracts::native::{
             CommentsProtocol::{BackfilledComment, CommentIdentifier, Commented, SparkedComment},
             Creator1155::{
@@ -23,7 +23,7 @@ use shared::{
 };
 
 use crate::{
-    event::{Fact, NewCollection, ProtocolComment, Purchase},
+    event::{Fact, NewCollection, OriginalComment, ProtocolComment, Purchase},
     protocol::{
         erc1155,
         reader::{IndexedEvent, of_collections, of_contracts},
@@ -32,9 +32,12 @@ use crate::{
 
 /// Every event that is indexed, once.
 pub fn table(known: &ChainAddresses) -> Vec<IndexedEvent> {
-    let minters = [known.fixed_price_minter, known.erc20_minter, known.timed_minter];
+    let of = |role| known.all(role);
+    let (fixed_price, erc20, timed) = (of(Role::FixedPriceMinter), of(Role::Erc20Minter), of(Role::TimedMinter));
+    let minters = [&*fixed_price, &*erc20, &*timed].concat();
+    let (factories, comments, split_factories) = (of(Role::Factory), of(Role::Comments), of(Role::SplitFactory));
     vec![
-        of_contracts::<SetupNewContract>(&[known.factory], collection_created),
+        of_contracts::<SetupNewContract>(&factories, collection_created),
         of_collections::<ContractMetadataUpdated>(collection_changed),
         of_collections::<SetupNewToken>(moment_created),
         of_collections::<URI>(erc1155::uri),
@@ -42,18 +45,18 @@ pub fn table(known: &ChainAddresses) -> Vec<IndexedEvent> {
         of_collections::<UpdatedRoyalties>(royalty_set),
         of_collections::<TransferSingle>(erc1155::transfer_single),
         of_collections::<TransferBatch>(erc1155::transfer_batch),
-        of_contracts::<FixedPriceMinter::SaleSet>(&[known.fixed_price_minter], fixed_price_sale_set),
-        of_contracts::<Erc20Minter::SaleSet>(&[known.erc20_minter], erc20_sale_set),
-        of_contracts::<TimedMinter::SaleSet>(&[known.timed_minter], timed_sale_set),
-        of_contracts::<SaleSetV2>(&[known.timed_minter], timed_sale_set_v2),
+        of_contracts::<FixedPriceMinter::SaleSet>(&fixed_price, fixed_price_sale_set),
+        of_contracts::<Erc20Minter::SaleSet>(&erc20, erc20_sale_set),
+        of_contracts::<TimedMinter::SaleSet>(&timed, timed_sale_set),
+        of_contracts::<SaleSetV2>(&timed, timed_sale_set_v2),
         of_collections::<Purchased>(purchased),
-        of_contracts::<ERC20RewardsDeposit>(&[known.erc20_minter], erc20_purchased),
+        of_contracts::<ERC20RewardsDeposit>(&erc20, erc20_purchased),
         of_contracts::<MintComment>(&minters, mint_commented),
-        of_contracts::<Commented>(&[known.comments], commented),
-        of_contracts::<BackfilledComment>(&[known.comments], backfilled),
-        of_contracts::<SparkedComment>(&[known.comments], sparked),
-        of_contracts::<SplitCreated_0>(&[known.split_factory], split_created_by_salt),
-        of_contracts::<SplitCreated_1>(&[known.split_factory], split_created_by_nonce),
+        of_contracts::<Commented>(&comments, commented),
+        of_contracts::<BackfilledComment>(&comments, backfilled),
+        of_contracts::<SparkedComment>(&comments, sparked),
+        of_contracts::<SplitCreated_0>(&split_factories, split_created_by_salt),
+        of_contracts::<SplitCreated_1>(&split_factories, split_created_by_nonce),
     ]
 }
 
@@ -193,12 +196,14 @@ fn commented(log: Log<Commented>) -> Option<Fact> {
     let said = log.data;
     let reply_to = (said.replyToId != B256::ZERO).then_some(said.replyToId);
     let (identifier, sparks) = (&said.commentIdentifier, said.sparksQuantity);
-    Some(comment(said.commentId, identifier, reply_to, said.text, said.timestamp, sparks))
+    Some(comment(said.commentId, identifier, reply_to, said.text, said.timestamp, sparks, None))
 }
 
 fn backfilled(log: Log<BackfilledComment>) -> Option<Fact> {
     let said = log.data;
-    Some(comment(said.commentId, &said.commentIdentifier, None, said.text, said.timestamp, U256::ZERO))
+    let original = (said.originalTransactionId != B256::ZERO)
+        .then_some(OriginalComment { transaction: said.originalTransactionId, log_index: None });
+    Some(comment(said.commentId, &said.commentIdentifier, None, said.text, said.timestamp, U256::ZERO, original))
 }
 
 fn comment(
@@ -208,6 +213,7 @@ fn comment(
     text: String,
     time: U256,
     sparks: U256,
+    original: Option<OriginalComment>,
 ) -> Fact {
     Fact::Commented(ProtocolComment {
         collection: identifier.contractAddress,
@@ -219,6 +225,7 @@ fn comment(
         text,
         time: time.saturating_to(),
         sparks: sparks.saturating_to(),
+        original,
     })
 }
 

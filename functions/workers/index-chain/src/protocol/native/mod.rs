@@ -4,11 +4,14 @@ mod events;
 #[cfg(test)]
 mod tests;
 
-use shared::{chain::ChainAddresses, model::Protocol};
+use shared::{
+    chain::{ChainAddresses, Role},
+    model::Protocol,
+};
 
 use super::reader::ProtocolReader;
 
 /// The reader of the protocol with its contracts at these addresses.
 pub fn reader(known: &ChainAddresses) -> ProtocolReader {
-    ProtocolReader::new(Protocol::Native, vec![known.factory], events::table(known))
+    ProtocolReader::new(Protocol::Native, known.all(Role::Factory), events::table(known))
 }

@@ -1,4 +1,6 @@
-//! An indexer with empty tables.
+//! An indexer with empty tables, and a node that misbehaves.
+
+mod node_proxy;
 
 use std::{collections::BTreeMap, fs};
 
@@ -7,11 +9,13 @@ use index_chain::{Followed, Follower, IndexError};
 use local::{cloud::Endpoints, database, paths::Paths};
 use serde_json::json;
 use shared::{
-    chain::node::Node,
+    chain::{Chain, node::Node},
     store::{Artists, Table},
 };
 use template::Template;
-use tests::{Error, TestChain};
+use tests::{DatabaseProxy, Error, TestChain};
+
+pub use self::node_proxy::{NodeBehavior, NodeProxy};
 
 /// Rows by `pk` and `sk`.
 pub type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
@@ -20,8 +24,9 @@ pub struct Indexer {
     pub follower: Follower,
     pub table: Table,
     pub artists: Table,
-    pub dynamodb: String,
-    client: aws_sdk_dynamodb::Client,
+    pub client: aws_sdk_dynamodb::Client,
+    chain: Chain,
+    nodes: Node,
 }
 
 impl Indexer {
@@ -31,7 +36,7 @@ impl Indexer {
     }
 
     /// The same, with an optional proxy in front of DynamoDB.
-    pub async fn through(test_chain: &TestChain, urls: &[&str], proxy: Option<&str>) -> Result<Self, Error> {
+    pub async fn through(test_chain: &TestChain, urls: &[&str], proxy: Option<&DatabaseProxy>) -> Result<Self, Error> {
         let dynamodb = database::start().await?;
         let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
         let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
@@ -39,12 +44,34 @@ impl Indexer {
             endpoints.create_table(table).await?;
         }
         let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
-        let aws = endpoints.sdk_config(proxy.unwrap_or(&dynamodb)).await;
+        if let Some(proxy) = proxy {
+            proxy.lead_to(&dynamodb);
+        }
+        let aws = endpoints.sdk_config(proxy.map_or(&dynamodb, |proxy| &proxy.url)).await;
         let nodes = json!({ test_chain.chain.id.to_string(): urls }).to_string().parse()?;
         let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
         let (chain, nodes) = (test_chain.chain.clone(), Node::new(&nodes, test_chain.chain.id)?);
-        let follower = Follower::new(chain, &nodes, table.clone(), Artists::new(artists.clone()));
-        Ok(Self { follower, table, artists, dynamodb, client })
+        let follower = Follower::new(chain.clone(), &nodes, table.clone(), Artists::new(artists.clone()));
+        Ok(Self { follower, table, artists, client, chain, nodes })
+    }
+
+    /// Continues in another process, after the lease of the one before.
+    pub async fn restart(&mut self) -> Result<(), Error> {
+        let (table, artists) = (self.table.clone(), Artists::new(self.artists.clone()));
+        self.follower = Follower::new(self.chain.clone(), &self.nodes, table, artists);
+        let key = |text: String| AttributeValue::S(text);
+        let expire = self.client.update_item().table_name("ChainTable");
+        let expire = expire.key("pk", key(format!("CHECKPOINT#{}", self.chain.id))).key("sk", key("CHECKPOINT".into()));
+        let expire =
+            expire.update_expression("SET pending.#until = :now").expression_attribute_names("#until", "until");
+        let expire = expire.expression_attribute_values(":now", AttributeValue::N("0".into()));
+        // Without a pending batch there is no lease.
+        let _ = expire
+            .condition_expression("attribute_type(pending, :map)")
+            .expression_attribute_values(":map", AttributeValue::S("M".into()))
+            .send()
+            .await;
+        Ok(())
     }
 
     /// The rows of a fresh index.
@@ -64,8 +91,30 @@ impl Indexer {
         let rows = self.all_rows().await?;
         Ok(rows
             .into_iter()
-            .filter(|((pk, _), _)| !["CHECKPOINT#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other)))
+            .filter(|((pk, _), _)| {
+                !["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other))
+            })
             .collect())
+    }
+
+    /// Asserts that the rows equal those of a fresh index; names those that differ.
+    pub async fn assert_fresh(&self, test_chain: &TestChain, when: &str) -> Result<(), Error> {
+        Self::assert_same(&self.rows().await?, &Self::fresh_rows(test_chain).await?, when)
+    }
+
+    /// The same without the trees of ranked sets, whose shape follows from the order of insertions.
+    pub async fn assert_fresh_members(&self, test_chain: &TestChain) -> Result<(), Error> {
+        let members = |rows: Rows| rows.into_iter().filter(|((_, sk), _)| !(sk.starts_with("node#") || sk == "root"));
+        let (rows, fresh) = (self.rows().await?, Self::fresh_rows(test_chain).await?);
+        Self::assert_same(&members(rows).collect(), &members(fresh).collect(), "members")
+    }
+
+    fn assert_same(rows: &Rows, fresh: &Rows, when: &str) -> Result<(), Error> {
+        let keys: std::collections::BTreeSet<_> = rows.keys().chain(fresh.keys()).collect();
+        let different: Vec<_> = keys.into_iter().filter(|key| rows.get(*key) != fresh.get(*key)).collect();
+        let few: Vec<_> = different.iter().take(20).map(|key| (key, rows.get(*key), fresh.get(*key))).collect();
+        assert!(different.is_empty(), "{when}: {} of {} rows differ: {few:#?}", different.len(), fresh.len());
+        Ok(())
     }
 
     /// The rows of a numbered list, the oldest first.

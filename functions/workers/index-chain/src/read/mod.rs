@@ -1,0 +1,354 @@
+//! Reads ranges of blocks from unreliable nodes: ones that limit ranges, lag, omit logs, follow another chain, or
+//! reorganise meanwhile.
+//!
+//! Final blocks are read by number, many at a time. Newer ones are read one by one by hash, and each must be the next
+//! one's parent: a node that lacks a block can't pass it off as empty, and no two parts of an answer are of different
+//! chains.
+
+mod logs;
+mod nodes;
+mod span;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use alloy::{
+    primitives::{Address, B256},
+    rpc::types::Log,
+};
+use futures::{StreamExt, TryStreamExt, stream};
+use shared::{
+    chain::{
+        Chain,
+        node::{BlockFacts, Node, NodeError},
+    },
+    model::Protocol,
+    store::BlockId,
+};
+
+pub use self::nodes::Head;
+use self::{
+    logs::{PARALLEL, Wanted, is_full},
+    nodes::Nodes,
+    span::Span,
+};
+use crate::{
+    event::{ChainEvent, Fact, Position},
+    protocol::{reader::ProtocolReader, readers},
+};
+
+/// Most blocks that aren't final in one range.
+const MAX_SINGLE: u64 = 32;
+
+/// Known collections and their protocols.
+pub type Collections = HashMap<Address, Protocol>;
+
+/// Why a range couldn't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Every node failed.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// The chain was reorganised since the last read or during this one.
+    #[error("the chain was reorganised")]
+    Reorganised,
+}
+
+/// A range that was read.
+#[derive(Debug)]
+pub struct BlockRange {
+    /// Events in the order of [`ChainEvent::order`].
+    pub events: Vec<ChainEvent>,
+    /// The last block.
+    pub last: BlockId,
+    /// Unix time of the last block, in seconds.
+    pub time: u64,
+}
+
+/// Reads the events of one chain.
+pub struct EventReader {
+    nodes: Nodes,
+    protocols: Vec<ProtocolReader>,
+    wanted: Wanted,
+    /// Collections up to the last block that was read.
+    known: Collections,
+    span: Span,
+    calls: u64,
+}
+
+impl EventReader {
+    /// A reader of a chain through its nodes.
+    pub fn new(chain: &Chain, nodes: &Node) -> Self {
+        let protocols = readers(chain);
+        let wanted = Wanted::of(&protocols);
+        let known = Collections::new();
+        Self { nodes: Nodes::new(chain, nodes), protocols, wanted, known, span: Span::default(), calls: 0 }
+    }
+
+    /// Requests to nodes so far.
+    pub fn calls(&self) -> u64 {
+        self.calls + self.nodes.calls
+    }
+
+    /// Contracts that are never listed as admins.
+    pub fn factories(&self) -> Vec<Address> {
+        self.protocols.iter().flat_map(ProtocolReader::factories).copied().collect()
+    }
+
+    /// Sets the collections that exist before the next range.
+    pub fn set_known(&mut self, known: Collections) {
+        self.known = known;
+    }
+
+    /// The newest block, from a node that has block `known` if there is one.
+    pub async fn head(&mut self, known: Option<u64>) -> Result<Head, NodeError> {
+        self.nodes.head(known).await
+    }
+
+    /// The hash of a block, from the first node that has it.
+    pub async fn block_hash(&mut self, number: u64) -> Result<B256, NodeError> {
+        let mut last = NodeError::MissingBlock(number);
+        for index in self.nodes.order() {
+            self.calls += 1;
+            match self.nodes.get(index).block(number).await {
+                Ok(block) => return Ok(block.hash),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    /// Reads blocks from `first` on, up to `last` or as many as the nodes give in one range. `before` is the indexed block
+    /// before `first` or, if that is indexed in part, `first` itself; `final_block` is the last final one. Fails when no
+    /// node gives even one block, or when the chain was reorganised.
+    pub async fn read(
+        &mut self,
+        first: u64,
+        last: u64,
+        before: Option<BlockId>,
+        final_block: Option<u64>,
+    ) -> Result<BlockRange, ReadError> {
+        // A range is either final or not, since the two are read in different ways.
+        let last = final_block.filter(|&block| first <= block).map_or(last, |block| last.min(block));
+        let is_final = final_block.is_some_and(|block| last <= block);
+        loop {
+            let end = self.span.end(first, last).min(if is_final { last } else { first + MAX_SINGLE - 1 });
+            let mut failure = None;
+            for index in self.nodes.order() {
+                match self.read_from(index, first, end, before, is_final).await {
+                    Ok(range) => {
+                        self.nodes.prefer(index);
+                        self.span.succeeded(end - first + 1);
+                        return Ok(range);
+                    }
+                    Err(error) => failure = Some(error),
+                }
+            }
+            match failure {
+                // Nodes word "range too large" in many ways, so every failed range is retried with fewer blocks.
+                Some(ReadError::Node(error)) if end > first => {
+                    self.span.failed(end - first + 1);
+                    tracing::warn!(first, end, %error, "asking for fewer blocks");
+                }
+                Some(error) => return Err(error),
+                None => return Err(NodeError::MissingBlock(first).into()),
+            }
+        }
+    }
+
+    async fn read_from(
+        &mut self,
+        index: usize,
+        first: u64,
+        end: u64,
+        before: Option<BlockId>,
+        is_final: bool,
+    ) -> Result<BlockRange, ReadError> {
+        let node = self.nodes.get(index);
+        let (last, logs, mut times) = if is_final {
+            self.calls += 1;
+            let last = node.block(end).await?;
+            if before.is_some_and(|before| before.number == end && before.hash != last.hash) {
+                return Err(ReadError::Reorganised);
+            }
+            let created = |logs: &[Log]| created(&self.protocols, logs);
+            let logs = self.wanted.in_range(&node, (first, end), &self.known, created, &mut self.calls).await?;
+            (last, logs, BTreeMap::from([(end, last.time)]))
+        } else {
+            let blocks = self.linked_blocks(&node, first, end, before).await?;
+            let last = *blocks.last().ok_or(NodeError::MissingBlock(end))?;
+            let logs = self.single_blocks(index, &blocks).await?;
+            (last, logs, blocks.iter().map(|block| (block.number, block.time)).collect())
+        };
+        let known = created(&self.protocols, &logs);
+        times.extend(self.missing_times(&node, &logs, &times).await?);
+        let mut new = Collections::new();
+        for (collection, protocol) in known {
+            if !self.known.contains_key(&collection) {
+                new.entry(collection).or_insert(protocol);
+            }
+        }
+        let mut events: Vec<_> = logs.iter().filter_map(|log| self.event(log, &new, &times)).collect();
+        self.find_originals(&node, &mut events).await?;
+        events.sort_by_key(ChainEvent::order);
+        events.dedup_by_key(|event| event.order());
+        self.known.extend(new);
+        Ok(BlockRange { events, last: BlockId { number: end, hash: last.hash }, time: last.time })
+    }
+
+    /// Facts of consecutive blocks, each the next one's parent, and `before` the first one's.
+    async fn linked_blocks(
+        &mut self,
+        node: &Node,
+        first: u64,
+        end: u64,
+        before: Option<BlockId>,
+    ) -> Result<Vec<BlockFacts>, ReadError> {
+        self.calls += end - first + 1;
+        let ask = |number| async move { node.block(number).await };
+        let blocks: Vec<BlockFacts> =
+            stream::iter((first..=end).map(ask)).buffered(PARALLEL).try_collect::<Vec<_>>().await?;
+        let mut parent = before.filter(|before| before.number + 1 == first).map(|before| before.hash);
+        let started = before.filter(|before| before.number == first).map(|before| before.hash);
+        for block in &blocks {
+            let is_other = block.number == first && started.is_some_and(|started| started != block.hash);
+            if is_other || parent.is_some_and(|parent| parent != block.parent) {
+                return Err(ReadError::Reorganised);
+            }
+            parent = Some(block.hash);
+        }
+        Ok(blocks)
+    }
+
+    /// Logs of blocks, each asked for by its hash and checked against its header.
+    async fn single_blocks(&mut self, index: usize, blocks: &[BlockFacts]) -> Result<Vec<Log>, ReadError> {
+        let (node, may_split) = (self.nodes.get(index), blocks.len() == 1);
+        let (wanted, known) = (&self.wanted, &self.known);
+        let ask = |block: BlockFacts| {
+            let node = &node;
+            async move { Ok::<_, NodeError>((block, wanted.rare_in_block(node, &block, may_split).await?)) }
+        };
+        self.calls += blocks.len() as u64;
+        let answers: Vec<_> =
+            stream::iter(blocks.iter().copied().map(ask)).buffered(PARALLEL).try_collect::<Vec<_>>().await?;
+        // A collection of one block has events in later ones.
+        let new: Vec<_> = answers.iter().flat_map(|(_, logs)| created(&self.protocols, logs)).collect();
+        let mut all = Vec::new();
+        for block in blocks {
+            let new = new.iter().copied().filter(|(address, _)| !known.contains_key(address));
+            let collections = known.iter().map(|(address, of)| (*address, *of)).chain(new);
+            all.extend(wanted.common_in_block(&node, block, collections, may_split, &mut self.calls).await?);
+        }
+        for (block, logs) in answers {
+            if self.wanted.seem_incomplete(&logs, &block) {
+                all.extend(self.confirmed(index, &block, logs).await?);
+            } else {
+                all.extend(logs);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The logs of a block whose header names more: from its receipts or, where its bloom filter is too full to tell or
+    /// no node has them, the longer list of two nodes.
+    async fn confirmed(&mut self, index: usize, block: &BlockFacts, logs: Vec<Log>) -> Result<Vec<Log>, NodeError> {
+        let order = self.nodes.order();
+        if !is_full(block) {
+            for index in &order {
+                self.calls += 1;
+                if let Ok(logs) = self.wanted.from_receipts(&self.nodes.get(*index), block).await {
+                    return Ok(logs);
+                }
+            }
+        }
+        for other in order.into_iter().filter(|other| *other != index) {
+            self.calls += 1;
+            if let Ok(again) = self.wanted.rare_in_block(&self.nodes.get(other), block, true).await {
+                if again.len() > logs.len() {
+                    tracing::warn!(block = block.number, node = index, "node omits logs");
+                    return Ok(again);
+                }
+                return Ok(logs);
+            }
+        }
+        Ok(logs)
+    }
+
+    /// Decodes a log; `None` when it is pending or no indexed event.
+    fn event(&self, log: &Log, new: &Collections, times: &BTreeMap<u64, u64>) -> Option<ChainEvent> {
+        let emitter = log.address();
+        let of = self.known.get(&emitter).or_else(|| new.get(&emitter));
+        let reader = self.protocols.iter().find(|protocol| match of {
+            Some(of) => protocol.protocol() == *of,
+            None => protocol.contracts().contains(&emitter),
+        })?;
+        let block = log.block_number?;
+        let at = Position {
+            block,
+            block_hash: log.block_hash?,
+            time: log.block_timestamp.or_else(|| times.get(&block).copied())?,
+            transaction: log.transaction_hash?,
+            transaction_index: log.transaction_index?,
+            log_index: log.log_index?,
+        };
+        Some(ChainEvent { emitter, protocol: reader.protocol(), at, fact: reader.read(&log.inner)?.clipped() })
+    }
+
+    /// Finds the mint-time comments that backfilled ones repeat. Those of transactions that the node doesn't have are
+    /// left alone.
+    async fn find_originals(&mut self, node: &Node, events: &mut [ChainEvent]) -> Result<(), NodeError> {
+        let mut found: HashMap<B256, Vec<(u64, Fact)>> = HashMap::new();
+        for event in events {
+            let Fact::Commented(said) = &mut event.fact else { continue };
+            let Some(original) = &mut said.original else { continue };
+            if !found.contains_key(&original.transaction) {
+                self.calls += 1;
+                let logs = node.transaction_logs(original.transaction).await?.unwrap_or_default();
+                let fact = |log: &Log| {
+                    let reader = self.protocols.iter().find(|it| it.contracts().contains(&log.address()))?;
+                    Some((log.log_index?, reader.read(&log.inner)?.clipped()))
+                };
+                found.insert(original.transaction, logs.iter().filter_map(fact).collect());
+            }
+            let repeats = |fact: &Fact| {
+                let Fact::MintCommented { collection, token, sender, text } = fact else { return false };
+                (*collection, *token, *sender) == (said.collection, said.token, said.sender) && *text == said.text
+            };
+            let of_transaction = found.get(&original.transaction).into_iter().flatten();
+            original.log_index = of_transaction.into_iter().find(|(_, fact)| repeats(fact)).map(|(index, _)| *index);
+        }
+        Ok(())
+    }
+
+    /// Times of blocks that neither the logs nor `known` tell.
+    async fn missing_times(
+        &mut self,
+        node: &Node,
+        logs: &[Log],
+        known: &BTreeMap<u64, u64>,
+    ) -> Result<BTreeMap<u64, u64>, NodeError> {
+        let is_ours = |log: &&Log| {
+            let address = log.address();
+            self.known.contains_key(&address) || self.protocols.iter().any(|it| it.contracts().contains(&address))
+        };
+        let timeless = logs.iter().filter(|log| log.block_timestamp.is_none());
+        let mut blocks: BTreeSet<u64> = timeless.clone().filter(is_ours).filter_map(|log| log.block_number).collect();
+        let new: BTreeSet<Address> = created(&self.protocols, logs).into_iter().map(|(address, _)| address).collect();
+        blocks.extend(timeless.filter(|log| new.contains(&log.address())).filter_map(|log| log.block_number));
+        blocks.retain(|number| !known.contains_key(number));
+        self.calls += blocks.len() as u64;
+        let ask = |number| async move { Ok((number, node.block(number).await?.time)) };
+        stream::iter(blocks.into_iter().map(ask)).buffer_unordered(PARALLEL).try_collect().await
+    }
+}
+
+/// Collections created in these logs.
+fn created(protocols: &[ProtocolReader], logs: &[Log]) -> Vec<(Address, Protocol)> {
+    let announced = |log: &Log| {
+        let protocol = protocols.iter().find(|protocol| protocol.contracts().contains(&log.address()))?;
+        match protocol.read(&log.inner)? {
+            Fact::CollectionCreated(created) => Some((created.address, protocol.protocol())),
+            _ => None,
+        }
+    };
+    logs.iter().filter_map(announced).collect()
+}

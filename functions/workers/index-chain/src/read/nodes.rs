@@ -1,0 +1,180 @@
+//! The nodes of a chain, and which of them is asked. A node is left when it lags behind the others or the clock, when it
+//! follows another chain, and when it claims a height that it can't show.
+
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use shared::{
+    chain::{
+        Chain,
+        node::{BlockFacts, Node, NodeError},
+    },
+    clock,
+};
+
+/// How often all nodes are compared.
+const COMPARE_EVERY: Duration = Duration::from_secs(10);
+
+/// Age of a newest block, in seconds, at which the other nodes are asked too.
+const OLD: u64 = 30;
+
+/// Blocks that a node may be behind the best one.
+const MAX_BEHIND: u64 = 2;
+
+/// Blocks by which the height may rise without proof.
+const MAX_RISE: u64 = 8;
+
+/// The nodes of one chain.
+pub struct Nodes {
+    nodes: Vec<KnownNode>,
+    /// Index of the node that is asked first.
+    preferred: usize,
+    compared_at: Option<Instant>,
+    believed: Option<u64>,
+    finalized: Option<u64>,
+    has_finalized_tag: bool,
+    reorg_depth: u64,
+    chain: shared::model::ChainId,
+    pub calls: u64,
+}
+
+struct KnownNode {
+    node: Node,
+    /// Whether it follows the chain; `None` until asked.
+    is_of_chain: Option<bool>,
+}
+
+/// The newest block as far as it can be believed.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Header of the preferred node's newest block.
+    pub block: BlockFacts,
+    /// The last block that can't be dropped.
+    pub final_block: Option<u64>,
+}
+
+impl Nodes {
+    pub fn new(chain: &Chain, nodes: &Node) -> Self {
+        Self {
+            nodes: nodes.each().map(|node| KnownNode { node, is_of_chain: None }).collect(),
+            preferred: 0,
+            compared_at: None,
+            believed: None,
+            finalized: None,
+            has_finalized_tag: chain.has_finalized_tag,
+            reorg_depth: chain.reorg_depth,
+            chain: chain.id,
+            calls: 0,
+        }
+    }
+
+    pub fn get(&self, index: usize) -> Node {
+        self.nodes[index].node.clone()
+    }
+
+    pub fn prefer(&mut self, index: usize) {
+        self.preferred = index;
+    }
+
+    /// Indexes of the nodes that may be asked, the preferred one first.
+    pub fn order(&self) -> Vec<usize> {
+        let count = self.nodes.len();
+        let order = (0..count).map(|step| (self.preferred + step) % count);
+        order.filter(|index| self.nodes[*index].is_of_chain != Some(false)).collect()
+    }
+
+    /// The newest block: the preferred node's, or the best of all where that is old, lacks block `known`, or was not
+    /// compared for a while.
+    pub async fn head(&mut self, known: Option<u64>) -> Result<Head, NodeError> {
+        let is_compared = self.compared_at.is_some_and(|at| at.elapsed() < COMPARE_EVERY);
+        if is_compared && self.nodes[self.preferred].is_of_chain == Some(true) {
+            let head = self.head_of(self.preferred).await;
+            self.calls += 1;
+            if let Some(block) =
+                head.ok().filter(|block| known.is_none_or(|known| block.number >= known) && !is_old(block))
+            {
+                return Ok(self.believe(block));
+            }
+        }
+        self.compare().await
+    }
+
+    /// Asks all nodes, and prefers one that isn't behind the best.
+    async fn compare(&mut self) -> Result<Head, NodeError> {
+        self.check_chains().await;
+        let order = self.order();
+        let heads = join_all(order.iter().map(|index| self.head_of(*index))).await;
+        self.calls += order.len() as u64;
+        let mut last = NodeError::Wrong("no node follows this chain");
+        let mut answers: Vec<(usize, BlockFacts)> = Vec::new();
+        for (index, head) in order.into_iter().zip(heads) {
+            match head {
+                Ok(block) => answers.push((index, block)),
+                Err(error) => {
+                    tracing::warn!(chain.id = self.chain.0, node = index, %error, "node left out");
+                    last = error;
+                }
+            }
+        }
+        let best = answers.iter().map(|(_, block)| block.number).max().ok_or(last)?;
+        answers.retain(|(_, block)| block.number + MAX_BEHIND >= best);
+        let (index, block) = answers[0];
+        if index != self.preferred {
+            tracing::warn!(chain.id = self.chain.0, node = index, best, "another node is preferred");
+        }
+        self.preferred = index;
+        self.compared_at = Some(Instant::now());
+        self.finalized = self.finalized(&answers).await;
+        Ok(self.believe(block))
+    }
+
+    /// The lowest of the nodes' final blocks; `None` if one doesn't tell.
+    async fn finalized(&mut self, answers: &[(usize, BlockFacts)]) -> Option<u64> {
+        if !self.has_finalized_tag {
+            return None;
+        }
+        self.calls += answers.len() as u64;
+        let ask = answers.iter().map(|(index, _)| {
+            let node = self.get(*index);
+            async move { node.finalized().await.ok()?.map(|block| block.number) }
+        });
+        join_all(ask).await.into_iter().collect::<Option<Vec<_>>>()?.into_iter().min()
+    }
+
+    fn believe(&mut self, block: BlockFacts) -> Head {
+        self.believed = Some(block.number);
+        let final_block = self.finalized.or_else(|| block.number.checked_sub(self.reorg_depth));
+        Head { block, final_block: final_block.map(|last| last.min(block.number)) }
+    }
+
+    /// The newest block of a node. A height that rises by more than a few blocks must come with the block before it.
+    async fn head_of(&self, index: usize) -> Result<BlockFacts, NodeError> {
+        let node = &self.nodes[index].node;
+        let head = node.head().await?;
+        let rise = head.number.saturating_sub(self.believed.unwrap_or_default());
+        if rise > MAX_RISE {
+            let before = node.block(head.number - 1).await?;
+            if before.hash != head.parent || before.time > head.time {
+                return Err(NodeError::Wrong("its newest block has no parent"));
+            }
+        }
+        Ok(head)
+    }
+
+    async fn check_chains(&mut self) {
+        for known in &mut self.nodes {
+            if known.is_of_chain != Some(true) {
+                self.calls += 1;
+                known.is_of_chain = known.node.chain_id().await.ok().map(|id| id == self.chain);
+                if known.is_of_chain == Some(false) {
+                    tracing::error!(chain.id = self.chain.0, "a node of RPC_URLS follows another chain");
+                }
+            }
+        }
+    }
+}
+
+/// Whether a block is old by the clock, so that the node may be stuck.
+fn is_old(block: &BlockFacts) -> bool {
+    clock::now().is_ok_and(|now| now.as_secs() > block.time.saturating_add(OLD))
+}

@@ -1,0 +1,194 @@
+//! Events that are large, many or worthless, and many collections: batches, and the work of a poll, stay bounded.
+
+use alloy::{
+    primitives::{Address, B256, Bytes, U256},
+    providers::Provider,
+    sol,
+};
+use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
+use shared::{
+    chain::{
+        FormerContract, Role,
+        contracts::native::CommentsProtocol::{self, CommentIdentifier},
+    },
+    model::{MomentRef, Protocol},
+    store::{Comments, Documents, Scope, TimelineFilter, Timelines},
+};
+use tests::{DatabaseProxy, Error, TestChain, history::History};
+
+use crate::support::{Indexer, NodeBehavior, NodeProxy};
+
+sol! {
+    interface Calls {
+        function safeTransferFrom(address from, address to, uint256 id, uint256 value, bytes data) external;
+        function safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] values, bytes data) external;
+        function mint(uint8 tier, address to, uint256 quantity) external;
+    }
+}
+
+const TOKENS: u64 = 400;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_event_is_split_over_batches_and_survives_a_crash_between_them() -> Result<(), Error> {
+    let test_chain = TestChain::start("large-edition", 64).await?;
+    let mut history = History::on(&test_chain, 31).await?;
+    let (artist, collector) = (history.people[0], history.people[1]);
+    let edition = history.edition(artist, collector).await?;
+    let proxy = DatabaseProxy::start().await?;
+    let mut indexer = Indexer::through(&test_chain, &[&test_chain.rpc_url], Some(&proxy)).await?;
+    indexer.follow().await?;
+    let mint = Calls::mintCall { tier: 0, to: collector, quantity: U256::from(TOKENS) };
+    history.send(collector, edition, U256::ZERO, &mint).await?.ok_or("not minted")?;
+
+    let mut is_split = false;
+    for allowed in [40, 400, 500, 600] {
+        proxy.left.store(allowed, std::sync::atomic::Ordering::Relaxed);
+        let failed = indexer.follow().await.is_err();
+        proxy.left.store(i64::MAX, std::sync::atomic::Ordering::Relaxed);
+        let checkpoint = indexer.all_rows().await?.remove(&("CHECKPOINT#8453".into(), "CHECKPOINT".into()));
+        is_split |= failed && checkpoint.is_some_and(|row| row.contains_key("within"));
+        indexer.restart().await?;
+    }
+    assert!(is_split, "no batch ended within the event");
+    indexer.follow().await?;
+    indexer.assert_fresh_members(&test_chain).await?;
+
+    let timelines = Timelines::new(indexer.table.clone());
+    let filter = TimelineFilter { protocol: Some(Protocol::Editions), ..TimelineFilter::default() };
+    let listed = timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 1).await?;
+    assert_eq!(listed.total, TOKENS + 4);
+    let queued = indexer.all_rows().await?;
+    let queued =
+        |uri: &str| queued.contains_key(&(format!("METADATA#8453#{}", Documents::uri_hash(uri)), "DOCUMENT".into()));
+    assert!(queued("ar://tier/1") && queued("ar://other/1") && queued(&format!("ar://tier/{}", TOKENS + 3)));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transfers_of_nothing_leave_no_row() -> Result<(), Error> {
+    let test_chain = TestChain::start("nothing", 64).await?;
+    let mut history = History::on(&test_chain, 32).await?;
+    let (artist, other) = (history.people[0], history.people[1]);
+    let (collection, ..) = history.conversation(artist).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    indexer.follow().await?;
+    let before = indexer.rows().await?;
+    let (from, to, data) = (artist, other, Bytes::new());
+    let single = Calls::safeTransferFromCall { from, to, id: U256::ONE, value: U256::ZERO, data: data.clone() };
+    history.send(artist, collection, U256::ZERO, &single).await?.ok_or("not sent")?;
+    let (ids, values) = (vec![U256::ONE; 1_000], vec![U256::ZERO; 1_000]);
+    let batch = Calls::safeBatchTransferFromCall { from, to, ids, values, data };
+    history.send(artist, collection, U256::ZERO, &batch).await?.ok_or("not sent")?;
+    assert_eq!(indexer.follow().await?.events, 2);
+    assert_eq!(indexer.rows().await?, before);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_of_a_poll_do_not_depend_on_the_number_of_collections() -> Result<(), Error> {
+    let test_chain = TestChain::start("many-collections", 4).await?;
+    let mut history = History::on(&test_chain, 33).await?;
+    for collections in [0_u64, 12_000] {
+        let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::Healthy).await?;
+        let mut indexer = Indexer::of(&test_chain, &[&proxy.url]).await?;
+        let addresses = (1..=collections).map(|number| Address::from_word(B256::from(U256::from(number << 40))));
+        for addresses in addresses.collect::<Vec<_>>().chunks(25) {
+            let text = |value: &str| AttributeValue::S(value.to_owned());
+            let put = |address: &Address| {
+                let row = PutRequest::builder().item("pk", text("COLLECTIONS#8453"));
+                let row = row.item("sk", text(&format!("{address:#x}"))).item("protocol", text("native"));
+                Ok::<_, Error>(WriteRequest::builder().put_request(row.build()?).build())
+            };
+            let rows = addresses.iter().map(put).collect::<Result<Vec<_>, _>>()?;
+            indexer.client.batch_write_item().request_items("ChainTable", rows).send().await?;
+        }
+        indexer.follow().await?;
+        let before = (indexer.follower.usage(), proxy.calls_of("eth_getLogs"));
+        let blocks = test_chain.node.get_block_number().await?;
+        history.go_on(10).await?;
+        indexer.follow().await?;
+        let blocks = test_chain.node.get_block_number().await? - blocks;
+        let calls = (proxy.calls_of("eth_getLogs") - before.1) as u64;
+        assert!(calls <= blocks + 2, "{calls} calls for {blocks} blocks of {collections} collections");
+        let reads = indexer.follower.usage().1.reads - before.0.1.reads;
+        assert!(reads < 300, "{reads} reads");
+        if collections == 0 {
+            indexer.assert_fresh(&test_chain, "few collections").await?;
+        } else {
+            let rows = indexer.rows().await?.into_keys().filter(|(pk, _)| pk != "COLLECTIONS#8453").count();
+            let fresh = Indexer::fresh_rows(&test_chain).await?.into_keys();
+            assert_eq!(rows, fresh.filter(|(pk, _)| pk != "COLLECTIONS#8453").count());
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn backfilled_comment_and_its_original_are_one() -> Result<(), Error> {
+    let test_chain = TestChain::start("backfilled", 64).await?;
+    let mut history = History::on(&test_chain, 34).await?;
+    history.go_on(150).await?;
+    let logs = test_chain.node.get_logs(&alloy::rpc::types::Filter::new().from_block(0)).await?;
+    let said = logs.iter().find_map(|log| {
+        let said = log.log_decode::<shared::chain::contracts::native::MintCommenter::MintComment>().ok()?;
+        Some((said.inner.data, log.transaction_hash?))
+    });
+    let (said, transaction) = said.ok_or("nobody commented")?;
+    let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    indexer.follow().await?;
+    let moment =
+        MomentRef { chain: test_chain.chain.id, collection: said.tokenContract.into(), token: said.tokenId.into() };
+    let comments = Comments::new(indexer.table.clone());
+    let before = comments.top_level(&moment, 0).await?.comments;
+
+    let backfill = |transaction: B256, nonce: u8| CommentsProtocol::backfillBatchAddCommentCall {
+        commentIdentifiers: vec![CommentIdentifier {
+            commenter: said.sender,
+            contractAddress: said.tokenContract,
+            tokenId: said.tokenId,
+            nonce: B256::repeat_byte(nonce),
+        }],
+        texts: vec![said.comment.clone()],
+        timestamps: vec![U256::from(1_600_000_000)],
+        originalTransactionIds: vec![transaction],
+    };
+    let (deployer, protocol) = (test_chain.node.get_accounts().await?[0], test_chain.chain.addresses.comments);
+    history.send(deployer, protocol, U256::ZERO, &backfill(transaction, 1)).await?.ok_or("not backfilled")?;
+    indexer.follow().await?;
+    let after = comments.top_level(&moment, 0).await?.comments;
+    assert_eq!(after.len(), before.len());
+    let adopted: Vec<_> = after.iter().filter(|after| after.comment.comment_id.is_some()).collect();
+    let known = before.iter().filter(|before| before.comment.comment_id.is_some()).count();
+    assert_eq!(adopted.len(), known + 1);
+
+    // A comment whose original isn't known is one of its own.
+    history.send(deployer, protocol, U256::ZERO, &backfill(B256::repeat_byte(7), 2)).await?.ok_or("not backfilled")?;
+    indexer.follow().await?;
+    assert_eq!(comments.top_level(&moment, 0).await?.comments.len(), before.len() + 1);
+    indexer.assert_fresh(&test_chain, "at the end").await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_of_former_contracts_are_indexed() -> Result<(), Error> {
+    let mut test_chain = TestChain::start("former", 64).await?;
+    let mut history = History::on(&test_chain, 35).await?;
+    history.go_on(60).await?;
+    let expected = Indexer::fresh_rows(&test_chain).await?;
+    let known = &mut test_chain.chain.addresses;
+    let moved = [
+        (Role::Factory, &mut known.factory),
+        (Role::FixedPriceMinter, &mut known.fixed_price_minter),
+        (Role::Erc20Minter, &mut known.erc20_minter),
+        (Role::TimedMinter, &mut known.timed_minter),
+        (Role::Comments, &mut known.comments),
+        (Role::SplitFactory, &mut known.split_factory),
+    ];
+    let mut former = Vec::new();
+    for (number, (role, address)) in (1..).zip(moved) {
+        former.push(FormerContract { role, address: *address, first_block: 0 });
+        *address = Address::repeat_byte(number);
+    }
+    known.former = former;
+    assert_eq!(Indexer::fresh_rows(&test_chain).await?, expected);
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Previous images of rows, packed into the journal's rows.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use super::unit_of_work::Change;
+use crate::store::table::{Item, PrimaryKey, StoreError};
+
+/// Approximate bytes of images per journal row; DynamoDB's limit is 400 KB per row.
+const CHUNK_BYTES: usize = 150_000;
+
+// Attributes of a journal row and of its images.
+const IMAGES: &str = "images";
+const KEY: &str = "key";
+const BEFORE: &str = "before";
+
+/// A row as it was before a batch.
+pub(super) struct Image {
+    pub(super) key: PrimaryKey,
+    pub(super) before: Option<Item>,
+}
+
+impl Image {
+    fn value(self) -> AttributeValue {
+        let before = self.before.map_or(AttributeValue::Null(true), AttributeValue::M);
+        AttributeValue::M(Item::from([
+            (KEY.to_owned(), AttributeValue::M(self.key.item())),
+            (BEFORE.to_owned(), before),
+        ]))
+    }
+
+    fn of(value: AttributeValue) -> Option<Self> {
+        let AttributeValue::M(mut fields) = value else { return None };
+        let AttributeValue::M(key) = fields.remove(KEY)? else { return None };
+        let before = match fields.remove(BEFORE)? {
+            AttributeValue::M(item) => Some(item),
+            _ => None,
+        };
+        Some(Self { key: serde_dynamo::from_item(key).ok()?, before })
+    }
+}
+
+/// Packs images of the changed rows. Changes that come again from final blocks are overwritten then, so images of rows
+/// that are new are left out.
+pub(super) fn packed(changes: &[Change], come_again: bool) -> Vec<Vec<Image>> {
+    let mut chunks: Vec<Vec<Image>> = Vec::new();
+    let mut room = 0;
+    for change in changes.iter().filter(|change| !(come_again && change.is_new)) {
+        let image = Image { key: change.key.clone(), before: change.before.clone() };
+        let size = change.bytes();
+        match chunks.last_mut() {
+            Some(chunk) if size <= room => chunk.push(image),
+            _ => {
+                chunks.push(vec![image]);
+                room = CHUNK_BYTES;
+            }
+        }
+        room = room.saturating_sub(size);
+    }
+    chunks
+}
+
+pub(super) fn journal_row(key: &PrimaryKey, images: Vec<Image>) -> Item {
+    let mut item = key.item();
+    item.insert(IMAGES.to_owned(), AttributeValue::L(images.into_iter().map(Image::value).collect()));
+    item
+}
+
+pub(super) fn images_of(mut chunk: Item) -> Result<Vec<Image>, StoreError> {
+    let images = match chunk.remove(IMAGES) {
+        Some(AttributeValue::L(images)) => images.into_iter().map(Image::of).collect(),
+        _ => None,
+    };
+    images.ok_or_else(|| serde::de::Error::custom("no images")).map_err(StoreError::Row)
+}

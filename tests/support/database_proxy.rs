@@ -1,0 +1,106 @@
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicI64, AtomicU64, Ordering},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::IntoResponse,
+};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::{Error, history::Dice};
+
+/// A proxy of DynamoDB that throttles, takes parts of batches, or fails.
+#[derive(Clone)]
+pub struct DatabaseProxy {
+    /// URL of the proxy.
+    pub url: String,
+    upstream: Arc<Mutex<String>>,
+    client: reqwest::Client,
+    /// Writes that succeed before all fail.
+    pub left: Arc<AtomicI64>,
+    /// Writes before the one that alone fails.
+    pub before_failure: Arc<AtomicI64>,
+    /// Of this many calls, one is throttled; 0 for none.
+    pub throttled: Arc<AtomicU64>,
+    turn: Arc<AtomicU64>,
+}
+
+impl DatabaseProxy {
+    /// Starts a proxy; [`DatabaseProxy::lead_to`] comes next.
+    pub async fn start() -> Result<Self, Error> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let proxy = Self {
+            url: format!("http://{}", listener.local_addr()?),
+            upstream: Arc::default(),
+            client: reqwest::Client::new(),
+            left: Arc::new(AtomicI64::new(i64::MAX)),
+            before_failure: Arc::new(AtomicI64::new(i64::MAX)),
+            throttled: Arc::default(),
+            turn: Arc::default(),
+        };
+        let server = axum::serve(listener, Router::new().fallback(forward).with_state(proxy.clone()));
+        tokio::spawn(async move { server.await });
+        Ok(proxy)
+    }
+
+    /// Sets the URL of the database.
+    pub fn lead_to(&self, upstream: &str) {
+        upstream.clone_into(&mut self.upstream.lock().expect("nobody panicked"));
+    }
+
+    async fn ask(&self, headers: &HeaderMap, body: Bytes) -> Option<(StatusCode, Bytes)> {
+        let url = self.upstream.lock().expect("nobody panicked").clone();
+        let mut request = self.client.post(url).body(body);
+        for name in ["authorization", "content-type", "x-amz-date", "x-amz-target"] {
+            if let Some(value) = headers.get(name) {
+                request = request.header(name, value);
+            }
+        }
+        let answer = request.send().await.ok()?;
+        Some((answer.status(), answer.bytes().await.ok()?))
+    }
+}
+
+fn error(code: &str) -> (StatusCode, Bytes) {
+    let body = json!({"__type": format!("com.amazonaws.dynamodb.v20120810#{code}"), "message": code});
+    (StatusCode::BAD_REQUEST, body.to_string().into())
+}
+
+async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: Bytes) -> impl IntoResponse {
+    let target = headers.get("x-amz-target").and_then(|it| it.to_str().ok()).unwrap_or_default().to_owned();
+    if target.contains("Write") && proxy.left.fetch_sub(1, Ordering::Relaxed) <= 0 {
+        return error("AccessDeniedException");
+    }
+    if target.contains("Write") && proxy.before_failure.fetch_sub(1, Ordering::Relaxed) == 0 {
+        return error("AccessDeniedException");
+    }
+    let throttled = proxy.throttled.load(Ordering::Relaxed);
+    let mut dice = Dice::at(proxy.turn.fetch_add(1, Ordering::Relaxed) << 8);
+    let nothing = (StatusCode::BAD_GATEWAY, Bytes::new());
+    if throttled == 0 || dice.roll(throttled) != 0 || target.contains("Query") {
+        return proxy.ask(&headers, body).await.unwrap_or(nothing);
+    }
+    if !target.contains("BatchWrite") || dice.roll(2) == 0 {
+        return error("ProvisionedThroughputExceededException");
+    }
+    // A part is taken and the rest given back.
+    let mut request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let mut unprocessed = json!({});
+    for (table, rows) in request["RequestItems"].as_object_mut().into_iter().flatten() {
+        let rows = rows.as_array_mut().expect("rows");
+        let rest = rows.split_off(rows.len().div_ceil(2));
+        if !rest.is_empty() {
+            unprocessed[table] = json!(rest);
+        }
+    }
+    match proxy.ask(&headers, request.to_string().into()).await {
+        Some((StatusCode::OK, _)) => (StatusCode::OK, json!({"UnprocessedItems": unprocessed}).to_string().into()),
+        other => other.unwrap_or(nothing),
+    }
+}
