@@ -49,8 +49,9 @@ impl Transactions {
         let Some(update) = self.step(transaction, TransactionStatus::Sent) else { return Ok(false) };
         let update = update
             .update_expression(
-                "SET #status = :status, batch = :batch, hashes = list_append(hashes, :hashes), updated_at = :now",
+                "SET #status = :status, #batch = :batch, hashes = list_append(hashes, :hashes), updated_at = :now",
             )
+            .expression_attribute_names("#batch", "batch")
             .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?)
             .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value([hash])?)
             .expression_attribute_values(":now", number(now));
@@ -157,7 +158,8 @@ impl Transactions {
             .expression_attribute_values(":now", number(now));
         let mut remove = Vec::new();
         if let Some(batch) = ending.batch {
-            set.push("batch = :batch");
+            set.push("#batch = :batch");
+            update = update.expression_attribute_names("#batch", "batch");
             update = update.expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?);
         }
         match ending.mined {

@@ -3,4 +3,11 @@
 mod batches;
 #[path = "../common/mod.rs"]
 mod common;
+mod fees;
+mod interruptions;
+mod lanes;
+#[path = "../proxy/mod.rs"]
+mod proxy;
+mod refusals;
+mod reorganisations;
 mod support;

@@ -1,14 +1,23 @@
 //! Helpers of the tests here.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
-use local::workshop::Workshop;
+use alloy::{
+    primitives::{Address, U256},
+    providers::{Provider, ext::AnvilApi},
+    rpc::types::TransactionRequest,
+};
+use local::{cloud::Endpoints, workshop::Workshop};
 use relay::{ChainRelay, Report};
 use shared::{
-    chain::transaction::Policy,
-    model::TransactionId,
+    chain::{contracts::safe::Safe, transaction::Policy},
+    model::{Call, TransactionId, TransactionStatus},
     store::{Artist, Transaction},
 };
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 pub use crate::common::*;
@@ -43,4 +52,106 @@ pub async fn run_for(relay: &ChainRelay, time: Duration) -> Result<Report, Error
 
 pub async fn transaction(workshop: &Workshop, artist: &Artist, id: TransactionId) -> Result<Transaction, Error> {
     Ok(workshop.transactions().get(artist.artist_id, id).await?.ok_or("no such transaction")?)
+}
+
+/// Where a relay reaches its parts: their own URLs or proxies'.
+pub struct Ways {
+    pub node: String,
+    pub kms: String,
+    pub store: String,
+}
+
+impl Ways {
+    pub fn of(workshop: &Workshop) -> Self {
+        let Endpoints { aws, dynamodb } = workshop.endpoints.clone();
+        Self { node: workshop.rpc_url.clone(), kms: aws, store: dynamodb }
+    }
+}
+
+pub async fn relay_over(workshop: &Workshop, ways: &Ways) -> Result<ChainRelay, Error> {
+    Ok(ChainRelay {
+        signers: workshop.signers_at(&ways.kms).await,
+        transactions: workshop.transactions_at(&ways.store).await,
+        ..relay(workshop, &ways.node)?
+    })
+}
+
+/// Runs a relay at the same time as the test.
+pub fn spawn(relay: ChainRelay) -> JoinHandle<Result<Report, Error>> {
+    tokio::spawn(async move { run(&relay).await })
+}
+
+/// Two lanes, some artists, and a collection of which they are admins.
+pub async fn stage(name: &str, artists: usize) -> Result<(Workshop, Vec<Artist>, Address), Error> {
+    let mut workshop = Workshop::start(name).await?;
+    workshop.add_lanes(2).await?;
+    let mut people = Vec::new();
+    for _ in 0..artists {
+        people.push(workshop.artist().await?);
+    }
+    let collection = workshop.collection(&people).await?;
+    Ok((workshop, people, collection))
+}
+
+/// Waits until something holds; fails after half a minute.
+pub async fn until(what: &str, holds: impl AsyncFn() -> Result<bool, Error>) -> Result<(), Error> {
+    let start = Instant::now();
+    while !holds().await? {
+        if start.elapsed() > Duration::from_secs(30) {
+            return Err(format!("{what}: not within half a minute").into());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(())
+}
+
+pub async fn until_sent(workshop: &Workshop, artist: &Artist, id: TransactionId) -> Result<Transaction, Error> {
+    until("sent", async || Ok(transaction(workshop, artist, id).await?.status == TransactionStatus::Sent)).await?;
+    transaction(workshop, artist, id).await
+}
+
+/// Fails unless each URI was given to token 1 exactly once, and nothing else was.
+pub async fn assert_done_once(workshop: &Workshop, collection: Address, expected: &[String]) -> Result<(), Error> {
+    let (_, mut counts) = uris(workshop, collection).await?;
+    counts.remove("ar://first");
+    let expected: BTreeMap<_, _> = expected.iter().map(|uri| (uri.clone(), 1)).collect();
+    assert_eq!(counts, expected);
+    Ok(())
+}
+
+/// Sends a transaction of an account without its key.
+pub async fn act_as(workshop: &Workshop, account: Address, call: Call) -> Result<(), Error> {
+    let node = workshop.node().await?;
+    node.anvil_set_balance(account, U256::from(u64::MAX)).await?;
+    node.anvil_impersonate_account(account).await?;
+    let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
+    // Before everything else in its block.
+    let request = request.input(call.data.into()).gas_limit(500_000).max_priority_fee_per_gas(2_000_000_000);
+    node.send_transaction(request.max_fee_per_gas(20_000_000_000)).await?;
+    Ok(node.anvil_stop_impersonating_account(account).await?)
+}
+
+/// Takes a lane from the operator Safe's owners.
+pub async fn disown(workshop: &Workshop, lane: Address) -> Result<(), Error> {
+    let safe = workshop.operator.safe;
+    let node = workshop.node_at(&workshop.rpc_url)?;
+    let owners = node.read(safe, &Safe::getOwnersCall {}).await?.ok_or("no Safe")?;
+    let at = owners.iter().position(|owner| *owner == lane).ok_or("no such owner")?;
+    let before = if at == 0 { Address::with_last_byte(1) } else { owners[at - 1] };
+    let removal = Safe::removeOwnerCall { prevOwner: before, owner: lane, _threshold: U256::ONE };
+    act_as(workshop, safe, Call::new(safe, &removal)).await
+}
+
+/// Gives an artist's account to somebody else.
+pub async fn take_account(workshop: &Workshop, artist: &Artist) -> Result<(), Error> {
+    let account: Address = artist.embedded_wallet.into();
+    let (before, thief) = (Address::with_last_byte(1), Address::repeat_byte(7));
+    let swap = Safe::swapOwnerCall { prevOwner: before, oldOwner: workshop.operator.safe, newOwner: thief };
+    act_as(workshop, account, Call::new(account, &swap)).await
+}
+
+/// A lane's next nonce in storage and on the chain.
+pub async fn nonces(workshop: &Workshop, lane: Address) -> Result<(u64, u64), Error> {
+    let state = workshop.transactions().lane(workshop.chain.id, lane.into()).await?.unwrap_or_default();
+    Ok((state.next_nonce, workshop.node().await?.get_transaction_count(lane).await?))
 }
