@@ -122,6 +122,31 @@ impl Workshop {
         Ok(Node::with_timeout(&urls, self.chain.id, NODE_TIMEOUT)?)
     }
 
+    /// The store as it is reached at `dynamodb`: the database's URL or a proxy's.
+    pub async fn transactions_at(&self, dynamodb: &str) -> Transactions {
+        Transactions::new(Table::new(&self.endpoints.sdk_config(dynamodb).await, "ArtistTable"))
+    }
+
+    /// The lanes' signers as KMS is reached at `kms`: its URL or a proxy's.
+    pub async fn signers_at(&self, kms: &str) -> LaneSigners {
+        signers(&self.lanes, &Endpoints { aws: kms.to_owned(), ..self.endpoints.clone() }).await
+    }
+
+    /// The lanes' addresses and the ids of their keys.
+    pub fn lanes(&self) -> &[(Address, String)] {
+        &self.lanes
+    }
+
+    /// Deploys a contract of `local/contracts` whose constructor has no parameters.
+    pub async fn deploy(&self, name: &'static str) -> Result<Address, Error> {
+        let artifacts = Artifacts::compile(&Paths::of_checkout()).await?;
+        let code = alloy::hex::decode(artifacts.compiled(name, name)?)?;
+        let creation = alloy::rpc::types::TransactionRequest::default().from(DEPLOYER);
+        let creation = alloy::network::TransactionBuilder::with_deploy_code(creation, code);
+        let receipt = self.node().await?.eth_send_transaction_sync(creation).await?;
+        Ok(receipt.contract_address.ok_or("nothing was deployed")?)
+    }
+
     /// Adds lanes until there are `count`, each with its own key, and funds them.
     pub async fn add_lanes(&mut self, count: usize) -> Result<(), Error> {
         let before = self.lanes.len();

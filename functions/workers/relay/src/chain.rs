@@ -47,7 +47,9 @@ impl ChainRelay {
         let mut report = Report::of(self.chain.id);
         while let Some(lease) = lead::take(&self.transactions, self.chain.id, &self.holder).await? {
             let led = self.lead(&lease, until, &mut report).await;
-            self.transactions.give_lead_back(&lease).await?;
+            if let Err(error) = self.transactions.give_lead_back(&lease).await {
+                tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "lead not given back");
+            }
             match led {
                 Ok(()) | Err(RelayError::LostLead) => {}
                 Err(error) if Instant::now() < until => {

@@ -7,7 +7,7 @@ use std::{
 
 use alloy::{eips::BlockNumberOrTag, primitives::U256};
 use shared::{
-    chain::wallet::LaneSigner,
+    chain::{node::NodeError, wallet::LaneSigner},
     model::{Address, ArtistId, TransactionId},
     store::{Batch, BatchStatus, LaneState, Lease},
     telemetry::{self, Metric},
@@ -15,12 +15,13 @@ use shared::{
 
 use crate::{ChainRelay, RelayError};
 
-/// Longest rest of a lane after failures.
-const MOST_REST: Duration = Duration::from_secs(30);
+/// Longest rest of a lane after failures: a lane that can go on isn't known before.
+const MOST_REST: Duration = Duration::from_secs(4);
 
 /// A lane.
 pub(crate) struct Lane<'a> {
-    pub(crate) signer: &'a LaneSigner,
+    /// Signs for it; `None` for one that isn't configured any more, whose batches are only watched.
+    pub(crate) signer: Option<&'a LaneSigner>,
     pub(crate) address: Address,
     pub(crate) state: LaneState,
     /// Batches that are open, by nonce.
@@ -31,6 +32,8 @@ pub(crate) struct Lane<'a> {
     pub(crate) balance: U256,
     /// Its next nonce on the chain when last looked at.
     pub(crate) on_chain: u64,
+    /// Whether the operator Safe had it as an owner when last looked at.
+    pub(crate) is_owner: bool,
     failures: u32,
     rests_until: Option<Instant>,
 }
@@ -46,18 +49,25 @@ pub(crate) struct Tracked {
     pub(crate) is_taken: bool,
     /// Whether its transactions are marked as sent with its newest version.
     pub(crate) is_marked: bool,
+    /// When this process replaced it last.
+    pub(crate) replaced_at: Option<Instant>,
 }
 
 impl Tracked {
     pub(crate) fn new(batch: Batch) -> Self {
-        Self { batch, sent_at: None, suspect_since: None, is_taken: false, is_marked: false }
+        Self { batch, sent_at: None, suspect_since: None, is_taken: false, is_marked: false, replaced_at: None }
     }
 }
 
 impl<'a> Lane<'a> {
     /// Reads a lane, and opens one that is new. At least one read; calls the chain for a new one.
-    pub(crate) async fn load(relay: &ChainRelay, lease: &Lease, signer: &'a LaneSigner) -> Result<Self, RelayError> {
-        let (chain, address) = (relay.chain.id, Address::from(signer.address()));
+    pub(crate) async fn load(
+        relay: &ChainRelay,
+        lease: &Lease,
+        address: Address,
+        signer: Option<&'a LaneSigner>,
+    ) -> Result<Self, RelayError> {
+        let chain = relay.chain.id;
         let state = match relay.transactions.lane(chain, address).await? {
             Some(state) => state,
             None => {
@@ -73,17 +83,43 @@ impl<'a> Lane<'a> {
             Ok::<_, RelayError>(batches.into_iter().map(Tracked::new).collect::<Vec<_>>())
         };
         let (open, young) = (load(&state.open).await?, load(&state.young).await?);
-        let on_chain = 0;
-        Ok(Self { signer, address, state, open, young, balance: U256::ZERO, on_chain, failures: 0, rests_until: None })
+        Ok(Self {
+            signer,
+            address,
+            state,
+            open,
+            young,
+            balance: U256::ZERO,
+            on_chain: 0,
+            is_owner: false,
+            failures: 0,
+            rests_until: None,
+        })
     }
 
-    /// Reads balance and nonce from the chain. Two calls.
+    /// Reads balance and nonce from the chain. Two calls; none for a lane of which nothing more is expected.
     pub(crate) async fn look(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
+        if self.signer.is_none() && self.open.is_empty() && self.young.is_empty() {
+            return Ok(());
+        }
         let lane = self.address.into();
         let (balance, nonce) =
             tokio::try_join!(relay.node.balance(lane), relay.node.next_nonce(lane, BlockNumberOrTag::Latest))?;
+        if balance > self.balance {
+            self.is_well();
+        }
         (self.balance, self.on_chain) = (balance, nonce);
         Ok(())
+    }
+
+    /// Whether it can sign batches that the operator Safe accepts.
+    pub(crate) fn acts(&self) -> bool {
+        self.signer.is_some() && self.is_owner
+    }
+
+    /// Whether the chain may have dropped a batch.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.young.iter().any(|tracked| tracked.suspect_since.is_some())
     }
 
     pub(crate) fn is_resting(&self) -> bool {
@@ -117,7 +153,7 @@ impl<'a> Lane<'a> {
 
     /// Moves nonces past those that another program has used for good.
     pub(crate) async fn follow_foreign_use(&mut self, relay: &ChainRelay, lease: &Lease) -> Result<(), RelayError> {
-        if self.on_chain <= self.state.next_nonce || !self.open.is_empty() {
+        if self.on_chain <= self.state.next_nonce || !self.open.is_empty() || self.signer.is_none() {
             return Ok(());
         }
         let buried = relay.buried_nonce(self.address).await?;
@@ -155,6 +191,19 @@ pub(crate) fn most_cost(batch: &Batch) -> U256 {
 }
 
 impl ChainRelay {
+    /// Fails if a node is another chain's, or none answers. One call for each node.
+    pub(crate) async fn check_chain(&self) -> Result<(), RelayError> {
+        let mut checked = Err(NodeError::None(self.chain.id));
+        for node in self.node.each() {
+            match node.chain_id().await {
+                Ok(id) if id == self.chain.id => checked = Ok(()),
+                Ok(_) => return Err(RelayError::WrongChain(self.chain.id)),
+                Err(error) => checked = checked.or(Err(error)),
+            }
+        }
+        Ok(checked?)
+    }
+
     /// A lane's next nonce as of a block with enough newer ones, by the node that answers for both.
     pub(crate) async fn buried_nonce(&self, lane: Address) -> Result<u64, RelayError> {
         Ok(self.node.buried_nonce(lane.into(), self.chain.confirmations).await?)

@@ -21,7 +21,8 @@ pub(crate) async fn take(
     let since = Instant::now();
     loop {
         let now = transactions.standing(chain).await?;
-        let is_free = now.holder.is_empty();
+        // A lead of this very process is one that it couldn't give back.
+        let is_free = now.holder.is_empty() || now.holder == holder;
         if is_free || (now == seen && since.elapsed() >= SILENCE) {
             return transactions.take_lead(chain, holder, &now).await;
         }

@@ -1,14 +1,16 @@
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     time::{Duration, Instant},
 };
 
 use alloy::primitives::Address;
 use futures::future::try_join_all;
 use shared::{
+    chain::contracts::safe::Safe,
     clock,
-    model::MarketFees,
+    model::{self, MarketFees},
     store::{Lease, Queued},
+    telemetry,
 };
 
 use crate::{
@@ -46,12 +48,17 @@ pub(crate) struct Leader<'a> {
 }
 
 impl<'a> Leader<'a> {
-    /// Checks that the nodes are the chain's, and loads the lanes.
+    /// Checks that the nodes are the chain's, and loads the lanes: those that may sign, and former ones, whose batches
+    /// may still be open.
     pub(crate) async fn start(relay: &'a ChainRelay, lease: &'a Lease) -> Result<Self, RelayError> {
-        if relay.node.chain_id().await? != relay.chain.id {
-            return Err(RelayError::WrongChain(relay.chain.id));
-        }
-        let lanes = try_join_all(relay.signers.iter().map(|signer| Lane::load(relay, lease, signer))).await?;
+        relay.check_chain().await?;
+        let signers: BTreeMap<_, _> =
+            relay.signers.iter().map(|signer| (model::Address::from(signer.address()), signer)).collect();
+        let former = relay.transactions.lanes(relay.chain.id).await?;
+        let former = former.into_iter().filter(|lane| !signers.contains_key(lane)).map(|lane| (lane, None));
+        let current = signers.iter().map(|(lane, signer)| (*lane, Some(*signer)));
+        let lanes = current.chain(former).map(|(lane, signer)| Lane::load(relay, lease, lane, signer));
+        let lanes = try_join_all(lanes).await?;
         let deployed = HashSet::new();
         let mut leader = Self { relay, lease, lanes, deployed, market: None, looked_at: None, sent_at: None };
         leader.look().await?;
@@ -68,14 +75,14 @@ impl<'a> Leader<'a> {
         loop {
             let now = clock::now()?.as_secs();
             if self.looked_at.is_none_or(|at| at.elapsed() >= FRESH) {
-                self.look().await?;
-                self.mature(report).await?;
+                self.look().await.or_else(if_node)?;
+                self.mature(report).await.or_else(if_node)?;
             }
             let ended = self.watch(now, report).await?;
-            self.push(now, report).await?;
+            self.push(now, report).await.or_else(if_node)?;
             let queue = self.relay.transactions.queued(self.relay.chain.id, WINDOW).await?;
-            let sent = self.pack(&queue, now, report).await?;
-            let is_idle = queue.is_empty() && self.lanes.iter().all(|lane| lane.open.is_empty());
+            let sent = self.pack(&queue, now, report).await.or_else(if_node)?;
+            let is_idle = queue.is_empty() && self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.is_in_doubt());
             if is_idle || Instant::now() >= until {
                 return Ok(());
             }
@@ -125,7 +132,7 @@ impl<'a> Leader<'a> {
     fn free_lane(&self) -> Option<usize> {
         let is_free = |lane: &Lane<'_>| {
             let flows = lane.open.iter().all(|tracked| tracked.suspect_since.is_none() && tracked.is_taken);
-            !lane.is_resting() && flows && lane.open.len() < MOST_OPEN && !lane.spendable().is_zero()
+            lane.acts() && !lane.is_resting() && flows && lane.open.len() < MOST_OPEN && !lane.spendable().is_zero()
         };
         let free = self.lanes.iter().enumerate().filter(|(_, lane)| is_free(lane));
         free.min_by_key(|(_, lane)| lane.open.len()).map(|(index, _)| index)
@@ -140,10 +147,28 @@ impl<'a> Leader<'a> {
         Ok(market)
     }
 
-    async fn look(&mut self) -> Result<(), RelayError> {
+    /// Reads the state of the lanes from the chain. Two calls each, and one more.
+    pub(crate) async fn look(&mut self) -> Result<(), RelayError> {
         let relay = self.relay;
-        try_join_all(self.lanes.iter_mut().map(|lane| lane.look(relay))).await?;
         self.looked_at = Some(Instant::now());
-        Ok(())
+        let owners = relay.node.read(relay.operator.safe, &Safe::getOwnersCall {}).await?.unwrap_or_default();
+        for lane in &mut self.lanes {
+            lane.is_owner = owners.contains(&lane.address.into());
+            if lane.signer.is_some() && !lane.is_owner {
+                tracing::error!(chain.id = relay.chain.id.0, lane = %lane.address, "the operator Safe doesn't have the lane");
+            }
+        }
+        try_join_all(self.lanes.iter_mut().map(|lane| lane.look(relay))).await.map(drop)
+    }
+}
+
+/// A node that fails changes nothing here: what it was asked for is asked again.
+pub(crate) fn if_node<T: Default>(error: RelayError) -> Result<T, RelayError> {
+    match error {
+        RelayError::Node(error) => {
+            tracing::warn!(error = telemetry::chain(&error), "a step waits for the nodes");
+            Ok(T::default())
+        }
+        error => Err(error),
     }
 }

@@ -38,11 +38,12 @@ enum Verdict {
 }
 
 impl ChainRelay {
-    /// Stores what became of each of a mined batch's transactions. May be repeated. One write each, one read per 100; up to
+    /// Stores what became of each of a mined batch's transactions; `is_owner` says whether the operator Safe has its lane. May be repeated. One write each, one read per 100; up to
     /// two node calls for each that failed.
     pub(crate) async fn conclude(
         &self,
         batch: &Batch,
+        is_owner: bool,
         receipt: &TransactionReceipt,
         now: u64,
         report: &mut Report,
@@ -50,8 +51,12 @@ impl ChainRelay {
         if batch.fills(receipt.transaction_hash) {
             return self.return_to_queue(batch, "The chain's nodes refuse the transaction", now, report).await;
         }
-        let verdicts =
-            if receipt.status() { self.verdicts(batch, receipt).await? } else { self.reverted(batch, receipt) };
+        let verdicts = match receipt.status() {
+            true => self.verdicts(batch, receipt).await?,
+            // The lane isn't an owner any more: that isn't the transactions' fault.
+            false if !is_owner => return self.release(batch, now, report).await,
+            false => self.reverted(batch, receipt),
+        };
         self.store(batch, verdicts, now, report).await
     }
 
@@ -91,7 +96,7 @@ impl ChainRelay {
             .filter_map(|(member, verdict)| {
                 std::future::ready(rows.get(&member.transaction_id).map(|row| (row, verdict)))
             })
-            .map(|(row, verdict)| self.step(row, verdict, now))
+            .map(|(row, verdict)| self.step(batch, row, verdict, now))
             .buffer_unordered(SIDE_BY_SIDE);
         while let Some(ended) = steps.next().await {
             report.ended += usize::from(ended?);
@@ -99,10 +104,22 @@ impl ChainRelay {
         Ok(())
     }
 
-    async fn step(&self, row: &Transaction, verdict: Verdict, now: u64) -> Result<bool, RelayError> {
+    async fn step(&self, batch: &Batch, row: &Transaction, verdict: Verdict, now: u64) -> Result<bool, RelayError> {
+        let was_over = row.status.is_final();
+        if was_over && row.batch.is_some_and(|last| last != batch.slot.into()) {
+            // A later batch decided it.
+            return Ok(false);
+        }
         match verdict {
-            Verdict::Over(ending) => Ok(self.transactions.end(row, &ending, now).await?),
-            Verdict::Again(_) if row.status.is_final() => Ok(false),
+            Verdict::Over(mut ending) => {
+                ending.batch = Some(batch.slot.into());
+                Ok(self.transactions.end(row, &ending, now).await? && !was_over)
+            }
+            Verdict::Again(_) if was_over => {
+                let ending = undone(batch);
+                self.transactions.end(row, &ending, now).await?;
+                Ok(false)
+            }
             Verdict::Again(_) if row.attempts >= MOST_ATTEMPTS => Ok(self
                 .transactions
                 .end(row, &failed("It was tried often and never got through: try again"), now)
@@ -136,6 +153,7 @@ impl ChainRelay {
                     let hashes = batch.hashes();
                     Verdict::Over(Ending {
                         status,
+                        batch: None,
                         mined: Some(mined),
                         hashes,
                         reason: None,
@@ -190,6 +208,7 @@ impl ChainRelay {
 pub(crate) fn failed(reason: &str) -> Ending {
     Ending {
         status: TransactionStatus::Failed,
+        batch: None,
         mined: None,
         hashes: Vec::new(),
         reason: Some(reason.to_owned()),
@@ -201,7 +220,16 @@ pub(crate) fn failed(reason: &str) -> Ending {
 
 fn reverted(batch: &Batch, reason: String, mined: MinedIn, wei: u64) -> Ending {
     let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
-    Ending { status, mined: Some(mined), hashes, reason: Some(reason), result: Map::new(), wei, deployed: false }
+    let (reason, result) = (Some(reason), Map::new());
+    Ending { status, batch: None, mined: Some(mined), hashes, reason, result, wei, deployed: false }
+}
+
+/// The ending of a transaction that was done in a block which the chain has dropped, and can't be done again as it is.
+fn undone(batch: &Batch) -> Ending {
+    let reason = "The chain dropped the block that had it: try again".to_owned();
+    let (status, hashes) = (TransactionStatus::Reverted, batch.hashes());
+    let (batch, reason) = (Some(batch.slot.into()), Some(reason));
+    Ending { status, batch, mined: None, hashes, reason, result: Map::new(), wei: 0, deployed: false }
 }
 
 /// Positions of the members' own operations, among those that deploy accounts.

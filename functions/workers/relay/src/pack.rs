@@ -126,7 +126,10 @@ impl Leader<'_> {
                 reason,
                 "a batch would revert as a whole"
             );
-            self.split(&draft, now, report).await?;
+            self.look().await?;
+            if self.lanes[lane].is_owner {
+                self.split(&draft, now, report).await?;
+            }
             return Ok(false);
         }
         let lane = &mut self.lanes[lane];
@@ -159,8 +162,7 @@ impl Leader<'_> {
         for row in rows {
             if company == 0 {
                 let ending = failed("The account can't be used: the service doesn't control it any more");
-                self.relay.transactions.end(&row, &ending, now).await?;
-                report.ended += 1;
+                report.ended += usize::from(self.relay.transactions.give_up(self.lease, &row, &ending, now).await?);
             } else {
                 self.relay.transactions.requeue(&row, Some(company), now).await?;
             }
@@ -245,9 +247,8 @@ impl Leader<'_> {
         report: &mut Report,
     ) -> Result<(), RelayError> {
         let ending: Ending = failed(reason);
-        self.relay.transactions.end(row, &ending, now).await?;
+        report.ended += usize::from(self.relay.transactions.give_up(self.lease, row, &ending, now).await?);
         draft.dropped.push(row.id);
-        report.ended += 1;
         Ok(())
     }
 

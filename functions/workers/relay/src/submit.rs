@@ -10,7 +10,7 @@ use alloy::{
 };
 use futures::{StreamExt, stream};
 use shared::{
-    chain::{node::NodeFault, transaction::Packed, wallet::LaneSigner},
+    chain::{node::NodeFault, transaction::Packed, wallet::{LaneSigner, SignerError}},
     model::{Fees, MarketFees},
     store::{Attempt, Batch, BatchStatus, Lease, Member, Slot, Transaction},
     telemetry,
@@ -67,7 +67,8 @@ impl ChainRelay {
         fills: bool,
         now: u64,
     ) -> Result<(), RelayError> {
-        let (attempt, signed) = sign(lane.signer, request, fills, now).await?;
+        let signer = lane.signer.ok_or(SignerError::UnknownLane(lane.address.into()))?;
+        let (attempt, signed) = sign(signer, request, fills, now).await?;
         let slot = Slot { chain: self.chain.id, lane: lane.address, nonce };
         let (bytes, filler) = if fills { (Vec::new(), signed.to_vec()) } else { (signed.to_vec(), Vec::new()) };
         let batch = Batch {
@@ -107,7 +108,8 @@ impl ChainRelay {
                 ..before
             }
         };
-        let (attempt, signed) = sign(lane.signer, request, fills, now).await?;
+        let signer = lane.signer.ok_or(SignerError::UnknownLane(lane.address.into()))?;
+        let (attempt, signed) = sign(signer, request, fills, now).await?;
         if !self.transactions.add_attempt(lease, batch, &attempt, &signed).await? {
             return Err(RelayError::LostLead);
         }

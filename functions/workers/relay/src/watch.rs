@@ -13,7 +13,7 @@ use shared::{
 use crate::{
     ChainRelay, RelayError, Report,
     fleet::{Lane, Tracked, is_over},
-    leader::Leader,
+    leader::{Leader, if_node},
     outcome::mined_in,
 };
 
@@ -22,6 +22,9 @@ const RESEND: Duration = Duration::from_secs(3);
 
 /// Time for which nodes must refuse a batch, or claim its nonce used, before it is given up.
 const DOUBT: Duration = Duration::from_secs(6);
+
+/// The same where no node finds out which transaction used the nonce.
+const LONG_DOUBT: Duration = Duration::from_secs(60);
 
 /// Seconds after which the lowest open nonce gets higher fees, although its fees cover the base fee.
 const MOST_WAIT: u64 = 60;
@@ -42,12 +45,11 @@ impl Leader<'_> {
         for lane in &mut self.lanes {
             let mut index = 0;
             while index < lane.open.len() {
-                let Some(receipt) = relay.receipt(&lane.open[index].batch).await? else {
+                let Some(receipt) = relay.decide(lane, index, now, report).await? else {
                     index += 1;
                     continue;
                 };
                 let tracked = lane.open.remove(index);
-                relay.conclude(&tracked.batch, &receipt, now, report).await?;
                 let fills = tracked.batch.fills(receipt.transaction_hash);
                 let status = if fills { BatchStatus::Filled } else { BatchStatus::Mined };
                 lane.young.push(relay.close(lease, tracked.batch, status, &receipt, now).await?);
@@ -63,7 +65,8 @@ impl Leader<'_> {
     /// Sends what isn't mined again, as it is or with higher fees, and gives up what can't be mined.
     pub(crate) async fn push(&mut self, now: u64, report: &mut Report) -> Result<(), RelayError> {
         for lane in 0..self.lanes.len() {
-            if let Some(nonce) = self.lanes[lane].gap().filter(|_| !self.lanes[lane].is_resting()) {
+            let can_fill = self.lanes[lane].signer.is_some() && !self.lanes[lane].is_resting();
+            if let Some(nonce) = self.lanes[lane].gap().filter(|_| can_fill) {
                 // A node that lags names a nonce that is used already.
                 if self.relay.transactions.batch(&self.slot(lane, nonce)).await?.is_none() {
                     let market = self.market().await?;
@@ -111,13 +114,15 @@ impl Leader<'_> {
     ) -> Result<Remedy, RelayError> {
         let market = self.market().await?;
         let lane = &mut self.lanes[lane];
-        let on_chain = lane.on_chain;
+        let (on_chain, signs) = (lane.on_chain, lane.signer.is_some());
         let tracked = &mut lane.open[index];
         let Some(newest) = tracked.batch.attempts.last().copied() else { return Ok(Remedy::Wait) };
         let doubted = |tracked: &mut Tracked| tracked.suspect_since.get_or_insert_with(Instant::now).elapsed() >= DOUBT;
         Ok(match fault {
             Some((NodeFault::NonceTooLow, _)) if doubted(tracked) => Remedy::LookWhoUsedIt,
+            _ if !signs => Remedy::Wait,
             Some((NodeFault::Refused, false)) if !newest.fills && doubted(tracked) => Remedy::Fill,
+            _ if tracked.replaced_at.is_some_and(|at| at.elapsed() < RESEND) => Remedy::Wait,
             Some((NodeFault::FeeTooLow | NodeFault::ReplacementUnderpriced, _)) => Remedy::Raise,
             // Higher fees would take the lane only further from being able to pay.
             Some((NodeFault::InsufficientFunds, _)) => {
@@ -170,7 +175,7 @@ impl Leader<'_> {
     ) -> Result<(), RelayError> {
         report.signatures += 1;
         let tracked = &mut self.lanes[lane].open[index];
-        *tracked = Tracked::new(replaced);
+        *tracked = Tracked { replaced_at: Some(Instant::now()), ..Tracked::new(replaced) };
         self.relay.send(tracked).await;
         if tracked.is_taken {
             self.relay.mark_sent(tracked, now).await?;
@@ -178,8 +183,9 @@ impl Leader<'_> {
         Ok(())
     }
 
-    /// Releases a batch's transactions if another program has used its nonce: every node must say so, of a block that has
-    /// enough newer ones, and none may have a receipt. A node that can't be asked proves nothing.
+    /// Releases a batch's transactions if another program has used its nonce. Every node must say that the nonce is used and
+    /// none may have a receipt; and since backends behind one URL may differ in that, the block with the other transaction
+    /// is looked for. A node that can't be asked proves nothing.
     async fn look_who_used(
         &mut self,
         lane: usize,
@@ -190,11 +196,20 @@ impl Leader<'_> {
         let (relay, lease) = (self.relay, self.lease);
         let batch = self.lanes[lane].open[index].batch.clone();
         let (hashes, confirmations) = (batch.hashes(), relay.chain.confirmations);
+        let since = self.lanes[lane].open[index].suspect_since;
         for node in relay.node.each() {
             let facts = node.nonce_facts(batch.slot.lane.into(), batch.slot.nonce, &hashes, confirmations).await?;
             if facts.receipt.is_some() || !facts.is_used_for_good {
                 return Ok(());
             }
+        }
+        match relay.node.user_of_nonce(batch.slot.lane.into(), batch.slot.nonce, confirmations).await {
+            Ok(Some(hash)) if !hashes.contains(&hash) => {}
+            // Nodes without the state of that block can't tell.
+            Err(error) if since.is_some_and(|since| since.elapsed() >= LONG_DOUBT) => {
+                tracing::warn!(error = telemetry::chain(&error), "the nonce's user wasn't found");
+            }
+            _ => return Ok(()),
         }
         tracing::error!(chain.id = relay.chain.id.0, lane = %batch.slot.lane, nonce = batch.slot.nonce, "the lane's key was used elsewhere");
         telemetry::count(Metric::ForeignNonces);
@@ -251,8 +266,15 @@ async fn mature(
             index += 1;
             continue;
         }
+        let receipt = relay.receipt(&lane.young[index].batch).await?;
+        if let Some(receipt) = receipt.as_ref().filter(|receipt| {
+            // Another block has it now, where it may have gone another way.
+            receipt.block_hash != lane.young[index].batch.mined.map(|mined| mined.block_hash)
+        }) {
+            relay.conclude(&lane.young[index].batch, lane.is_owner, receipt, now, report).await?;
+        }
         let mut tracked = lane.young.remove(index);
-        match relay.receipt(&tracked.batch).await? {
+        match receipt {
             Some(receipt) if receipt.block_hash == tracked.batch.mined.map(|mined| mined.block_hash) => {
                 if is_old && !is_lost {
                     lead(relay.transactions.finish_batch(lease, &tracked.batch, now).await?)?;
@@ -263,8 +285,6 @@ async fn mature(
                 }
             }
             Some(receipt) => {
-                // Another block has it now, where it may have gone another way.
-                relay.conclude(&tracked.batch, &receipt, now, report).await?;
                 let status = tracked.batch.status;
                 lane.young.insert(index, relay.close(lease, tracked.batch, status, &receipt, now).await?);
                 index += 1;
@@ -281,6 +301,24 @@ async fn mature(
 }
 
 impl ChainRelay {
+    /// The receipt of an open batch, after what it says of the transactions is stored; `None` without one, or if the nodes
+    /// failed.
+    async fn decide(
+        &self,
+        lane: &Lane<'_>,
+        index: usize,
+        now: u64,
+        report: &mut Report,
+    ) -> Result<Option<TransactionReceipt>, RelayError> {
+        let batch = &lane.open[index].batch;
+        let decided = async {
+            let Some(receipt) = self.receipt(batch).await? else { return Ok(None) };
+            self.conclude(batch, lane.is_owner, &receipt, now, report).await?;
+            Ok(Some(receipt))
+        };
+        decided.await.or_else(if_node)
+    }
+
     /// The receipt of one of a batch's versions.
     async fn receipt(&self, batch: &Batch) -> Result<Option<TransactionReceipt>, RelayError> {
         for attempt in batch.attempts.iter().rev() {

@@ -399,7 +399,7 @@ impl Node {
         outcome.map_err(|source| SendError { fault: source.fault(), may_have_left, source })
     }
 
-    async fn ask<T, Answer>(&self, question: impl Fn(DynProvider) -> Answer) -> Result<T, NodeError>
+    pub(super) async fn ask<T, Answer>(&self, question: impl Fn(DynProvider) -> Answer) -> Result<T, NodeError>
     where
         Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
     {

@@ -2,6 +2,7 @@
 
 mod client;
 mod fault;
+mod nonce;
 
 pub use self::{
     client::{BlockFacts, Node, NodeError, NodeUrls, NonceFacts, SendError},

@@ -157,6 +157,10 @@ pub(super) fn lane_key(chain: ChainId, lane: Address) -> PrimaryKey {
     PrimaryKey::new(lane_partition(chain, lane), "LANE")
 }
 
+pub(super) fn lanes_key(chain: ChainId) -> PrimaryKey {
+    PrimaryKey::new(format!("RELAY#{chain}"), "LANES")
+}
+
 fn lane_partition(chain: ChainId, lane: Address) -> String {
     format!("LANE#{chain}#{lane}")
 }

@@ -8,11 +8,12 @@ use serde_json::{Map, Value};
 use super::{
     account::account_key,
     batch::MinedIn,
+    lease::Lease,
     transaction::{BatchReference, Transaction, Transactions, transaction_key},
 };
 use crate::{
     model::TransactionStatus,
-    store::table::{StoreError, backoff, number, text},
+    store::table::{StoreError, WriteReason, backoff, number, text},
 };
 
 /// What became of a transaction.
@@ -20,6 +21,8 @@ use crate::{
 pub struct Ending {
     /// `Mined`, `Reverted` or `Failed`.
     pub status: TransactionStatus,
+    /// The batch that decided it; `None` if none did.
+    pub batch: Option<BatchReference>,
     /// Its share of the block's inclusion.
     pub mined: Option<MinedIn>,
     /// Hashes that its batch was sent with.
@@ -43,11 +46,12 @@ impl Transactions {
         hash: B256,
         now: u64,
     ) -> Result<bool, StoreError> {
-        let update = self
-            .step(transaction, TransactionStatus::Sent)
+        let Some(update) = self.step(transaction, TransactionStatus::Sent) else { return Ok(false) };
+        let update = update
             .update_expression(
-                "SET #status = :status, batch = :batch, hashes = list_append(hashes, :hashes), updated_at = :now",
+                "SET #status = :status, #batch = :batch, hashes = list_append(hashes, :hashes), updated_at = :now",
             )
+            .expression_attribute_names("#batch", "batch")
             .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?)
             .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value([hash])?)
             .expression_attribute_values(":now", number(now));
@@ -61,8 +65,8 @@ impl Transactions {
         company: Option<usize>,
         now: u64,
     ) -> Result<bool, StoreError> {
-        let update = self
-            .step(transaction, TransactionStatus::Queued)
+        let Some(update) = self.step(transaction, TransactionStatus::Queued) else { return Ok(false) };
+        let update = update
             .update_expression("SET #status = :status, updated_at = :now ADD attempts :one")
             .expression_attribute_values(":one", number(1))
             .expression_attribute_values(":now", number(now));
@@ -77,22 +81,47 @@ impl Transactions {
     }
 
     /// Ends a transaction: takes it from the queue, and gives back what it reserved beyond its cost. Ending it again, as
-    /// after a reorganisation, only corrects what is known of it. One write.
+    /// after a reorganisation, corrects what is known of it and its cost. One write.
     pub async fn end(&self, transaction: &Transaction, ending: &Ending, now: u64) -> Result<bool, StoreError> {
-        if transaction.status.is_final() {
-            return self.table.write_together(vec![self.conclusion(transaction, ending, now)?]).await;
-        }
+        self.end_if(None, transaction, ending, now).await
+    }
+
+    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile. One write.
+    pub async fn give_up(
+        &self,
+        lease: &Lease,
+        transaction: &Transaction,
+        ending: &Ending,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        self.end_if(Some(lease), transaction, ending, now).await
+    }
+
+    async fn end_if(
+        &self,
+        lease: Option<&Lease>,
+        transaction: &Transaction,
+        ending: &Ending,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let Some(conclusion) = self.conclusion(transaction, ending, now)? else { return Ok(false) };
         let mut same_day = true;
         for attempt in 0..ATTEMPTS {
             let refund = i128::from(ending.wei) - i128::from(transaction.charge.wei);
-            let writes = vec![
-                self.conclusion(transaction, ending, now)?,
-                self.dequeue(transaction.chain, &transaction.place)?,
+            let mut writes = vec![
+                conclusion.clone(),
                 self.leave_account(transaction, ending.deployed, same_day.then_some(refund))?,
                 self.correct_pool(transaction.chain, &transaction.charge, refund)?,
             ];
+            if !transaction.status.is_final() {
+                writes.push(self.dequeue(transaction.chain, &transaction.place)?);
+            }
+            if let Some(lease) = lease {
+                writes.push(self.leads(lease)?);
+            }
             let Err(reasons) = self.table.write_or_reasons(writes).await? else { return Ok(true) };
-            if reasons.first().is_some_and(|reason| reason.is_condition()) {
+            let failed = |at: Option<&WriteReason>| at.is_some_and(|reason| reason.is_condition());
+            if failed(reasons.first()) || (lease.is_some() && failed(reasons.last())) {
                 return Ok(false);
             }
             if reasons.iter().any(|reason| reason.is_condition()) {
@@ -110,7 +139,8 @@ impl Transactions {
         transaction: &Transaction,
         ending: &Ending,
         now: u64,
-    ) -> Result<TransactWriteItem, StoreError> {
+    ) -> Result<Option<TransactWriteItem>, StoreError> {
+        let Some(update) = self.step(transaction, ending.status) else { return Ok(None) };
         let mut hashes = transaction.hashes.clone();
         hashes.extend(ending.hashes.iter().filter(|hash| !transaction.hashes.contains(hash)));
         let mut set = vec![
@@ -120,14 +150,18 @@ impl Transactions {
             "#result = :result",
             "hashes = :hashes",
         ];
-        let mut update = self
-            .step(transaction, ending.status)
+        let mut update = update
             .expression_attribute_names("#result", "result")
             .expression_attribute_values(":wei", number(ending.wei))
             .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value(hashes)?)
             .expression_attribute_values(":result", serde_dynamo::to_attribute_value(&ending.result)?)
             .expression_attribute_values(":now", number(now));
         let mut remove = Vec::new();
+        if let Some(batch) = ending.batch {
+            set.push("#batch = :batch");
+            update = update.expression_attribute_names("#batch", "batch");
+            update = update.expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?);
+        }
         match ending.mined {
             Some(mined) => {
                 set.push("mined = :mined");
@@ -146,7 +180,7 @@ impl Transactions {
         if !remove.is_empty() {
             expression = format!("{expression} REMOVE {}", remove.join(", "));
         }
-        write(update.update_expression(expression))
+        write(update.update_expression(expression)).map(Some)
     }
 
     fn leave_account(
@@ -159,7 +193,7 @@ impl Transactions {
         let mut update = Update::builder()
             .table_name(&self.table.name)
             .set_key(Some(key.item()))
-            .expression_attribute_values(":less", number(-1));
+            .expression_attribute_values(":less", number(if transaction.status.is_final() { 0 } else { -1 }));
         let mut expression = String::new();
         if deployed {
             expression.push_str("SET deployed = :yes ");
@@ -177,8 +211,8 @@ impl Transactions {
         write(update.update_expression(expression))
     }
 
-    /// An update of a transaction whose status may become `next`.
-    fn step(&self, transaction: &Transaction, next: TransactionStatus) -> UpdateBuilder {
+    /// An update of a transaction whose status may become `next`; `None` if no status like its own may.
+    fn step(&self, transaction: &Transaction, next: TransactionStatus) -> Option<UpdateBuilder> {
         let key = transaction_key(transaction.artist_id, transaction.id);
         let mut update = Update::builder()
             .table_name(&self.table.name)
@@ -193,7 +227,16 @@ impl Transactions {
             update = update.expression_attribute_values(&name, text(status.word()));
             before.push(name);
         }
-        update.condition_expression(format!("#status IN ({})", before.join(", ")))
+        if before.is_empty() {
+            return None;
+        }
+        let mut condition = format!("#status IN ({})", before.join(", "));
+        if transaction.status.is_final() {
+            // Its cost is corrected once.
+            condition.push_str(" AND charge.wei = :known");
+            update = update.expression_attribute_values(":known", number(transaction.charge.wei));
+        }
+        Some(update.condition_expression(condition))
     }
 }
 

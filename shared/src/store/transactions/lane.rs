@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    batch::{Attempt, Batch, BatchStatus, MinedIn, Slot, batch_key, lane_key},
+    batch::{Attempt, Batch, BatchStatus, MinedIn, Slot, batch_key, lane_key, lanes_key},
     budget::DAY,
     lease::Lease,
     transaction::Transactions,
@@ -34,6 +34,12 @@ pub struct LaneState {
     /// Nonces that are used in blocks which aren't final.
     #[serde(default, with = "serde_dynamo::number_set", skip_serializing_if = "BTreeSet::is_empty")]
     pub young: BTreeSet<u64>,
+}
+
+#[derive(Deserialize)]
+struct KnownLanes {
+    #[serde(with = "serde_dynamo::string_set")]
+    addresses: BTreeSet<Address>,
 }
 
 impl Transactions {
@@ -63,10 +69,22 @@ impl Transactions {
         Ok(batches)
     }
 
+    /// All lanes that were ever opened on a chain, those that are no longer configured included. One read.
+    pub async fn lanes(&self, chain: ChainId) -> Result<BTreeSet<Address>, StoreError> {
+        let known: Option<KnownLanes> = self.table.get(&lanes_key(chain)).await?;
+        Ok(known.map(|known| known.addresses).unwrap_or_default())
+    }
+
     /// Opens a lane at `next_nonce`; an existing one is left alone. One write.
     pub async fn open_lane(&self, lease: &Lease, lane: Address, next_nonce: u64) -> Result<bool, StoreError> {
         let state = LaneState { next_nonce, ..LaneState::default() };
-        let writes = vec![self.leads(lease)?, self.table.insertion(&lane_key(lease.chain, lane), &state)?];
+        let known = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(lanes_key(lease.chain).item()))
+            .update_expression("ADD addresses :lane")
+            .expression_attribute_values(":lane", AttributeValue::Ss(vec![lane.to_string()]));
+        let writes =
+            vec![self.leads(lease)?, self.table.insertion(&lane_key(lease.chain, lane), &state)?, write(known)?];
         self.table.write_together(writes).await
     }
 

@@ -1,4 +1,13 @@
 //! The relay against a real node, database and KMS.
 
 mod batches;
+#[path = "../common/mod.rs"]
+mod common;
+mod fees;
+mod interruptions;
+mod lanes;
+#[path = "../proxy/mod.rs"]
+mod proxy;
+mod refusals;
+mod reorganisations;
 mod support;

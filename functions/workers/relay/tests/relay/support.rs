@@ -7,34 +7,23 @@ use std::{
 
 use alloy::{
     primitives::{Address, U256},
-    providers::Provider,
-    rpc::types::Filter,
-    sol,
+    providers::{Provider, ext::AnvilApi},
+    rpc::types::TransactionRequest,
 };
-use local::workshop::Workshop;
+use local::{cloud::Endpoints, workshop::Workshop};
 use relay::{ChainRelay, Report};
 use shared::{
-    chain::{contracts::native::Creator1155, transaction::Policy},
-    clock,
-    model::{Call, Creation, Plan, TransactionId},
-    store::{Admission, Admitted, Artist, NewTransaction, Pool, PoolLimit, Transaction},
+    chain::{contracts::safe::Safe, transaction::Policy},
+    model::{Call, TransactionId, TransactionStatus},
+    store::{Artist, Transaction},
 };
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-pub type Error = Box<dyn std::error::Error + Send + Sync>;
+pub use crate::common::*;
 
-/// Enough for every budget here.
-const PLENTY: u64 = 1_000_000_000_000_000_000;
-/// Wei that each transaction reserves.
-pub const RESERVE: u64 = 1_000_000_000_000_000;
-/// Most gas of a renaming.
-pub const RENAMING_GAS: u64 = 120_000;
 /// Longest run of a relay.
 pub const RUN: Duration = Duration::from_secs(120);
-
-sol! {
-    event URI(string value, uint256 indexed id);
-}
 
 pub fn policy() -> Policy {
     Policy { max_gas: 16_000_000 }
@@ -54,57 +43,115 @@ pub fn relay(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
 }
 
 pub async fn run(relay: &ChainRelay) -> Result<Report, Error> {
-    Ok(relay.run(Instant::now() + RUN).await?)
+    run_for(relay, RUN).await
 }
 
-pub fn rename(collection: Address, uri: &str) -> Call {
-    Call::new(collection, &Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: uri.to_owned() })
-}
-
-pub fn calls(calls: Vec<Call>, gas: u64) -> NewTransaction {
-    NewTransaction { plan: Plan::Calls { calls }, gas, creation: Creation::Nothing, reserve: RESERVE }
-}
-
-pub fn renaming(collection: Address, uri: &str) -> NewTransaction {
-    calls(vec![rename(collection, uri)], RENAMING_GAS)
-}
-
-/// Queues transactions of one request.
-pub async fn queue(
-    workshop: &Workshop,
-    artist: &Artist,
-    transactions: Vec<NewTransaction>,
-) -> Result<Vec<TransactionId>, Error> {
-    let (store, chain) = (workshop.transactions(), workshop.chain.id);
-    let admission = Admission {
-        artist: artist.artist_id,
-        chain,
-        wallet: artist.embedded_wallet,
-        account: store.account(artist.artist_id, chain).await?,
-        transactions,
-        replay: None,
-        artist_limit: PLENTY,
-        pool: PoolLimit { pool: Pool::Established, wei: PLENTY },
-    };
-    match store.admit(&admission, clock::now()?).await? {
-        Admitted::Queued(queued) => Ok(queued.into_iter().map(|transaction| transaction.id).collect()),
-        Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
-    }
+pub async fn run_for(relay: &ChainRelay, time: Duration) -> Result<Report, Error> {
+    Ok(relay.run(Instant::now() + time).await?)
 }
 
 pub async fn transaction(workshop: &Workshop, artist: &Artist, id: TransactionId) -> Result<Transaction, Error> {
     Ok(workshop.transactions().get(artist.artist_id, id).await?.ok_or("no such transaction")?)
 }
 
-/// URIs that token 1 was given, in the chain's order, with how often.
-pub async fn uris(workshop: &Workshop, collection: Address) -> Result<(Vec<String>, BTreeMap<String, usize>), Error> {
-    let logs = workshop.node().await?.get_logs(&Filter::new().address(collection).from_block(0)).await?;
-    let events = logs.iter().filter_map(|log| log.log_decode::<URI>().ok());
-    let uris: Vec<_> =
-        events.filter(|event| event.inner.data.id == U256::ONE).map(|event| event.inner.data.value.clone()).collect();
-    let mut counts = BTreeMap::new();
-    for uri in &uris {
-        *counts.entry(uri.clone()).or_default() += 1;
+/// Where a relay reaches its parts: their own URLs or proxies'.
+pub struct Ways {
+    pub node: String,
+    pub kms: String,
+    pub store: String,
+}
+
+impl Ways {
+    pub fn of(workshop: &Workshop) -> Self {
+        let Endpoints { aws, dynamodb } = workshop.endpoints.clone();
+        Self { node: workshop.rpc_url.clone(), kms: aws, store: dynamodb }
     }
-    Ok((uris, counts))
+}
+
+pub async fn relay_over(workshop: &Workshop, ways: &Ways) -> Result<ChainRelay, Error> {
+    Ok(ChainRelay {
+        signers: workshop.signers_at(&ways.kms).await,
+        transactions: workshop.transactions_at(&ways.store).await,
+        ..relay(workshop, &ways.node)?
+    })
+}
+
+/// Runs a relay at the same time as the test.
+pub fn spawn(relay: ChainRelay) -> JoinHandle<Result<Report, Error>> {
+    tokio::spawn(async move { run(&relay).await })
+}
+
+/// Two lanes, some artists, and a collection of which they are admins.
+pub async fn stage(name: &str, artists: usize) -> Result<(Workshop, Vec<Artist>, Address), Error> {
+    let mut workshop = Workshop::start(name).await?;
+    workshop.add_lanes(2).await?;
+    let mut people = Vec::new();
+    for _ in 0..artists {
+        people.push(workshop.artist().await?);
+    }
+    let collection = workshop.collection(&people).await?;
+    Ok((workshop, people, collection))
+}
+
+/// Waits until something holds; fails after half a minute.
+pub async fn until(what: &str, holds: impl AsyncFn() -> Result<bool, Error>) -> Result<(), Error> {
+    let start = Instant::now();
+    while !holds().await? {
+        if start.elapsed() > Duration::from_secs(30) {
+            return Err(format!("{what}: not within half a minute").into());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(())
+}
+
+pub async fn until_sent(workshop: &Workshop, artist: &Artist, id: TransactionId) -> Result<Transaction, Error> {
+    until("sent", async || Ok(transaction(workshop, artist, id).await?.status == TransactionStatus::Sent)).await?;
+    transaction(workshop, artist, id).await
+}
+
+/// Fails unless each URI was given to token 1 exactly once, and nothing else was.
+pub async fn assert_done_once(workshop: &Workshop, collection: Address, expected: &[String]) -> Result<(), Error> {
+    let (_, mut counts) = uris(workshop, collection).await?;
+    counts.remove("ar://first");
+    let expected: BTreeMap<_, _> = expected.iter().map(|uri| (uri.clone(), 1)).collect();
+    assert_eq!(counts, expected);
+    Ok(())
+}
+
+/// Sends a transaction of an account without its key.
+pub async fn act_as(workshop: &Workshop, account: Address, call: Call) -> Result<(), Error> {
+    let node = workshop.node().await?;
+    node.anvil_set_balance(account, U256::from(u64::MAX)).await?;
+    node.anvil_impersonate_account(account).await?;
+    let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
+    // Before everything else in its block.
+    let request = request.input(call.data.into()).gas_limit(500_000).max_priority_fee_per_gas(2_000_000_000);
+    node.send_transaction(request.max_fee_per_gas(20_000_000_000)).await?;
+    Ok(node.anvil_stop_impersonating_account(account).await?)
+}
+
+/// Takes a lane from the operator Safe's owners.
+pub async fn disown(workshop: &Workshop, lane: Address) -> Result<(), Error> {
+    let safe = workshop.operator.safe;
+    let node = workshop.node_at(&workshop.rpc_url)?;
+    let owners = node.read(safe, &Safe::getOwnersCall {}).await?.ok_or("no Safe")?;
+    let at = owners.iter().position(|owner| *owner == lane).ok_or("no such owner")?;
+    let before = if at == 0 { Address::with_last_byte(1) } else { owners[at - 1] };
+    let removal = Safe::removeOwnerCall { prevOwner: before, owner: lane, _threshold: U256::ONE };
+    act_as(workshop, safe, Call::new(safe, &removal)).await
+}
+
+/// Gives an artist's account to somebody else.
+pub async fn take_account(workshop: &Workshop, artist: &Artist) -> Result<(), Error> {
+    let account: Address = artist.embedded_wallet.into();
+    let (before, thief) = (Address::with_last_byte(1), Address::repeat_byte(7));
+    let swap = Safe::swapOwnerCall { prevOwner: before, oldOwner: workshop.operator.safe, newOwner: thief };
+    act_as(workshop, account, Call::new(account, &swap)).await
+}
+
+/// A lane's next nonce in storage and on the chain.
+pub async fn nonces(workshop: &Workshop, lane: Address) -> Result<(u64, u64), Error> {
+    let state = workshop.transactions().lane(workshop.chain.id, lane.into()).await?.unwrap_or_default();
+    Ok((state.next_nonce, workshop.node().await?.get_transaction_count(lane).await?))
 }

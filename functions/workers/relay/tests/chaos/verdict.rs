@@ -1,0 +1,158 @@
+//! What must hold at the end.
+
+use std::{collections::BTreeMap, fmt, time::Duration};
+
+use alloy::{
+    eips::BlockNumberOrTag,
+    primitives::Address,
+    providers::{Provider, ext::AnvilApi},
+};
+use shared::{
+    model::{TransactionId, TransactionStatus},
+    store::{Artist, LaneState, Transaction},
+};
+
+use crate::{
+    common::{Error, uris},
+    world::{REORG_DEPTH, World},
+};
+
+/// A transaction that an artist asked for.
+pub struct Wish {
+    pub artist: Artist,
+    pub id: TransactionId,
+    pub uri: String,
+    pub is_allowed: bool,
+}
+
+/// What became of all.
+#[derive(Default)]
+pub struct Told {
+    pub batches: u64,
+    done: usize,
+    refused: usize,
+    not_done: BTreeMap<String, usize>,
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} done once, {} refused", self.done, self.refused)?;
+        self.not_done.iter().try_for_each(|(reason, count)| write!(formatter, ", {count} not done: {reason}"))
+    }
+}
+
+async fn rows(world: &World, wishes: &[Wish]) -> Result<BTreeMap<TransactionId, Transaction>, Error> {
+    let ids: Vec<_> = wishes.iter().map(|wish| (wish.artist.artist_id, wish.id)).collect();
+    let rows = world.workshop.transactions().get_many(&ids).await?;
+    Ok(rows.into_iter().map(|row| (row.id, row)).collect())
+}
+
+async fn lanes(world: &World) -> Result<Vec<(Address, LaneState)>, Error> {
+    let (store, chain) = (world.workshop.transactions(), world.workshop.chain.id);
+    let mut lanes = Vec::new();
+    for (address, _) in world.workshop.lanes() {
+        lanes.push((*address, store.lane(chain, (*address).into()).await?.ok_or("a lane's row is missing")?));
+    }
+    Ok(lanes)
+}
+
+/// Transactions and batches that aren't over.
+pub async fn all_are_final(world: &World, wishes: &[Wish]) -> Result<usize, Error> {
+    let waiting = rows(world, wishes).await?.values().filter(|row| !row.status.is_final()).count();
+    let open: usize = lanes(world).await?.iter().map(|(_, lane)| lane.open.len()).sum();
+    Ok(waiting + open)
+}
+
+/// Waits until all blocks are final, and checks everything.
+pub async fn check(world: &World, collection: Address, wishes: &[Wish]) -> Result<Told, Error> {
+    let mut rounds = 0;
+    while lanes(world).await?.iter().any(|(_, lane)| !lane.young.is_empty() || !lane.open.is_empty()) {
+        world.node.anvil_mine(Some(REORG_DEPTH), None).await?;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        rounds += 1;
+        if rounds > 30 {
+            return Err(format!("batches don't become final: {:?}", lanes(world).await?).into());
+        }
+    }
+    let mut faults = Vec::new();
+    let told = check_transactions(world, collection, wishes, &mut faults).await?;
+    let batches = check_lanes(world, &mut faults).await?;
+    check_accounts(world, wishes, &mut faults).await?;
+    if faults.is_empty() { Ok(Told { batches, ..told }) } else { Err(faults.join("\n").into()) }
+}
+
+async fn check_transactions(
+    world: &World,
+    collection: Address,
+    wishes: &[Wish],
+    faults: &mut Vec<String>,
+) -> Result<Told, Error> {
+    let (order, counts) = uris(&world.workshop, collection).await?;
+    let (rows, mut told) = (rows(world, wishes).await?, Told::default());
+    for wish in wishes {
+        let Some(row) = rows.get(&wish.id) else {
+            faults.push(format!("{} has no row", wish.uri));
+            continue;
+        };
+        let count = counts.get(&wish.uri).copied().unwrap_or_default();
+        let is_mined = row.status == TransactionStatus::Mined;
+        if count != usize::from(is_mined) || (is_mined && !wish.is_allowed) {
+            faults.push(format!("{} was done {count} times: {row:?}", wish.uri));
+        }
+        match row.status {
+            TransactionStatus::Mined => told.done += 1,
+            TransactionStatus::Reverted if !wish.is_allowed => told.refused += 1,
+            _ => *told.not_done.entry(row.reason.clone().unwrap_or_default()).or_default() += 1,
+        }
+        if let Some(mined) = row.mined {
+            let block = world.node.get_block_by_number(BlockNumberOrTag::Number(mined.block)).await?;
+            if block.is_none_or(|block| block.header.hash != mined.block_hash) {
+                faults.push(format!("{} names a block that isn't the chain's: {mined:?}", wish.uri));
+            }
+        }
+    }
+    // Each artist's, in the order in which they asked.
+    let artists: BTreeMap<&str, Vec<&str>> = wishes.iter().fold(BTreeMap::new(), |mut artists, wish| {
+        let artist = wish.uri.rsplit_once('/').map_or("", |(artist, _)| artist);
+        artists.entry(artist).or_insert_with(Vec::new).push(&wish.uri);
+        artists
+    });
+    for (artist, asked) in artists {
+        let done: Vec<_> = order.iter().map(String::as_str).filter(|uri| asked.contains(uri)).collect();
+        let expected: Vec<_> = asked.into_iter().filter(|uri| done.contains(uri)).collect();
+        if done != expected {
+            faults.push(format!("{artist}: done in another order: {done:?}"));
+        }
+    }
+    Ok(told)
+}
+
+async fn check_lanes(world: &World, faults: &mut Vec<String>) -> Result<u64, Error> {
+    let mut batches = 0;
+    for (address, lane) in lanes(world).await? {
+        let on_chain = world.node.get_transaction_count(address).await?;
+        batches += lane.next_nonce;
+        if lane.next_nonce != on_chain {
+            faults.push(format!("lane {address} is at {}, the chain at {on_chain}", lane.next_nonce));
+        }
+    }
+    if !world.workshop.transactions().queued(world.workshop.chain.id, 1).await?.is_empty() {
+        faults.push("the queue isn't empty".to_owned());
+    }
+    Ok(batches)
+}
+
+async fn check_accounts(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<(), Error> {
+    let mut spent: BTreeMap<_, u64> = BTreeMap::new();
+    for row in rows(world, wishes).await?.values() {
+        *spent.entry(row.artist_id).or_default() += row.charge.wei;
+    }
+    for (artist, spent) in spent {
+        let account = world.workshop.transactions().account(artist, world.workshop.chain.id).await?;
+        let account = account.ok_or("an account's row is missing")?;
+        if (account.waiting, account.spent) != (0, spent) {
+            faults.push(format!("artist {artist} spent {spent}, but has {account:?}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! The parts: a chain with blocks at intervals, proxies in front of everything, and two relays' processes.
+
+use std::{collections::BTreeMap, fs, path::Path, process::Command, sync::Arc, time::Duration};
+
+use alloy::{
+    primitives::{U256, address},
+    providers::{Provider, RootProvider, ext::AnvilApi},
+    rpc::types::anvil::ReorgOptions,
+};
+use local::{
+    functions::{Emulator, environment},
+    paths::Paths,
+    process::free_port,
+    workshop::Workshop,
+};
+use serde_json::json;
+use template::Template;
+
+use crate::{
+    common::Error,
+    faults::{Dice, Faults},
+    proxy,
+};
+
+const RELAY: &str = "relay";
+/// Blocks that a batch needs to be final: more than the deepest reorganisation.
+pub const REORG_DEPTH: u64 = 16;
+/// Balance of a funded lane: one ether, in wei.
+const BALANCE: u64 = 1_000_000_000_000_000_000;
+
+pub struct World {
+    pub workshop: Workshop,
+    pub node: RootProvider,
+    pub faults: Arc<Faults>,
+    /// Two relays; the second one's clock is a minute fast where `libfaketime` is installed.
+    relays: Vec<Emulator>,
+    pub is_skewed: bool,
+}
+
+impl World {
+    pub async fn start(seed: u64) -> Result<Self, Error> {
+        let name = format!("chaos-{seed}");
+        let mut workshop = Workshop::start(&name).await?;
+        workshop.add_lanes(3).await?;
+        let node = workshop.node().await?;
+        let faults: Arc<Faults> = Arc::default();
+        let (mut world, library) = (Self { workshop, node, faults, relays: Vec::new(), is_skewed: false }, faketime());
+        world.is_skewed = library.is_some();
+        for relay in 0..2 {
+            let mut variables = world.environment(seed, relay).await?;
+            if let Some(library) = library.filter(|_| relay == 1) {
+                let skew = [("LD_PRELOAD", library), ("FAKETIME", "+60s"), ("FAKETIME_DONT_FAKE_MONOTONIC", "1")];
+                variables.extend(skew.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            }
+            let paths = Paths::of_checkout();
+            let logs = paths.local("workshops").join(&name).join(relay.to_string());
+            let mut emulator = Emulator::start(&paths, &logs, RELAY, free_port()?, &template()?).await?;
+            emulator.run(RELAY, 1, &variables)?;
+            world.relays.push(emulator);
+        }
+        Ok(world)
+    }
+
+    /// Blocks come at intervals from now on, and the relays are woken again and again.
+    pub async fn begin(&mut self) -> Result<(), Error> {
+        self.node.anvil_set_auto_mine(false).await?;
+        self.node.anvil_set_interval_mining(1).await?;
+        for relay in &mut self.relays {
+            relay.schedule(RELAY, Duration::from_millis(200));
+        }
+        Ok(())
+    }
+
+    async fn environment(&self, seed: u64, relay: usize) -> Result<BTreeMap<String, String>, Error> {
+        let workshop = &self.workshop;
+        let mut nodes = Vec::new();
+        for backend in 0..2 {
+            let (faults, dice) = (Arc::clone(&self.faults), Dice::new(seed, &format!("node {relay} {backend}")));
+            nodes.push(proxy::start(&workshop.rpc_url, move |request| faults.of_node(&dice, request)).await?);
+        }
+        let (faults, dice) = (Arc::clone(&self.faults), Dice::new(seed, &format!("kms {relay}")));
+        let kms = proxy::start(&workshop.endpoints.aws, move |request| faults.of_kms(&dice, request)).await?;
+        let (faults, dice) = (Arc::clone(&self.faults), Dice::new(seed, &format!("store {relay}")));
+        let store = proxy::start(&workshop.endpoints.dynamodb, move |_| faults.of_store(&dice)).await?;
+        let template = template()?;
+        let functions = template.functions()?;
+        let function = functions.iter().find(|function| function.binary == RELAY).ok_or("no relay")?;
+        let mut names = workshop.names.clone();
+        let chain = workshop.chain.id;
+        let settings = json!([{"id": chain, "firstBlock": 0, "confirmations": 2, "reorgDepth": REORG_DEPTH}]);
+        names.insert("Chains".to_owned(), settings.to_string());
+        names.insert("RpcUrls".to_owned(), json!({ chain.to_string(): nodes }).to_string());
+        names.insert("OperatorSafe".to_owned(), format!("{:#x}", workshop.operator.safe));
+        let mut variables = environment(function, &names, workshop.endpoints.environment())?;
+        let list = |of: &dyn Fn(&(alloy::primitives::Address, String)) -> String| {
+            workshop.lanes().iter().map(of).collect::<Vec<_>>().join(",")
+        };
+        variables.extend([
+            ("OPERATOR_LANES".to_owned(), list(&|(address, _)| format!("{address:#x}"))),
+            ("OPERATOR_LANE_KEYS".to_owned(), list(&|(_, key)| key.clone())),
+            ("AWS_ENDPOINT_URL".to_owned(), kms),
+            ("AWS_ENDPOINT_URL_DYNAMODB".to_owned(), store),
+        ]);
+        Ok(variables)
+    }
+
+    pub async fn kill(&self, relay: u64) -> Result<(), Error> {
+        self.relays[relay as usize % 2].crash(RELAY, 0).await
+    }
+
+    /// Stops a relay's process, or lets it go on.
+    pub fn pause(&self, relay: u64, stops: bool) -> Result<(), Error> {
+        let processes = self.relays[relay as usize % 2].processes();
+        let ids = processes.borrow().get(RELAY).cloned().unwrap_or_default();
+        for id in ids {
+            let signal = if stops { "-STOP" } else { "-CONT" };
+            // It may have just ended on its own.
+            Command::new("kill").args([signal, &id.to_string()]).stderr(std::process::Stdio::null()).status()?;
+        }
+        Ok(())
+    }
+
+    pub async fn reorganise(&self, depth: u64) -> Result<(), Error> {
+        Ok(self.node.anvil_reorg(ReorgOptions { depth, tx_block_pairs: Vec::new() }).await?)
+    }
+
+    /// Takes all money from a lane, or gives it back.
+    pub async fn fund(&self, lane: u64, is_funded: bool) -> Result<(), Error> {
+        let (lane, _) = self.workshop.lanes()[lane as usize % self.workshop.lanes().len()];
+        let balance = if is_funded { U256::from(BALANCE) } else { U256::ZERO };
+        Ok(self.node.anvil_set_balance(lane, balance).await?)
+    }
+
+    /// Moves the base fee, as if others had filled or left blocks.
+    pub async fn set_base_fee(&self, wei: u64) -> Result<(), Error> {
+        Ok(self.node.anvil_set_next_block_base_fee_per_gas(wei.into()).await?)
+    }
+
+    /// Sends an empty transaction with a lane's key, past the relay.
+    pub async fn use_key_elsewhere(&self, lane: u64) -> Result<(), Error> {
+        let (lane, _) = self.workshop.lanes()[lane as usize % self.workshop.lanes().len()];
+        self.node.anvil_impersonate_account(lane).await?;
+        let to = address!("000000000000000000000000000000000000dEaD");
+        let nothing = alloy::rpc::types::TransactionRequest::default().from(lane).to(to);
+        // A lane without money can't.
+        let _ = self.node.send_transaction(nothing).await;
+        Ok(self.node.anvil_stop_impersonating_account(lane).await?)
+    }
+}
+
+fn template() -> Result<Template, Error> {
+    Ok(fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?)
+}
+
+/// Debian's library that gives a process another clock.
+fn faketime() -> Option<&'static str> {
+    let libraries = [
+        "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+        "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
+    ];
+    libraries.into_iter().find(|path| Path::new(path).exists())
+}

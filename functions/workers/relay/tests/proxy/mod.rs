@@ -1,0 +1,154 @@
+//! A proxy in front of a node, KMS or DynamoDB that does to each request what a test decides.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    future::IntoFuture,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::{Value, json};
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// How long old answers are remembered.
+const MEMORY: Duration = Duration::from_secs(10);
+
+/// A request.
+pub struct Request {
+    /// Method of a node, or operation of a service of AWS.
+    pub operation: String,
+    pub body: Value,
+}
+
+/// What becomes of a request.
+pub enum Act {
+    Forward,
+    /// Not forwarded; answered with a status and a body.
+    Answer(u16, String),
+    /// Not forwarded; a node's error.
+    Refuse(&'static str),
+    /// Not forwarded; a node's result.
+    Say(Value),
+    /// Forwarded; the answer is lost.
+    Lose,
+    /// Forwarded at once, answered late.
+    Late(Duration),
+    /// Forwarded late.
+    Hold(Duration),
+    /// A node's answer of some seconds ago; no receipt, if there is none.
+    Old,
+}
+
+impl Act {
+    /// An answer as AWS gives it to callers who ask too much.
+    pub fn throttle() -> Self {
+        let body = json!({"__type": "ThrottlingException", "message": "Rate exceeded"});
+        Self::Answer(400, body.to_string())
+    }
+}
+
+type Decide = dyn Fn(&Request) -> Act + Send + Sync;
+
+struct Proxy {
+    target: String,
+    client: reqwest::Client,
+    decide: Box<Decide>,
+    memory: Mutex<HashMap<String, VecDeque<(Instant, Value)>>>,
+}
+
+/// Starts a proxy and returns its URL.
+pub async fn start(target: &str, decide: impl Fn(&Request) -> Act + Send + Sync + 'static) -> Result<String, Error> {
+    let client = reqwest::Client::new();
+    let proxy = Proxy { target: target.to_owned(), client, decide: Box::new(decide), memory: Mutex::default() };
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(axum::serve(listener, Router::new().fallback(handle).with_state(Arc::new(proxy))).into_future());
+    Ok(url)
+}
+
+async fn handle(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, bytes: Bytes) -> Response {
+    let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()?.split('.').next_back());
+    let operation = target.or(body["method"].as_str()).unwrap_or_default().to_owned();
+    let request = Request { operation, body };
+    let act = (proxy.decide)(&request);
+    let id = &request.body["id"];
+    let lost = || StatusCode::BAD_GATEWAY.into_response();
+    match act {
+        Act::Forward => proxy.forward(&request, headers, bytes).await,
+        Act::Answer(status, body) => (StatusCode::from_u16(status).unwrap_or_default(), body).into_response(),
+        Act::Refuse(message) => {
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": message}}).to_string().into_response()
+        }
+        Act::Say(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response(),
+        Act::Lose => {
+            proxy.forward(&request, headers, bytes).await;
+            lost()
+        }
+        Act::Late(delay) => {
+            let answer = proxy.forward(&request, headers, bytes).await;
+            tokio::time::sleep(delay).await;
+            answer
+        }
+        Act::Hold(delay) => {
+            // It arrives although nobody waits for it any more.
+            let held = tokio::spawn(async move {
+                tokio::time::sleep(delay).await;
+                proxy.forward(&request, headers, bytes).await
+            });
+            held.await.unwrap_or_else(|_| lost())
+        }
+        Act::Old => match proxy.remembered(&request) {
+            Some(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response(),
+            None => proxy.forward(&request, headers, bytes).await,
+        },
+    }
+}
+
+impl Proxy {
+    async fn forward(&self, request: &Request, mut headers: HeaderMap, bytes: Bytes) -> Response {
+        for name in [header::HOST, header::CONTENT_LENGTH, header::CONNECTION] {
+            headers.remove(name);
+        }
+        let Ok(answer) = self.client.post(&self.target).headers(headers).body(bytes).send().await else {
+            return StatusCode::BAD_GATEWAY.into_response();
+        };
+        let (status, mut headers) = (answer.status(), answer.headers().clone());
+        headers.remove(header::TRANSFER_ENCODING);
+        let Ok(bytes) = answer.bytes().await else { return StatusCode::BAD_GATEWAY.into_response() };
+        if request.operation.starts_with("eth_") {
+            self.remember(request, &bytes);
+        }
+        (status, headers, bytes).into_response()
+    }
+
+    fn remember(&self, request: &Request, answer: &[u8]) {
+        let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+        let Some(result) = answer.get("result") else { return };
+        let Ok(mut memory) = self.memory.lock() else { return };
+        let known = memory.entry(key(request)).or_default();
+        known.retain(|(at, _)| at.elapsed() < MEMORY);
+        known.push_back((Instant::now(), result.clone()));
+    }
+
+    fn remembered(&self, request: &Request) -> Option<Value> {
+        if request.operation == "eth_getTransactionReceipt" {
+            return Some(Value::Null);
+        }
+        let memory = self.memory.lock().ok()?;
+        let known = memory.get(&key(request))?;
+        known.iter().find(|(at, _)| at.elapsed() < MEMORY).map(|(_, result)| result.clone())
+    }
+}
+
+fn key(request: &Request) -> String {
+    format!("{} {}", request.operation, request.body["params"])
+}

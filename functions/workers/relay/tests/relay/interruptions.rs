@@ -1,0 +1,186 @@
+//! Relays that are killed between two steps, whose database fails at any step, or who lose the lead unseen.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use alloy::primitives::Address;
+use local::workshop::Workshop;
+use shared::{model::TransactionStatus, store::Artist};
+use tokio::sync::Notify;
+
+use crate::{
+    proxy::{self, Act, Request},
+    support::{
+        Error, Ways, assert_done_once, nonces, queue, relay, relay_over, renaming, run, spawn, stage, transaction,
+        until_sent,
+    },
+};
+
+/// Longer than any test here takes.
+const FOREVER: Duration = Duration::from_secs(600);
+
+/// Queues one transaction of each artist in each round, and interrupts a relay at the call whose number is the round's,
+/// until a relay is done before it comes to that call. Another relay goes on.
+async fn interrupt_at_every_call(
+    name: &str,
+    trouble: impl Fn(usize, usize, &Request) -> Act + Clone + Send + Sync + 'static,
+) -> Result<usize, Error> {
+    let (workshop, artists, collection) = stage(name, 2).await?;
+    let (mut expected, mut step) = (Vec::new(), 0);
+    loop {
+        let reached = interrupt(&workshop, &artists, collection, step, trouble.clone(), &mut expected).await?;
+        if !reached {
+            break;
+        }
+        step += 1;
+    }
+    assert_done_once(&workshop, collection, &expected).await?;
+    for (lane, _) in workshop.lanes() {
+        let (stored, on_chain) = nonces(&workshop, *lane).await?;
+        assert_eq!(stored, on_chain);
+    }
+    for artist in artists {
+        let account = workshop.transactions().account(artist.artist_id, workshop.chain.id).await?;
+        assert_eq!(account.ok_or("no account")?.waiting, 0);
+    }
+    Ok(step)
+}
+
+async fn interrupt(
+    workshop: &Workshop,
+    artists: &[Artist],
+    collection: Address,
+    step: usize,
+    trouble: impl Fn(usize, usize, &Request) -> Act + Clone + Send + Sync + 'static,
+    expected: &mut Vec<String>,
+) -> Result<bool, Error> {
+    let mut ids = Vec::new();
+    for (index, artist) in artists.iter().enumerate() {
+        let uri = format!("ar://{index}/{step}");
+        ids.push((*artist, queue(workshop, artist, vec![renaming(collection, &uri)]).await?[0]));
+        expected.push(uri);
+    }
+    let (calls, reached) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    let decide = {
+        let (calls, reached) = (Arc::clone(&calls), Arc::clone(&reached));
+        move |request: &Request| {
+            // Signs of life come at times of their own.
+            let beats = request.body["UpdateExpression"] == "SET beat = :beat";
+            let call = if beats { 0 } else { calls.fetch_add(1, Relaxed) };
+            if call == step && !beats {
+                reached.notify_one();
+            }
+            if beats { Act::Forward } else { trouble(call, step, request) }
+        }
+    };
+    let parts = Ways::of(workshop);
+    let ways = Ways {
+        node: proxy::start(&parts.node, decide.clone()).await?,
+        kms: proxy::start(&parts.kms, decide.clone()).await?,
+        store: proxy::start(&parts.store, decide).await?,
+    };
+    let disturbed = relay_over(workshop, &ways).await?;
+    let holder = disturbed.holder.clone();
+    let mut running = spawn(disturbed);
+    let was_reached = tokio::select! {
+        done = &mut running => {
+            done??;
+            calls.load(Relaxed) > step
+        }
+        () = reached.notified() => {
+            // Calls that it made are answered, if they are.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            running.abort();
+            let _ = running.await;
+            true
+        }
+    };
+    let mut healthy = relay(workshop, &workshop.rpc_url)?;
+    healthy.holder = holder;
+    run(&healthy).await?;
+    for (artist, id) in ids {
+        let row = transaction(workshop, &artist, id).await?;
+        assert_eq!(row.status, TransactionStatus::Mined, "step {step}: {row:?}");
+    }
+    Ok(was_reached)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn crash_before_any_call_costs_no_transaction() -> Result<(), Error> {
+    let steps = interrupt_at_every_call("relay-crash-before", |call, step, _| {
+        if call >= step { Act::Hold(FOREVER) } else { Act::Forward }
+    });
+    assert!(steps.await? > 15);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn crash_after_any_call_costs_no_transaction() -> Result<(), Error> {
+    let steps = interrupt_at_every_call("relay-crash-after", |call, step, _| {
+        if call >= step { Act::Late(FOREVER) } else { Act::Forward }
+    });
+    assert!(steps.await? > 15);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leader_who_stands_still_does_nothing_twice() -> Result<(), Error> {
+    /// Longer than a leader may be silent.
+    const SILENCE: Duration = Duration::from_secs(7);
+    let (workshop, artists, collection) = stage("relay-still", 2).await?;
+    let parts = Ways::of(&workshop);
+    // The first leader's changes to batches come late, one after the other, and it shows no life.
+    let store = proxy::start(&parts.store, move |request| {
+        let text = request.body.to_string();
+        let is_slow = text.contains("BATCH#") || text.contains("SET beat");
+        if is_slow && request.operation != "GetItem" { Act::Hold(SILENCE) } else { Act::Forward }
+    })
+    .await?;
+    let mut ids = Vec::new();
+    for (index, artist) in artists.iter().enumerate() {
+        ids.push(queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?[0]);
+    }
+    let slow = spawn(relay_over(&workshop, &Ways { store, ..parts }).await?);
+    tokio::time::sleep(Duration::from_millis(500)).await;
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    slow.await??;
+
+    for (artist, id) in artists.iter().zip(ids) {
+        assert_eq!(transaction(&workshop, artist, id).await?.status, TransactionStatus::Mined);
+    }
+    assert_done_once(&workshop, collection, &["ar://0".to_owned(), "ar://1".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn former_leader_ends_nothing_that_another_one_has_sent() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-former-leader", 1).await?;
+    let (store, chain, artist) = (workshop.transactions(), workshop.chain.id, artists[0]);
+    let former = store.take_lead(chain, "former", &store.standing(chain).await?).await?.ok_or("no lead")?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://sent")]).await?[0];
+    let stale = transaction(&workshop, &artist, id).await?;
+    alloy::providers::ext::AnvilApi::anvil_set_auto_mine(&workshop.node().await?, false).await?;
+    let running = spawn(relay(&workshop, &workshop.rpc_url)?);
+    until_sent(&workshop, &artist, id).await?;
+
+    let ending = shared::store::Ending {
+        status: TransactionStatus::Failed,
+        batch: None,
+        mined: None,
+        hashes: Vec::new(),
+        reason: None,
+        result: serde_json::Map::new(),
+        wei: 0,
+        deployed: false,
+    };
+    assert!(!store.give_up(&former, &stale, &ending, stale.updated_at).await?);
+    alloy::providers::ext::AnvilApi::anvil_mine(&workshop.node().await?, Some(1), None).await?;
+    running.await??;
+    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! Lanes without money, without a working key, that another program uses, or that are replaced.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use alloy::{
+    primitives::{Address, U256},
+    providers::{Provider, ext::AnvilApi},
+};
+use serde_json::json;
+use shared::{
+    chain::wallet::LaneSigners,
+    model::{Call, TransactionStatus},
+    store::{BatchStatus, Slot},
+};
+
+use crate::{
+    proxy::{self, Act},
+    support::{
+        Error, Ways, act_as, assert_done_once, disown, nonces, queue, relay, relay_over, renaming, run, spawn, stage,
+        transaction, until, until_sent,
+    },
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lane_without_money_leaves_the_queue_to_the_others() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-poor", 3).await?;
+    let lanes: Vec<_> = workshop.lanes().iter().map(|(lane, _)| *lane).collect();
+    let node = workshop.node().await?;
+    for poor in &lanes[..lanes.len() - 1] {
+        node.anvil_set_balance(*poor, U256::ZERO).await?;
+    }
+    for (index, artist) in artists.iter().enumerate() {
+        queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?;
+    }
+
+    let report = run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    assert_eq!((report.ended, report.bumped), (3, 0));
+    assert_eq!(nonces(&workshop, lanes[0]).await?, (0, 0));
+    assert!(nonces(&workshop, lanes[lanes.len() - 1]).await?.1 > 0);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn emptied_lane_keeps_its_fees_and_goes_on_after_a_refill() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-refill", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    let refused = Arc::new(AtomicUsize::new(0));
+    let (counter, is_empty) = (Arc::clone(&refused), Arc::new(AtomicBool::new(false)));
+    let emptied = Arc::clone(&is_empty);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        if request.operation == "eth_sendRawTransaction" && emptied.load(Relaxed) {
+            counter.fetch_add(1, Relaxed);
+        }
+        Act::Forward
+    })
+    .await?;
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://refilled")]).await?[0];
+    let running = spawn(relay(&workshop, &url)?);
+    let hash = until_sent(&workshop, &artist, id).await?.hashes[0];
+
+    for (lane, _) in workshop.lanes() {
+        node.anvil_set_balance(*lane, U256::ZERO).await?;
+    }
+    node.anvil_drop_transaction(hash).await?;
+    is_empty.store(true, Relaxed);
+    until("refused", async || Ok(refused.load(Relaxed) >= 6)).await?;
+    for (lane, _) in workshop.lanes() {
+        node.anvil_set_balance(*lane, U256::from(1_000_000_000_000_000_000_u64)).await?;
+    }
+    let refilled = Instant::now();
+    until("sent again", async || Ok(node.get_transaction_by_hash(hash).await?.is_some())).await?;
+    assert!(refilled.elapsed() < Duration::from_secs(10));
+    node.anvil_mine(Some(1), None).await?;
+
+    assert_eq!(running.await??.bumped, 0);
+    assert_eq!(transaction(&workshop, &artist, id).await?.hashes, [hash]);
+    assert_done_once(&workshop, collection, &["ar://refilled".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lane_whose_key_fails_leaves_the_queue_to_the_others() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-key", 1).await?;
+    let (broken, key) = workshop.lanes()[0].clone();
+    let kms = proxy::start(&workshop.endpoints.aws, move |request| {
+        if request.body["KeyId"] == key { Act::Answer(500, "{}".to_owned()) } else { Act::Forward }
+    })
+    .await?;
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://signed")]).await?;
+
+    run(&relay_over(&workshop, &Ways { kms, ..Ways::of(&workshop) }).await?).await?;
+
+    assert_eq!(nonces(&workshop, broken).await?, (0, 0));
+    assert_done_once(&workshop, collection, &["ar://signed".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonce_used_by_another_program_costs_no_transaction() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-foreign", 1).await?;
+    let artist = artists[0];
+    let forgets = Arc::new(AtomicBool::new(true));
+    let forgetting = Arc::clone(&forgets);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let is_sent = request.operation == "eth_sendRawTransaction";
+        if is_sent && forgetting.load(Relaxed) { Act::Say(json!(format!("0x{}", "11".repeat(32)))) } else { Act::Forward }
+    })
+    .await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://moved")]).await?[0];
+    let running = spawn(relay(&workshop, &url)?);
+    let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
+    act_as(&workshop, batch.lane.into(), Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
+    forgets.store(false, Relaxed);
+
+    running.await??;
+    let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
+    let displaced = workshop.transactions().batch(&slot).await?.ok_or("no batch")?;
+    assert_eq!(displaced.status, BatchStatus::Displaced);
+    assert_done_once(&workshop, collection, &["ar://moved".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_whose_receipt_lags_is_not_taken_for_displaced() -> Result<(), Error> {
+    /// Longer than a batch is doubted.
+    const LAG: Duration = Duration::from_secs(9);
+    let (workshop, artists, collection) = stage("relay-lag", 1).await?;
+    let start = Instant::now();
+    // One backend has the receipt and the nonce, the other one lags.
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let lags = request.operation == "eth_getTransactionReceipt" && start.elapsed() < LAG;
+        if lags { Act::Say(json!(null)) } else { Act::Forward }
+    })
+    .await?;
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://lagging")]).await?[0];
+
+    let report = run(&relay(&workshop, &url)?).await?;
+
+    assert_eq!((report.batches, report.ended), (1, 1));
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
+    assert_done_once(&workshop, collection, &["ar://lagging".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_nonces_are_filled() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-gap", 1).await?;
+    let (store, chain) = (workshop.transactions(), workshop.chain.id);
+    let lease = store.take_lead(chain, "before", &store.standing(chain).await?).await?.ok_or("no lead")?;
+    for (lane, _) in workshop.lanes() {
+        assert!(store.open_lane(&lease, (*lane).into(), 2).await?);
+    }
+    store.give_lead_back(&lease).await?;
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://after")]).await?[0];
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    let batch = transaction(&workshop, &artists[0], id).await?.batch.ok_or("no batch")?;
+    assert_eq!((batch.nonce, nonces(&workshop, batch.lane.into()).await?), (2, (3, 3)));
+    assert_done_once(&workshop, collection, &["ar://after".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lane_that_the_operator_safe_lacks_sends_nothing() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-stranger", 2).await?;
+    let (stranger, _) = workshop.lanes()[0];
+    disown(&workshop, stranger).await?;
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://0")]).await?;
+    queue(&workshop, &artists[1], vec![renaming(collection, "ar://1")]).await?;
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    assert_eq!(nonces(&workshop, stranger).await?, (0, 0));
+    assert_done_once(&workshop, collection, &["ar://0".to_owned(), "ar://1".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lane_replaced_while_its_batch_is_under_way_fails_no_transaction() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-replaced", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://kept")]).await?[0];
+    let running = spawn(relay(&workshop, &workshop.rpc_url)?);
+    let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
+    disown(&workshop, batch.lane.into()).await?;
+    node.anvil_mine(Some(1), None).await?;
+    node.anvil_set_auto_mine(true).await?;
+
+    running.await??;
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!(row.status, TransactionStatus::Mined, "{row:?}");
+    assert_ne!(row.batch.map(|batch| batch.lane), Some(batch.lane));
+    assert_done_once(&workshop, collection, &["ar://kept".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_of_a_lane_that_left_the_configuration_is_not_repeated() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-former", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://former")]).await?[0];
+    let first = spawn(relay(&workshop, &workshop.rpc_url)?);
+    let former = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?.lane;
+    first.abort();
+    let _ = first.await;
+
+    let others = workshop.signers.iter().filter(|signer| signer.address() != former.into()).cloned().collect();
+    let mut second = relay(&workshop, &workshop.rpc_url)?;
+    second.signers = LaneSigners::new(others);
+    let second = spawn(second);
+    let (store, chain) = (workshop.transactions(), workshop.chain.id);
+    let epoch = store.standing(chain).await?.epoch;
+    until("led", async || Ok(store.standing(chain).await?.epoch > epoch)).await?;
+    node.anvil_mine(Some(1), None).await?;
+
+    assert_eq!(second.await??.signatures, 0);
+    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
+    assert_done_once(&workshop, collection, &["ar://former".to_owned()]).await
+}

@@ -1,0 +1,160 @@
+//! Transactions that nodes or accounts refuse, alone or with others.
+
+use std::{
+    sync::{Mutex, OnceLock},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use shared::{
+    model::TransactionStatus,
+    store::{BatchStatus, Ending, Slot},
+};
+
+use crate::{
+    proxy::{self, Act, Request},
+    support::{
+        Error, assert_done_once, queue, relay, renaming, run, run_for, stage, take_account, transaction,
+    },
+};
+
+/// Refuses the first transaction that is sent, whatever comes later.
+fn refuse_first() -> impl Fn(&Request) -> Act + Send + Sync + 'static {
+    let first = OnceLock::new();
+    move |request| match request.operation.as_str() {
+        "eth_sendRawTransaction" if *first.get_or_init(|| request.body["params"].clone()) == request.body["params"] => {
+            Act::Refuse("exceeds block gas limit")
+        }
+        _ => Act::Forward,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_that_nodes_refuse_is_filled_and_goes_in_halves() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-refused-batch", 4).await?;
+    let url = proxy::start(&workshop.rpc_url, refuse_first()).await?;
+    let mut expected = Vec::new();
+    for (index, artist) in artists.iter().enumerate() {
+        expected.push(format!("ar://{index}"));
+        queue(&workshop, artist, vec![renaming(collection, &expected[index])]).await?;
+    }
+
+    let report = run(&relay(&workshop, &url)?).await?;
+
+    assert_eq!((report.ended, report.batches), (4, 3));
+    assert_done_once(&workshop, collection, &expected).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lone_transaction_that_nodes_refuse_has_failed_and_stays_so() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-refused-one", 1).await?;
+    let (artist, store) = (artists[0], workshop.transactions());
+    let url = proxy::start(&workshop.rpc_url, refuse_first()).await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://refused")]).await?[0];
+
+    run(&relay(&workshop, &url)?).await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!(row.status, TransactionStatus::Failed);
+    let batch = row.batch.ok_or("no batch")?;
+    let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
+    assert_eq!(store.batch(&slot).await?.map(|batch| batch.status), Some(BatchStatus::Filled));
+    // As after a crash just before the batch was closed.
+    let again = Ending {
+        status: TransactionStatus::Failed,
+        batch: row.batch,
+        mined: None,
+        hashes: Vec::new(),
+        reason: None,
+        result: serde_json::Map::new(),
+        wei: 0,
+        deployed: false,
+    };
+    assert!(!store.end(&row, &again, row.updated_at).await?);
+    assert_eq!(transaction(&workshop, &artist, id).await?, row);
+    assert_done_once(&workshop, collection, &[]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn account_that_was_taken_stops_no_other() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-taken", 5).await?;
+    for artist in &artists {
+        queue(&workshop, artist, vec![renaming(collection, "ar://before")]).await?;
+    }
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    take_account(&workshop, &artists[2]).await?;
+    let mut ids = Vec::new();
+    for (index, artist) in artists.iter().enumerate() {
+        ids.extend(queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?);
+    }
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    for (index, (artist, id)) in artists.iter().zip(ids).enumerate() {
+        let status = transaction(&workshop, artist, id).await?.status;
+        let expected = if index == 2 { TransactionStatus::Failed } else { TransactionStatus::Mined };
+        assert_eq!(status, expected, "artist {index}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_that_reverts_on_the_chain_is_split() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-reverts", 5).await?;
+    for artist in &artists {
+        queue(&workshop, artist, vec![renaming(collection, "ar://before")]).await?;
+    }
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    take_account(&workshop, &artists[2]).await?;
+    // The node doesn't foresee it.
+    let safe = format!("{:#x}", workshop.operator.safe);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let call: &Value = &request.body["params"][0];
+        let is_batch = request.operation == "eth_call" && call["to"] == safe && call["from"].is_string();
+        if is_batch { Act::Say(json!(format!("0x{:064x}", 1))) } else { Act::Forward }
+    })
+    .await?;
+    let mut ids = Vec::new();
+    for (index, artist) in artists.iter().enumerate() {
+        ids.extend(queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?);
+    }
+
+    let report = run(&relay(&workshop, &url)?).await?;
+
+    assert!(report.batches > 1);
+    for (index, (artist, id)) in artists.iter().zip(ids).enumerate() {
+        let status = transaction(&workshop, artist, id).await?.status;
+        let expected = if index == 2 { TransactionStatus::Reverted } else { TransactionStatus::Mined };
+        assert_eq!(status, expected, "artist {index}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn node_of_another_chain_gets_nothing() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-other-chain", 1).await?;
+    let sent = std::sync::Arc::new(Mutex::new(0));
+    let count = std::sync::Arc::clone(&sent);
+    let other = proxy::start(&workshop.rpc_url, move |request| match request.operation.as_str() {
+        "eth_chainId" => Act::Say(json!("0x1")),
+        "eth_sendRawTransaction" => {
+            *count.lock().unwrap() += 1;
+            Act::Forward
+        }
+        _ => Act::Forward,
+    })
+    .await?;
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://other")]).await?[0];
+
+    // As the only node, and behind one that is the chain's.
+    for urls in [vec![&other], vec![&workshop.rpc_url, &other]] {
+        let urls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
+        let mut relay = relay(&workshop, &workshop.rpc_url)?;
+        relay.node = shared::chain::node::Node::with_timeout(&urls, workshop.chain.id, Duration::from_secs(2))?;
+        let stopped = run_for(&relay, Duration::from_millis(100)).await.unwrap_err();
+        assert!(stopped.to_string().contains("another chain"), "{stopped}");
+    }
+    assert_eq!(*sent.lock().unwrap(), 0);
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Queued);
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! Which transaction used a nonce: found in its block, so that no node's word for an absence has to be taken.
+
+use alloy::{
+    consensus::Transaction,
+    eips::{BlockId, BlockNumberOrTag},
+    network::TransactionResponse,
+    primitives::{Address, B256},
+    providers::{DynProvider, Provider},
+    transports::{RpcError, TransportErrorKind},
+};
+
+use super::client::{Node, NodeError};
+
+impl Node {
+    /// Hash of the transaction that used a sender's nonce; `None` unless it has `confirmations`. Two calls for each doubling
+    /// of the transaction's age in blocks. An error can also mean that the node no longer has the state of that block.
+    pub async fn user_of_nonce(
+        &self,
+        sender: Address,
+        nonce: u64,
+        confirmations: u64,
+    ) -> Result<Option<B256>, NodeError> {
+        self.ask(|node| find(node, sender, nonce, confirmations)).await
+    }
+}
+
+async fn find(
+    node: DynProvider,
+    sender: Address,
+    nonce: u64,
+    confirmations: u64,
+) -> Result<Option<B256>, RpcError<TransportErrorKind>> {
+    let is_used = async |block: u64| {
+        Ok::<_, RpcError<TransportErrorKind>>(
+            node.get_transaction_count(sender).block_id(BlockId::number(block)).await? > nonce,
+        )
+    };
+    // It is used in `high`, and not yet in `low`.
+    let mut high = node.get_block_number().await?.saturating_sub(confirmations);
+    if !is_used(high).await? {
+        return Ok(None);
+    }
+    let (mut low, mut step) = (high.saturating_sub(1), 1_u64);
+    while low > 0 && is_used(low).await? {
+        (high, step) = (low, step.saturating_mul(2));
+        low = low.saturating_sub(step);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if is_used(middle).await? {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    let block = node.get_block_by_number(BlockNumberOrTag::Number(high)).full().await?;
+    let transactions = block.into_iter().flat_map(|block| block.transactions.into_transactions());
+    let mut users = transactions.filter(|found| found.from() == sender && found.nonce() == nonce);
+    Ok(users.next().map(|found| found.tx_hash()))
+}
