@@ -122,9 +122,11 @@ fn every_event_of_the_bindings_is_in_its_protocols_table() {
 fn every_interface_with_events_is_checked() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/src/chain/contracts");
     let mut declared = BTreeSet::new();
-    for file in fs::read_dir(folder).unwrap() {
+    // Accounts' own events aren't indexed.
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    for file in files.filter(|file| !file.ends_with("safe.rs")) {
         let mut interface = String::new();
-        for line in fs::read_to_string(file.unwrap().path()).unwrap().lines() {
+        for line in fs::read_to_string(file).unwrap().lines() {
             match line.split_whitespace().collect::<Vec<_>>()[..] {
                 ["interface", name, ..] => interface = format!("{name}Events"),
                 ["event", ..] => _ = declared.insert(interface.clone()),
