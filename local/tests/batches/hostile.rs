@@ -83,8 +83,8 @@ async fn hostile_operations_leave_the_others_alone_wherever_they_are() -> Result
             operations.insert(at, hostile.clone());
             let paid = site.node.get_balance(Address::repeat_byte(0x77)).await?;
             let sent = site.send(site.lanes[0], &operations).await;
-            if site.is_guarded && name == "calls the operator Safe as the account" {
-                assert!(sent.is_err(), "the guard refuses the batch, so the policy must refuse the write");
+            if site.is_guarded && !hostile.passes_guard(site.account.safe) {
+                assert!(sent.is_err(), "{name}: the guard refuses the batch");
                 continue;
             }
             let sent = sent.map_err(|error| format!("{name}: {error}"))?;
@@ -102,6 +102,34 @@ async fn hostile_operations_leave_the_others_alone_wherever_they_are() -> Result
             }
         }
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn guard_refuses_batches_with_what_is_known_not_to_pass_it() -> Result<(), Error> {
+    let site = Site::new("guard").await?;
+    let artists = site.artists(2).await?;
+    let (own, safe) = (artists[0].address(), site.account.safe);
+    let pay = |target| Call::payment(target, U256::ZERO);
+    let fine = pay(artists[1].address());
+    for (passes, calls) in [
+        (true, vec![fine.clone()]),
+        (true, vec![fine.clone(), fine.clone()]),
+        (false, vec![pay(safe)]),
+        (false, vec![pay(own)]),
+        (false, vec![pay(Address::ZERO)]),
+        (false, vec![fine.clone(), pay(safe)]),
+        (false, vec![pay(own), fine.clone()]),
+        (false, vec![fine.clone(), pay(Address::ZERO)]),
+    ] {
+        let operation = Operation::new(own, &calls, 60_000, false);
+        assert_eq!(operation.passes_guard(safe), passes, "{calls:?}");
+        if site.is_guarded {
+            assert_eq!(site.send(site.lanes[0], &[operation]).await.is_ok(), passes, "{calls:?}");
+        }
+    }
+    let foreign = Operation { kind: CallKind::DelegateCall, ..Operation::new(own, &[fine], 60_000, false) };
+    assert!(!foreign.passes_guard(safe), "an account runs no foreign code");
     Ok(())
 }
 
@@ -135,12 +163,21 @@ async fn full_batches_of_burners_never_revert() -> Result<(), Error> {
     let pay = Call::payment(site.hostile, U256::ONE);
     // Accounts that nothing has touched: a payment creates them, a call finds them cold.
     let strange = |index: usize| Address::repeat_byte(0x80 + u8::try_from(index % 100).unwrap_or_default());
-    let plans: [(&str, Plan); 9] = [
+    let plans: [(&str, Plan); 12] = [
         ("burn 100,000", Box::new(|_| (vec![burn(0)], 100_000))),
         ("burn 30,000 with 1 kB", Box::new(|_| (vec![burn(1_000)], 30_000))),
         ("burn 300,000 with 10 kB", Box::new(|_| (vec![burn(10_000)], 300_000))),
         ("burn 1,000,000", Box::new(|_| (vec![burn(0)], 1_000_000))),
         ("burn in batches of three", Box::new(|_| (vec![burn(0), pay.clone(), burn(100)], 150_000))),
+        (
+            "burn after 60 calls of nothing",
+            Box::new(|_| {
+                let nothing = Call::payment(site.lanes[2], U256::ZERO);
+                ([vec![nothing; 60], vec![burn(0)]].concat(), 120_000)
+            }),
+        ),
+        ("burn all of a transaction", Box::new(|_| (vec![burn(0)], 15_000_000))),
+        ("burn all of a transaction of 60 kB", Box::new(|_| (vec![burn(60_000)], 13_000_000))),
         ("pay the burner", Box::new(|_| (vec![pay.clone()], 60_000))),
         ("pay newcomers", Box::new(|index| (vec![Call::payment(strange(index), U256::ONE)], 1))),
         ("burn 1", Box::new(|_| (vec![burn(0)], 1))),

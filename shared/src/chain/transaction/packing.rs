@@ -64,6 +64,22 @@ impl Operation {
         Self::new(operator.utility, &calls, DEPLOYMENT_GAS, true)
     }
 
+    /// Whether the operator Safe's guard lets it through. One operation that it refuses makes all of a batch revert.
+    ///
+    /// No account may call itself, the operator Safe or the zero address, nor run code other than
+    /// `MultiSendCallOnly`.
+    pub fn passes_guard(&self, operator_safe: Address) -> bool {
+        let is_allowed = |target: Address| ![self.account, operator_safe, Address::ZERO].contains(&target);
+        let is_allowed_batch = |calls: Vec<Call>| calls.iter().all(|call| is_allowed(call.target));
+        is_allowed(self.call.target)
+            && match self.kind {
+                CallKind::Call => true,
+                CallKind::DelegateCall => {
+                    self.call.target == MULTI_SEND_CALL_ONLY && unbatch(&self.call.data).is_some_and(is_allowed_batch)
+                }
+            }
+    }
+
     /// The account's transaction, as the operator Safe calls it.
     fn transaction(&self, operator_safe: Address) -> Call {
         Call::new(self.account, &capped_execution(&self.call, self.kind, operator_safe, self.gas))
@@ -71,6 +87,14 @@ impl Operation {
 
     fn sends_value(&self) -> bool {
         self.kind == CallKind::Call && !self.call.value.is_zero()
+    }
+
+    /// Calls that are packed into the account's own batch.
+    fn packed_calls(&self) -> u64 {
+        match self.kind {
+            CallKind::Call => 0,
+            CallKind::DelegateCall => unbatch(&self.call.data).map_or(0, |calls| calls.len() as u64),
+        }
     }
 }
 
@@ -162,6 +186,8 @@ impl Load {
         const OVERHEAD: u64 = 35_000;
         /// Hashing, copying and logging of one byte of an account's transaction.
         const PER_BYTE: u64 = 12;
+        /// What the guard takes for a call in an account's batch.
+        const PER_PACKED_CALL: u64 = 600;
         /// A nonce that is set for the first time rather than changed.
         const FIRST: u64 = 17_100;
         /// Sending value, to an account that doesn't exist. The call's own gas doesn't pay for it.
@@ -170,7 +196,7 @@ impl Load {
         let bytes = PER_BYTE * transaction.data.len() as u64;
         let first = if operation.may_be_first { FIRST } else { 0 };
         let value = if operation.sends_value() { VALUE } else { 0 };
-        let gas = OVERHEAD + bytes + first + value;
+        let gas = OVERHEAD + bytes + first + value + PER_PACKED_CALL * operation.packed_calls();
         self.operations_gas = self.operations_gas.saturating_add(operation.gas).saturating_add(gas);
     }
 
