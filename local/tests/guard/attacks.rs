@@ -178,7 +178,7 @@ fn on_accounts(setting: &Setting, add: &mut Add<'_>) {
     let inner = Entry::new(account, take(setting));
     add(
         "the same in a batch of the account's",
-        by(setting, account, &nested(&[inner.clone()])),
+        by(setting, account, &nested(std::slice::from_ref(&inner))),
         "ForbiddenTarget",
         HARMS,
     );
