@@ -76,9 +76,9 @@ fn on_the_operator(setting: &Setting, add: &mut Add<'_>) {
     let pays = Exec { value: ETHER, ..call(THIEF, Vec::new()) };
     add("the Safe pays the thief", pays.encode(), "NotABatch", HARMS);
     add("the Safe calls a third party", call(TARGET, Vec::new()).encode(), "NotABatch", VAIN);
-    let foreign = Exec::delegatecall(STOLEN, HOSTILE, Vec::new());
-    add("the Safe runs foreign code as its own", foreign.encode(), "NotABatch", HARMS);
     let good = multi_send(pack(&[harmless(setting)]));
+    let foreign = Exec::delegatecall(STOLEN, HOSTILE, good.clone());
+    add("the Safe runs foreign code as its own", foreign.encode(), "NotABatch", HARMS);
     add("a batch by call", call(setting.multi_send, good.clone()).encode(), "NotABatch", VAIN);
     let refund = Exec {
         base_gas: 1_000_000,
@@ -129,6 +129,13 @@ fn on_the_encoding(setting: &Setting, add: &mut Add<'_>) {
     let offset = U256::from(64 + good.len());
     let odd = words(selector, &[offset, length(&good)], &[&good[..], &length(&bad).to_be_bytes::<32>(), &bad].concat());
     add("an odd offset, with a decoy", run(odd), "NotCanonical", HARMS);
+    // The real calls within the decoy, behind its arguments, where an account ignores them.
+    let decoy = harmless(setting);
+    let within = U256::from(64 + 85 + decoy.data.len());
+    let data = [&decoy.data[..], &length(&bad).to_be_bytes::<32>(), &bad].concat();
+    let decoy = Entry { length: length(&data), data, ..decoy }.pack();
+    let odd = words(selector, &[within, length(&decoy)], &padded(&decoy));
+    add("an odd offset, into a harmless call", run(odd), "NotCanonical", HARMS);
     let both = [&good[..], &bad].concat();
     let short = words(selector, &[U256::from(32), length(&good)], &padded(&both));
     add("bytes behind the stated length", run(short), "NotCanonical", VAIN);
@@ -171,7 +178,7 @@ fn on_accounts(setting: &Setting, add: &mut Add<'_>) {
     let inner = Entry::new(account, take(setting));
     add(
         "the same in a batch of the account's",
-        by(setting, account, &nested(&[inner.clone()])),
+        by(setting, account, &nested(std::slice::from_ref(&inner))),
         "ForbiddenTarget",
         HARMS,
     );
@@ -179,7 +186,7 @@ fn on_accounts(setting: &Setting, add: &mut Add<'_>) {
     add("the same behind a harmless call", by(setting, account, &second), "ForbiddenTarget", HARMS);
     let third = batch(setting, &[harmless(setting), harmless(setting), Entry::new(account, second.encode())]);
     add("the same in the third account's batch", third, "ForbiddenTarget", HARMS);
-    let foreign = Exec::delegatecall(operator, HOSTILE, Vec::new());
+    let foreign = Exec::delegatecall(operator, HOSTILE, multi_send(Entry::new(TARGET, Vec::new()).pack()));
     add("an account runs foreign code as its own", by(setting, account, &foreign), "ForeignDelegatecall", HARMS);
     let to_zero = call(Address::ZERO, Vec::new());
     add("an account calls zero", by(setting, account, &to_zero), "ForbiddenTarget", VAIN);

@@ -204,6 +204,9 @@ impl Leader<'_> {
         }
         let may_be_first = !self.deployed.contains(&account);
         let operation = Operation::new(account, &calls, row.gas, may_be_first);
+        if !operation.passes_guard(relay.operator.safe) {
+            return Ok(Err("The service makes no such call"));
+        }
         if may_be_first && !draft.deploying.contains(&account) {
             return Ok(Ok(vec![Operation::deployment(&relay.operator, &wallet), operation]));
         }

@@ -8,7 +8,11 @@ mod filter;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use tokio::{sync::mpsc, task::JoinSet, time::sleep};
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, sleep},
+};
 
 pub(crate) use self::client::Shard;
 use self::consumer::Consumer;
@@ -19,7 +23,11 @@ pub use self::{
 use crate::service::Invoker;
 
 /// Pause before an empty shard, or one that can't be read, is read again.
-const IDLE: Duration = Duration::from_millis(25);
+const IDLE: Duration = Duration::from_millis(50);
+
+/// The same for `AWAKE` after a record was read.
+const BUSY: Duration = Duration::from_millis(10);
+const AWAKE: Duration = Duration::from_secs(1);
 
 /// Most reads, of a thousand records at most, that wait for one consumer; further ones stay in the stream.
 const QUEUE: usize = 2;
@@ -103,11 +111,15 @@ pub(crate) async fn run(invoker: Invoker, mapping: Arc<StreamMapping>, mut shard
         consumers.spawn(consumer.run(records));
         queues.push(queue);
     }
+    let mut newest = None::<Instant>;
     loop {
         let records = shard.read().await.unwrap_or_default();
         if records.is_empty() {
-            sleep(IDLE).await;
+            let is_awake = newest.is_some_and(|newest| newest.elapsed() < AWAKE);
+            sleep(if is_awake { BUSY } else { IDLE }).await;
+            continue;
         }
+        newest = Some(Instant::now());
         let mut dealt: Vec<_> = queues.iter().map(|_| Vec::new()).collect();
         for record in records.into_iter().filter(|record| mapping.takes(&record.event)) {
             let index = usize::try_from(record.item() % queues.len() as u64).unwrap_or_default();

@@ -7,7 +7,7 @@ use super::{
     cap::gas_cap,
     error::PlanError,
     packing::{Load, MAX_TRANSACTION_BYTES, Operation},
-    policy::Policy,
+    policy::{Policy, PolicyError},
     simulate::{simulate, simulate_wealthy},
 };
 use crate::{
@@ -80,6 +80,11 @@ impl Planner {
             return Err(PlanError::TooLong { bytes, most: MAX_CALL_BYTES });
         }
         self.policy.admit_calls(&self.chain, wallet.address(), &calls)?;
+        // One that the guard refuses would make all of its batch revert.
+        if !Operation::new(wallet.address(), &calls, 0, false).passes_guard(self.operator.safe) {
+            let target = calls.first().map(|call| call.target).unwrap_or_default();
+            return Err(PolicyError::Function { target, selector: [0; 4] }.into());
+        }
         let (simulated, gas, market, l1_fee, is_deployed) = tokio::join!(
             simulate(&self.node, wallet.address(), &calls),
             gas_cap(&self.node, wallet.address(), &calls),
