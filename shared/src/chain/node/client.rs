@@ -189,11 +189,6 @@ impl Node {
         self.providers.clone().into_iter().map(|provider| Self { providers: vec![provider] })
     }
 
-    /// The chain that the nodes are of.
-    pub async fn chain_id(&self) -> Result<ChainId, NodeError> {
-        self.ask(|node| async move { node.get_chain_id().await }).await.map(ChainId)
-    }
-
     /// Number of the newest block.
     pub async fn newest_block(&self) -> Result<u64, NodeError> {
         self.ask(|node| async move { node.get_block_number().await }).await
