@@ -2,7 +2,7 @@
 
 use alloy::{primitives::Address, providers::Provider};
 use serde_json::{Value, json};
-use tests::{Stack, Writer};
+use tests::{Answer, Stack, Writer};
 
 const PATH: &str = "/moment/create-batch";
 
@@ -51,4 +51,19 @@ async fn batch_of_fifty_is_accepted_and_fifty_one_refused() {
     wrong["tokens"][2]["salesConfig"]["pricePerToken"] = json!("x");
     let answer = stack.write(PATH, &key, &wrong, &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["tokens.0.tokenMetadataURI", "tokens.2.salesConfig.pricePerToken"]);
+}
+
+#[tokio::test]
+async fn batch_too_long_for_a_transaction_is_refused_before_it_is_queued() {
+    let stack = Stack::connect();
+    let Writer { artist, key, .. } = stack.new_writer().await;
+    let mut long = body(json!({"name": "A Book", "uri": "ar://book"}), 50);
+    for token in long["tokens"].as_array_mut().expect("tokens") {
+        token["tokenMetadataURI"] = json!(format!("ar://{}", "x".repeat(2_000)));
+    }
+    let answer = stack.write(PATH, &key, &long, &[]).await.expect_error(422);
+    let message = answer.body["message"].as_str().expect("a message");
+    assert!(message.contains("bytes of calls, more than the 100000"), "{message}");
+    let listed = Answer::of(stack.get("/transactions").bearer_auth(&artist.token)).await.expect_success();
+    assert_eq!(listed.body["transactions"], json!([]));
 }

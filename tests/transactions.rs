@@ -159,3 +159,25 @@ async fn silent_nodes_make_it_503_before_the_gateway_gives_up() {
     assert_eq!(answer["statusCode"], 503, "{answer}");
     assert!(answer["headers"]["retry-after"].is_string(), "{answer}");
 }
+
+#[tokio::test]
+async fn budgets_are_named_in_their_refusals() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    for (limit, status, words) in
+        [("artistDaily", 429, "your budget for today's fees"), ("newcomersDaily", 503, "budget of today for new artists")]
+    {
+        let chains = json!([{"id": 8453, "firstBlock": 0, "spending": {limit: 1}}]).to_string();
+        let poor = Sandbox::with_variables(&stack, "update-moment-uri", &[("CHAINS", &chains)]).await;
+        let mut event = poor.event();
+        event["headers"]["x-api-key"] = json!(writer.key);
+        let change = json!({"moment": {"collectionAddress": writer.collection, "tokenId": "1"}, "newUri": "ar://x"});
+        event["body"] = change.to_string().into();
+        let answer = poor.invoke(&event).await;
+        assert_eq!(answer["statusCode"], status, "{answer}");
+        let message = body(&answer)["message"].as_str().expect("a message").to_owned();
+        assert!(message.contains(words), "{message}");
+        let wait: u64 = answer["headers"]["retry-after"].as_str().and_then(|text| text.parse().ok()).expect("seconds");
+        assert!((1..=86_400).contains(&wait), "{answer}");
+    }
+}

@@ -126,11 +126,8 @@ impl Bench<'_> {
     }
 
     fn start(&self, path: &Path, runtime: &Runtime, endpoints: &Endpoints) -> Result<Process, Error> {
-        let mut environment: BTreeMap<_, _> =
+        let environment: BTreeMap<_, _> =
             environment(self.function, &self.stack.map.names, endpoints.environment())?;
-        // The requests would exceed the daily gas limits.
-        environment
-            .extend(["ARTIST_GAS_DAILY", "TOTAL_GAS_DAILY"].map(|limit| (limit.to_owned(), u64::MAX.to_string())));
         let mut command = tokio::process::Command::new(path);
         command.env_clear().envs(environment).env("AWS_LAMBDA_RUNTIME_API", &runtime.authority);
         command.env("AWS_LAMBDA_FUNCTION_NAME", &self.function.binary).env("AWS_LAMBDA_FUNCTION_VERSION", "1");
@@ -141,7 +138,7 @@ impl Bench<'_> {
 
     /// Writes wait for a chain, and scheduled functions read all of it.
     fn requests(&self) -> usize {
-        let is_slow = self.function.is_scheduled || self.function.environment.contains_key("OPERATOR_LANE_KEYS");
+        let is_slow = self.function.is_scheduled || self.function.environment.contains_key("MAX_GAS_PER_WRITE");
         if is_slow || Caller::takes_long(&self.function.binary) { SLOW_REQUESTS } else { REQUESTS }
     }
 

@@ -248,6 +248,29 @@ mod tests {
     }
 
     #[test]
+    fn collections_are_those_called_and_those_named_to_other_contracts() {
+        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
+        let chain = chains.get(ChainId(8453)).unwrap();
+        let [account, called, named, payee] = [1, 2, 3, 4].map(Address::repeat_byte);
+        let update = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: String::new() };
+        let mint = TimedMinter::mintCall {
+            mintTo: account,
+            quantity: U256::ONE,
+            collection: named,
+            tokenId: U256::ONE,
+            mintReferral: account,
+            comment: String::new(),
+        };
+        let calls = [
+            Call::new(called, &update),
+            Call::new(chain.addresses.timed_minter, &mint),
+            Call::payment(payee, U256::ONE),
+            Call::new(chain.addresses.usdc, &Erc20::transferCall { to: payee, amount: U256::ONE }),
+        ];
+        assert_eq!(collections(chain, account, &calls), BTreeSet::from([called, named]));
+    }
+
+    #[test]
     fn bundled_actions_are_checked_too() {
         let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
         let chain = chains.get(ChainId(8453)).unwrap();

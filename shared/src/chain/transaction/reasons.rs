@@ -55,7 +55,9 @@ pub async fn failure(
     index: usize,
     (block, gas): (u64, u64),
 ) -> Result<Failure, NodeError> {
-    let Some((operation, parent)) = operations.get(index).zip(block.checked_sub(1)) else { return Ok(unknown().into()) };
+    let Some((operation, parent)) = operations.get(index).zip(block.checked_sub(1)) else {
+        return Ok(unknown().into());
+    };
     let Some((call, overrides)) = again(operation) else { return Ok(unknown().into()) };
     let before = pack(operator_safe, lane, &operations[..index]);
     let blocks = vec![

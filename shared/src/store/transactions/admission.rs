@@ -7,7 +7,8 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 
 use super::{
     account::{AccountState, account_key},
-    budget::{Charge, DAY, PoolLimit, shards},
+    budget::shards,
+    charge::{Charge, DAY, PoolLimit},
     queue::{Queued, next_turn, place},
     replay::{Replay, ReplayKey, replay_key},
     transaction::{Transaction, Transactions, transaction_key},

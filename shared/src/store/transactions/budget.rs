@@ -2,60 +2,18 @@
 //! to what it did cost is given back.
 
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
-use serde::{Deserialize, Serialize};
 
-use super::transaction::Transactions;
+use super::{
+    charge::{Charge, DAY, PoolLimit},
+    transaction::Transactions,
+};
 use crate::{
     model::ChainId,
     store::table::{PrimaryKey, StoreError, number},
 };
 
-/// Length of a budget's day (UTC), in seconds.
-pub const DAY: u64 = 24 * 60 * 60;
-
 /// Counters of a pool, so that concurrent transactions don't contend for one row.
 const SHARDS: u8 = 8;
-
-/// Artists who share a daily budget: newcomers, however many, can't use up that of the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pool {
-    /// Artists without a history.
-    Newcomers,
-    /// Artists with one.
-    Established,
-}
-
-/// A pool's daily budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PoolLimit {
-    /// The pool.
-    pub pool: Pool,
-    /// Its budget, in wei.
-    pub wei: u64,
-}
-
-/// A transaction's share of the budgets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Charge {
-    /// Reserved wei; once the transaction is final, what it cost.
-    pub wei: u64,
-    /// Day that it counts for, from the Unix epoch.
-    pub day: u64,
-    /// Pool that it counts for.
-    pub pool: Pool,
-    /// Counter of the pool.
-    pub shard: u8,
-}
-
-impl Pool {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Newcomers => "NEWCOMERS",
-            Self::Established => "ESTABLISHED",
-        }
-    }
-}
 
 /// A pool's counters in a random order.
 pub(super) fn shards() -> impl Iterator<Item = u8> {

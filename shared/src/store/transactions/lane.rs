@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     batch::{Attempt, Batch, BatchStatus, MinedIn, Slot, batch_key, lane_key, lanes_key},
-    budget::DAY,
+    charge::DAY,
     lease::Lease,
     transaction::Transactions,
 };

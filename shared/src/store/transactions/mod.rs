@@ -6,6 +6,7 @@ mod admission;
 mod batch;
 mod budget;
 mod caller;
+mod charge;
 mod journey;
 mod lane;
 mod lease;
@@ -17,8 +18,8 @@ pub use self::{
     account::AccountState,
     admission::{Admission, AdmissionRefusal, Admitted, MAX_SERIES, MAX_WAITING, NewTransaction},
     batch::{Attempt, Batch, BatchStatus, Member, MinedIn, Slot},
-    budget::{Charge, DAY, Pool, PoolLimit},
     caller::CallerState,
+    charge::{Charge, DAY, Pool, PoolLimit},
     journey::Ending,
     lane::LaneState,
     lease::{Lease, Standing},

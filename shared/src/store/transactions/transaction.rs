@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{
     batch::{MinedIn, Slot},
-    budget::Charge,
+    charge::Charge,
 };
 use crate::{
     model::{Address, ArtistId, ChainId, Creation, Plan, TransactionId, TransactionStatus},

@@ -1,0 +1,45 @@
+use serde::{Deserialize, Serialize};
+
+/// Length of a budget's day (UTC), in seconds.
+pub const DAY: u64 = 24 * 60 * 60;
+
+/// Artists who share a daily budget: newcomers, however many, can't use up that of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pool {
+    /// Artists without a history.
+    Newcomers,
+    /// Artists with one.
+    Established,
+}
+
+/// A pool's daily budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolLimit {
+    /// The pool.
+    pub pool: Pool,
+    /// Its budget, in wei.
+    pub wei: u64,
+}
+
+/// A transaction's share of the budgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charge {
+    /// Reserved wei; once the transaction is final, what it cost.
+    pub wei: u64,
+    /// Day that it counts for, from the Unix epoch.
+    pub day: u64,
+    /// Pool that it counts for.
+    pub pool: Pool,
+    /// Counter of the pool.
+    pub shard: u8,
+}
+
+impl Pool {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Newcomers => "NEWCOMERS",
+            Self::Established => "ESTABLISHED",
+        }
+    }
+}
