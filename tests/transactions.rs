@@ -164,9 +164,10 @@ async fn silent_nodes_make_it_503_before_the_gateway_gives_up() {
 async fn budgets_are_named_in_their_refusals() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
-    for (limit, status, words) in
-        [("artistDaily", 429, "your budget for today's fees"), ("newcomersDaily", 503, "budget of today for new artists")]
-    {
+    for (limit, status, words) in [
+        ("artistDaily", 429, "your budget for today's fees"),
+        ("newcomersDaily", 503, "budget of today for new artists"),
+    ] {
         let chains = json!([{"id": 8453, "firstBlock": 0, "spending": {limit: 1}}]).to_string();
         let poor = Sandbox::with_variables(&stack, "update-moment-uri", &[("CHAINS", &chains)]).await;
         let mut event = poor.event();

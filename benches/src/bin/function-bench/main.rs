@@ -126,8 +126,7 @@ impl Bench<'_> {
     }
 
     fn start(&self, path: &Path, runtime: &Runtime, endpoints: &Endpoints) -> Result<Process, Error> {
-        let environment: BTreeMap<_, _> =
-            environment(self.function, &self.stack.map.names, endpoints.environment())?;
+        let environment: BTreeMap<_, _> = environment(self.function, &self.stack.map.names, endpoints.environment())?;
         let mut command = tokio::process::Command::new(path);
         command.env_clear().envs(environment).env("AWS_LAMBDA_RUNTIME_API", &runtime.authority);
         command.env("AWS_LAMBDA_FUNCTION_NAME", &self.function.binary).env("AWS_LAMBDA_FUNCTION_VERSION", "1");

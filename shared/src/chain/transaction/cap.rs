@@ -28,6 +28,19 @@ fn with_margin(gas: u64) -> u64 {
     gas.saturating_add(gas / 5).saturating_add(20_000)
 }
 
+/// The cap if the transaction may have a gas limit of `most`, where `limit_of` a cap is it: a large write gives up as much
+/// of its margin as it has to. `None` if what the calls use now doesn't fit.
+pub(super) fn fitted(cap: u64, most: u64, limit_of: impl Fn(u64) -> u64) -> Option<u64> {
+    // The limit rises by a little more than the cap.
+    let fitted = cap.saturating_sub(limit_of(cap).saturating_sub(most));
+    (fitted >= without_margin(cap) && limit_of(fitted) <= most).then_some(fitted)
+}
+
+fn without_margin(cap: u64) -> u64 {
+    let gas = cap.saturating_sub(20_000);
+    gas - gas / 6
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,5 +50,17 @@ mod tests {
         assert_eq!(with_margin(60_000), 92_000);
         assert_eq!(with_margin(u64::MAX), u64::MAX);
         assert_eq!(intrinsic(&[0, 1, 2]), 21_036);
+    }
+
+    #[test]
+    fn large_write_gives_up_its_margin_and_no_more() {
+        let limit_of = |cap: u64| 100_000 + cap + cap / 10;
+        let cap = with_margin(1_000_000);
+        assert_eq!(fitted(cap, limit_of(cap), limit_of), Some(cap));
+        let small = fitted(cap, limit_of(cap) - 100_000, limit_of);
+        assert!(
+            small.is_some_and(|cap| cap >= 1_000_000 && limit_of(cap) <= limit_of(with_margin(1_000_000)) - 100_000)
+        );
+        assert_eq!(fitted(cap, limit_of(999_000), limit_of), None);
     }
 }

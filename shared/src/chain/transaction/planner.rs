@@ -4,7 +4,7 @@
 use alloy::primitives::U256;
 
 use super::{
-    cap::gas_cap,
+    cap::{fitted, gas_cap},
     error::PlanError,
     packing::{Load, MAX_TRANSACTION_BYTES, Operation},
     policy::{Policy, PolicyError},
@@ -95,12 +95,16 @@ impl Planner {
         // Its words are better than those of a cap that can't be found.
         simulated?;
         let (gas, market) = (gas?, self.affordable(market?)?);
-        let load = Load::default().with(&Operation::new(wallet.address(), &calls, gas, true));
-        let load = if is_deployed? { load } else { load.with(&Operation::deployment(&self.operator, &wallet)) };
-        let gas_limit = load.gas_limit();
-        if !load.fits(self.policy.max_gas, MAX_TRANSACTION_BYTES) {
-            return Err(PlanError::Gas { needed: gas_limit, most: self.policy.max_gas });
-        }
+        let is_deployed = is_deployed?;
+        let load = |gas| {
+            let load = Load::default().with(&Operation::new(wallet.address(), &calls, gas, true));
+            if is_deployed { load } else { load.with(&Operation::deployment(&self.operator, &wallet)) }
+        };
+        let most = self.policy.max_gas;
+        let fitted = fitted(gas, most, |gas| load(gas).gas_limit());
+        let refused = || PlanError::Gas { needed: load(gas).gas_limit(), most };
+        let gas = fitted.filter(|&gas| load(gas).fits(most, MAX_TRANSACTION_BYTES)).ok_or_else(refused)?;
+        let gas_limit = load(gas).gas_limit();
         let fee = market.quote(self.chain.spending.max_fee_per_gas).max_fee_per_gas;
         let cost = U256::from(gas_limit) * U256::from(fee) + l1_fee?;
         Ok(Planned { plan, gas, gas_limit, reserve: cost.saturating_to() })

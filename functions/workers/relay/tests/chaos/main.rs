@@ -144,7 +144,8 @@ async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
         outage.0.store(false, Relaxed);
         tally[outage.1] += 1;
     }
-    let names = ["kills", "stops", "reorganisations", "empty lanes", "dear blocks", "foreign nonces", "KMS", "node or store"];
+    let names =
+        ["kills", "stops", "reorganisations", "empty lanes", "dear blocks", "foreign nonces", "KMS", "node or store"];
     let told: Vec<_> = names.iter().zip(tally).map(|(name, count)| format!("{count} {name}")).collect();
     Ok(told.join(", "))
 }

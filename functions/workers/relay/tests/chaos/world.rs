@@ -154,9 +154,7 @@ fn template() -> Result<Template, Error> {
 
 /// Debian's library that gives a process another clock.
 fn faketime() -> Option<&'static str> {
-    let libraries = [
-        "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
-        "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
-    ];
+    let libraries =
+        ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1"];
     libraries.into_iter().find(|path| Path::new(path).exists())
 }

@@ -112,18 +112,26 @@ async fn interrupt(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_before_any_call_costs_no_transaction() -> Result<(), Error> {
-    let steps = interrupt_at_every_call("relay-crash-before", |call, step, _| {
-        if call >= step { Act::Hold(FOREVER) } else { Act::Forward }
-    });
+    let steps =
+        interrupt_at_every_call(
+            "relay-crash-before",
+            |call, step, _| {
+                if call >= step { Act::Hold(FOREVER) } else { Act::Forward }
+            },
+        );
     assert!(steps.await? > 15);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_after_any_call_costs_no_transaction() -> Result<(), Error> {
-    let steps = interrupt_at_every_call("relay-crash-after", |call, step, _| {
-        if call >= step { Act::Late(FOREVER) } else { Act::Forward }
-    });
+    let steps =
+        interrupt_at_every_call(
+            "relay-crash-after",
+            |call, step, _| {
+                if call >= step { Act::Late(FOREVER) } else { Act::Forward }
+            },
+        );
     assert!(steps.await? > 15);
     Ok(())
 }

@@ -86,7 +86,8 @@ async fn transaction_that_is_refused_in_its_new_block_is_told_so() -> Result<(),
     node.anvil_mine(Some(1), None).await?;
     let running = spawn(patient(&workshop)?);
     let batch = transaction(&workshop, &artists[0], ids[0]).await?.batch.ok_or("no batch")?;
-    until("sent again", async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce)).await?;
+    until("sent again", async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce))
+        .await?;
     node.anvil_mine(Some(FINAL + 1), None).await?;
     running.await??;
     until("final", async || {
