@@ -16,6 +16,7 @@ const EXAMPLE_PERSON: &str = "0x00000000000000000000000000000000000000a1";
 const EXAMPLE_EMAIL: &str = "ada@example.com";
 const EXAMPLE_CODE: &str = "123456";
 const EXAMPLE_KEY_ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
+const EXAMPLE_TRANSACTION: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c";
 
 struct Operation<'a> {
     document: &'a Value,
@@ -170,6 +171,11 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         stack.create_key(&writer.artist, &json!({})).await.expect_success();
         let newest = &stack.list_keys(&writer.artist).await[0]["id"];
         real.push((EXAMPLE_KEY_ID, newest.as_str().expect("an id").to_owned()));
+    }
+    if parameters.iter().any(|(_, _, example)| example == EXAMPLE_TRANSACTION) {
+        let list = Answer::of(stack.get("/transactions").header("x-api-key", &writer.key)).await.expect_success();
+        let newest = list.body["transactions"][0]["id"].as_str().expect("a transaction of an earlier example");
+        real.push((EXAMPLE_TRANSACTION, newest.to_owned()));
     }
     let replace = |text: &str| real.iter().fold(text.to_owned(), |text, (example, real)| text.replace(example, real));
     for (_, _, example) in &mut parameters {
