@@ -16,6 +16,7 @@ mod notification_reads;
 mod payments;
 mod rate_windows;
 mod search;
+mod settled_payments;
 mod structures;
 mod table;
 mod timeline;

@@ -9,7 +9,7 @@ use std::{
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, TransactWriteItem, WriteRequest};
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::unit_of_work::Usage;
+use super::usage::Usage;
 use crate::store::table::{Item, PrimaryKey, StoreError, Table, WriteReason, backoff};
 
 /// DynamoDB's limits for BatchGetItem and BatchWriteItem.

@@ -120,8 +120,8 @@ impl Batch {
 
     /// Keys of the journal's rows, each in a partition of its own: one partition takes 1,000 write units a second.
     pub(super) fn chunk_keys(&self, work: &str) -> impl Iterator<Item = PrimaryKey> + use<> {
-        let batch = format!("JOURNAL#{work}#{}#{}", self.writer, self.serial);
-        (0..self.chunks).map(move |chunk| PrimaryKey::new(format!("{batch}#{chunk}"), "IMAGES"))
+        let (work, writer, batch) = (work.to_owned(), self.writer.clone(), self.serial);
+        (0..self.chunks).map(move |chunk| PrimaryKey::new(format!("JOURNAL#{work}#{writer}#{batch}#{chunk}"), "IMAGES"))
     }
 
     /// Keys of all rows of the batch.

@@ -1,14 +1,11 @@
 //! Reads rows through a cache and changes them in memory. Each chain has a single writer, so the cache is never stale.
 
-use std::{
-    collections::{HashMap, HashSet},
-    ops::AddAssign,
-};
+use std::collections::{HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::bulk::Bulk;
+use super::{bulk::Bulk, usage::Usage};
 use crate::store::table::{Item, PrimaryKey, StoreError, Table, row};
 
 /// Limits of the cache between two batches.
@@ -33,25 +30,6 @@ pub struct Weight {
     pub rows: usize,
     /// Their approximate bytes.
     pub bytes: usize,
-}
-
-/// DynamoDB usage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Read calls.
-    pub reads: u64,
-    /// Write calls.
-    pub writes: u64,
-    /// Rows written or deleted.
-    pub rows_written: u64,
-}
-
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Self) {
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.rows_written += other.rows_written;
-    }
 }
 
 struct CachedRow {

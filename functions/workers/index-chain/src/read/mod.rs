@@ -99,6 +99,11 @@ impl EventReader {
         self.known = known;
     }
 
+    /// Starts a run: the nodes are compared anew.
+    pub fn doubt_nodes(&mut self) {
+        self.nodes.doubt();
+    }
+
     /// The newest block, from a node that has block `known` if there is one.
     pub async fn head(&mut self, known: Option<u64>) -> Result<Head, NodeError> {
         self.nodes.head(known).await

@@ -68,6 +68,14 @@ impl Nodes {
         }
     }
 
+    /// Compares the nodes anew, and asks them for their chains again: addresses may lead elsewhere than a run ago.
+    pub fn doubt(&mut self) {
+        self.compared_at = None;
+        for known in &mut self.nodes {
+            known.is_of_chain = None;
+        }
+    }
+
     pub fn get(&self, index: usize) -> Node {
         self.nodes[index].node.clone()
     }

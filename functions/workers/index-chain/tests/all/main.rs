@@ -1,6 +1,7 @@
 //! Indexing of local chains with real transactions.
 
 mod admins;
+mod adversary;
 mod bounds;
 mod commit;
 mod naive;

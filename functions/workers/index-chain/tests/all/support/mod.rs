@@ -112,7 +112,7 @@ impl Indexer {
     fn assert_same(rows: &Rows, fresh: &Rows, when: &str) -> Result<(), Error> {
         let keys: std::collections::BTreeSet<_> = rows.keys().chain(fresh.keys()).collect();
         let different: Vec<_> = keys.into_iter().filter(|key| rows.get(*key) != fresh.get(*key)).collect();
-        let few: Vec<_> = different.iter().take(20).map(|key| (key, rows.get(*key), fresh.get(*key))).collect();
+        let few: Vec<_> = different.iter().take(4).map(|key| (key, rows.get(*key), fresh.get(*key))).collect();
         assert!(different.is_empty(), "{when}: {} of {} rows differ: {few:#?}", different.len(), fresh.len());
         Ok(())
     }
