@@ -1,7 +1,5 @@
 //! Comments and replies. Rows: docs/data-model.md, Comments.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -88,12 +86,6 @@ impl Comments {
         let Some(PlaceRow { place }) = self.0.get(&place_key(chain, comment)).await? else { return Ok(None) };
         let listed: Option<ListedComment> = self.0.get(&place).await?;
         Ok(listed.map(|listed| listed.comment))
-    }
-
-    /// Returns the number of top-level comments by moment; moments without any are left out. One read per 100.
-    pub async fn counts(&self, moments: &[MomentRef]) -> Result<HashMap<MomentRef, u64>, StoreError> {
-        let lists = moments.iter().map(|moment| (top_level_partition(moment), *moment));
-        self.0.list_lengths(&lists.collect()).await
     }
 
     fn top_level_list(&self, moment: &MomentRef) -> NumberedList<'_> {
@@ -200,6 +192,10 @@ impl From<Page<ListedComment>> for CommentPage {
 
 fn place_key(chain: ChainId, comment: impl std::fmt::Display) -> PrimaryKey {
     PrimaryKey::new(format!("COMMENT#{chain}#{comment}"), "PLACE")
+}
+
+pub(super) fn comment_count_key(moment: &MomentRef) -> PrimaryKey {
+    length_key(&top_level_partition(moment))
 }
 
 fn top_level_partition(moment: &MomentRef) -> String {

@@ -1,8 +1,7 @@
-//! Payments, notifications, transfers and holders. Rows: docs/data-model.md, Payments and transfers.
+//! Payments and notifications. Rows: docs/data-model.md, Payments.
 
 use std::collections::{BTreeSet, HashMap};
 
-use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -11,7 +10,7 @@ use super::{
     table::{PrimaryKey, StoreError, Table},
 };
 use crate::{
-    model::{Address, Amount, ChainId, EventId, MomentRef, Payment, Transfer},
+    model::{Address, ChainId, EventId, Payment},
     store::index::UnitOfWork,
 };
 
@@ -20,11 +19,6 @@ use crate::{
 pub struct PaymentNumber {
     /// Number in the chain's list, from 0.
     pub number: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct HolderRow {
-    quantity: Amount,
 }
 
 /// Selects a list of payments.
@@ -191,33 +185,6 @@ impl UnitOfWork {
         }
         Ok(number)
     }
-
-    /// Appends a transfer to the moment's list and updates both holders.
-    pub async fn add_transfer(&mut self, moment: &MomentRef, transfer: &Transfer) -> Result<(), StoreError> {
-        self.append(&transfers_partition(moment), transfer).await?;
-        let quantity = transfer.quantity.0;
-        self.count_held(moment, transfer.from, |held| held.saturating_sub(quantity)).await?;
-        self.count_held(moment, transfer.to, |held| held.saturating_add(quantity)).await
-    }
-
-    async fn count_held(
-        &mut self,
-        moment: &MomentRef,
-        holder: Address,
-        change: impl FnOnce(U256) -> U256,
-    ) -> Result<(), StoreError> {
-        if holder == Address::ZERO {
-            return Ok(());
-        }
-        let key = holder_key(moment, holder);
-        let held: Option<HolderRow> = self.get(&key).await?;
-        let quantity = change(held.map_or(U256::ZERO, |row| row.quantity.0));
-        if quantity.is_zero() {
-            self.delete(&key);
-            return Ok(());
-        }
-        self.put(&key, &HolderRow { quantity: Amount(quantity) })
-    }
 }
 
 fn artist_filter(artist: Address) -> PaymentFilter {
@@ -226,18 +193,4 @@ fn artist_filter(artist: Address) -> PaymentFilter {
 
 fn notification_key(id: EventId) -> PrimaryKey {
     PrimaryKey::new(format!("NOTIFICATION#{id}"), "PLACE")
-}
-
-/// Key of a holder's quantity.
-pub fn holder_key(moment: &MomentRef, holder: Address) -> PrimaryKey {
-    PrimaryKey::new(format!("HOLDERS#{moment}"), holder.to_string())
-}
-
-/// Key of the length of a moment's list of transfers.
-pub fn transfers_key(moment: &MomentRef) -> PrimaryKey {
-    length_key(&transfers_partition(moment))
-}
-
-fn transfers_partition(moment: &MomentRef) -> String {
-    format!("TRANSFERS#{moment}")
 }

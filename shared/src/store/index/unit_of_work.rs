@@ -1,12 +1,12 @@
 //! Reads rows through a cache and changes them in memory. Each chain has a single writer, so the cache is never stale.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
 use futures::{StreamExt, TryStreamExt, stream};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::store::table::{Item, PrimaryKey, StoreError, Table, backoff, row};
+use crate::store::table::{Item, PrimaryKey, StoreError, Table, backoff, row, text};
 
 /// DynamoDB's limits for BatchGetItem and BatchWriteItem.
 const MAX_READ: usize = 100;
@@ -38,6 +38,11 @@ pub struct Usage {
 struct CachedRow {
     stored: Stored,
     current: Option<Item>,
+}
+
+#[derive(Deserialize)]
+struct SortKey {
+    sk: String,
 }
 
 enum Stored {
@@ -79,6 +84,33 @@ impl UnitOfWork {
         }
         let item = self.rows.get(key).and_then(|row| row.current.clone());
         Ok(item.map(serde_dynamo::from_item).transpose()?)
+    }
+
+    /// Returns the sort keys of a partition from `first` to `last`, sorted, as they are after the changes. One Query per
+    /// 1 MB.
+    pub(in crate::store) async fn sort_keys(
+        &mut self,
+        partition: &str,
+        first: String,
+        last: String,
+    ) -> Result<Vec<String>, StoreError> {
+        let changed = self.changed.iter().filter(|key| key.pk == partition && (&first..=&last).contains(&&key.sk));
+        let (came, went): (Vec<_>, Vec<_>) = changed
+            .map(|key| (key.sk.clone(), self.rows.get(key).is_some_and(|row| row.current.is_some())))
+            .partition(|(_, is_there)| *is_there);
+        let call = self.table.query().key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+        let call = call.expression_attribute_values(":pk", text(partition)).projection_expression("sk");
+        let call = call.expression_attribute_values(":first", text(&first));
+        let call = call.expression_attribute_values(":last", text(&last));
+        let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
+        self.usage.reads += 1;
+        let stored: Vec<SortKey> = serde_dynamo::from_items(items)?;
+        let mut keys: BTreeSet<String> = stored.into_iter().map(|row| row.sk).collect();
+        for (key, _) in went {
+            keys.remove(&key);
+        }
+        keys.extend(came.into_iter().map(|(key, _)| key));
+        Ok(keys.into_iter().collect())
     }
 
     /// Loads rows into the cache. One read per 100 rows that aren't cached.

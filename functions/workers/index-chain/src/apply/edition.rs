@@ -2,7 +2,7 @@
 
 use alloy::primitives::{Address, U256};
 use shared::{
-    model::{Amount, EventId, Moment, Transfer, TransferKind},
+    model::{Amount, EventId, Moment},
     store::StoreError,
 };
 
@@ -18,7 +18,6 @@ impl Applier<'_> {
         at: &Position,
         collection: Address,
         tier: u8,
-        to: Address,
         quantity: u64,
         first_token: U256,
     ) -> Result<(), StoreError> {
@@ -34,9 +33,8 @@ impl Applier<'_> {
             if self.work.moment(&place).await?.is_some() {
                 continue;
             }
-            let id = EventId::nth(chain, at.transaction, at.log_index, nth);
             let mut moment = Moment {
-                id,
+                id: EventId::nth(chain, at.transaction, at.log_index, nth),
                 chain_id: chain,
                 collection: place.collection,
                 token_id: place.token,
@@ -55,16 +53,6 @@ impl Applier<'_> {
             };
             moment.fee_recipients = self.fee_recipients(&moment, &owner).await?;
             self.work.put_moment(&moment)?;
-            let transfer = Transfer {
-                id,
-                kind: TransferKind::Collect,
-                from: shared::model::Address::ZERO,
-                to: to.into(),
-                quantity: Amount(U256::ONE),
-                transaction_hash: at.transaction,
-                transferred_at: at.time,
-            };
-            self.work.add_transfer(&place, &transfer).await?;
         }
         self.work.put_tier(chain, owner.address, tier, &stored)
     }

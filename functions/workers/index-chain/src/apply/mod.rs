@@ -19,11 +19,11 @@ use shared::{
     model::{ContentType, EventId, MomentRef},
     store::{
         Artists, Documents, Moments, PaymentFilter, PrimaryKey, StoreError, Table, Timelines, UnitOfWork,
-        collection_key, holder_key, moment_key, moment_keys, split_key,
+        collection_key, moment_key, moment_keys, split_key,
     },
 };
 
-use self::collects::Collects;
+use self::{collects::Collects, transfer::changes_supply};
 use crate::{
     event::{ChainEvent, Fact, Position},
     read::Collections,
@@ -133,8 +133,8 @@ impl Applier<'_> {
                 self.moment_created(at, emitter, *token, *sender, uri, *max_supply).await
             }
             Fact::UriSet { token, uri } => self.uri_set(at, emitter, *token, uri).await,
-            Fact::PermissionsSet { token, account, mask, is_admin } => {
-                self.permissions_set(at, emitter, *token, *account, *mask, *is_admin).await
+            Fact::PermissionsSet { token, account, is_admin, .. } => {
+                self.permissions_set(at, emitter, *token, *account, *is_admin).await
             }
             Fact::RoyaltySet { token, royalty } => self.royalty_set(at, emitter, *token, *royalty).await,
             Fact::SaleSet { collection, token, sale, is_reset } => {
@@ -143,11 +143,9 @@ impl Applier<'_> {
             Fact::SplitCreated { split, recipients } => {
                 self.work.put_split(self.chain.id, (*split).into(), recipients.clone())
             }
-            Fact::Transferred { operator, from, to, tokens } => {
-                self.transferred(at, emitter, *operator, (*from, *to), tokens).await
-            }
-            Fact::EditionMinted { tier, to, quantity, first_token } => {
-                self.edition_minted(at, emitter, *tier, *to, *quantity, *first_token).await
+            Fact::Transferred { from, to, tokens, .. } => self.transferred(emitter, (*from, *to), tokens).await,
+            Fact::EditionMinted { tier, quantity, first_token, .. } => {
+                self.edition_minted(at, emitter, *tier, *quantity, *first_token).await
             }
             Fact::TierUriSet { collection, tier, uri } => self.tier_uri_set(*collection, *tier, uri).await,
             Fact::Purchased(purchase) => self.purchased(at, purchase).await,
@@ -173,14 +171,9 @@ impl Applier<'_> {
                 Fact::UriSet { token, .. } | Fact::PermissionsSet { token, .. } | Fact::RoyaltySet { token, .. } => {
                     keys.push(moment_key(&on(event.emitter, *token)));
                 }
-                Fact::Transferred { from, to, tokens, .. } => {
+                Fact::Transferred { from, to, tokens, .. } if changes_supply(*from, *to) => {
                     keys.push(collection_key(chain, event.emitter.into()));
-                    for (token, _) in tokens {
-                        let moment = on(event.emitter, *token);
-                        let holders = [from, to].into_iter().filter(|holder| !holder.is_zero());
-                        keys.extend([moment_key(&moment), shared::store::transfers_key(&moment)]);
-                        keys.extend(holders.map(|holder| holder_key(&moment, (*holder).into())));
-                    }
+                    keys.extend(tokens.iter().map(|(token, _)| moment_key(&on(event.emitter, *token))));
                 }
                 Fact::MomentCreated { token, sender, uri, .. } => {
                     let (moment, creator) = (on(event.emitter, *token), (*sender).into());

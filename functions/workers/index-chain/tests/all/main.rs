@@ -8,3 +8,4 @@ mod nodes;
 mod protocols;
 mod reorganisations;
 mod support;
+mod units;

@@ -38,13 +38,24 @@ impl Indexer {
         for table in template.resources("AWS::DynamoDB::Table") {
             endpoints.create_table(table).await?;
         }
+        let proxy = proxy.unwrap_or(&dynamodb).to_owned();
+        Self::on(test_chain, urls, dynamodb, &proxy).await
+    }
+
+    async fn on(test_chain: &TestChain, urls: &[&str], dynamodb: String, proxy: &str) -> Result<Self, Error> {
+        let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
         let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
-        let aws = endpoints.sdk_config(proxy.unwrap_or(&dynamodb)).await;
+        let aws = endpoints.sdk_config(proxy).await;
         let nodes = json!({ test_chain.chain.id.to_string(): urls }).to_string().parse()?;
         let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
         let (chain, nodes) = (test_chain.chain.clone(), Node::new(&nodes, test_chain.chain.id)?);
         let follower = Follower::new(chain, &nodes, table.clone(), Artists::new(artists.clone()));
         Ok(Self { follower, table, artists, dynamodb, client })
+    }
+
+    /// The same indexer with a proxy in front of its DynamoDB.
+    pub async fn behind(self, test_chain: &TestChain, proxy: &str) -> Result<Self, Error> {
+        Self::on(test_chain, &[&test_chain.rpc_url], self.dynamodb, proxy).await
     }
 
     /// The rows of a fresh index.
