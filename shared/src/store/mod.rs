@@ -38,7 +38,7 @@ pub use self::{
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     notification_reads::{NotificationList, NotificationReads, NumberPage},
-    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments},
+    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, UnsettledEnd},
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
     search::{ListedArtist, Search},

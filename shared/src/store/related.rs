@@ -87,8 +87,8 @@ impl Related {
     pub async fn read(&self, chain: ChainId, wanted: RelatedKeys) -> Result<RelatedRows, StoreError> {
         let kinds: HashMap<PrimaryKey, Kind> = wanted.by_key(chain).collect();
         let keys = Vec::from_iter(kinds.keys());
-        let calls = stream::iter(keys.chunks(MAX_READ)).map(|keys| self.items(&kinds, keys));
-        let items: Vec<Vec<Item>> = calls.buffer_unordered(AT_ONCE).try_collect().await?;
+        let calls: Vec<_> = keys.chunks(MAX_READ).map(|keys| self.items(&kinds, keys)).collect();
+        let items: Vec<Vec<Item>> = stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await?;
         let mut rows = RelatedRows::default();
         for item in items.into_iter().flatten() {
             let key: PrimaryKey = serde_dynamo::from_item(item.clone())?;
