@@ -9,3 +9,4 @@ mod protocols;
 mod reorganisations;
 mod support;
 mod units;
+mod viewed;

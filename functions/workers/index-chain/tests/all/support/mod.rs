@@ -1,5 +1,7 @@
 //! An indexer with empty tables.
 
+pub mod shop;
+
 use std::{collections::BTreeMap, fs};
 
 use aws_sdk_dynamodb::types::AttributeValue;
