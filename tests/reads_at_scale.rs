@@ -108,7 +108,7 @@ async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs();
     let on_sale = collection(u64::MAX, ON_SALE, now);
     journal.open(&mut unit).await.expect("the journal opens");
-    let viewed = NotificationReads::new(Table::new(&config, "ArtistTable"), chain);
+    let viewed = NotificationReads::new(chain, Table::new(&config, "ArtistTable"));
     let list = NotificationList { chain: CHAIN, artist: ARTIST.into() };
     let mut first = 0;
     for number in 0..rows {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    comment_names::{NameReference, named_key},
     structures::numbered_list::{NumberedList, Page, length_key, row_key},
     table::{PrimaryKey, StoreError, Table},
 };
@@ -101,8 +102,8 @@ impl UnitOfWork {
     /// Appends a comment to its list and updates its parent's count and preview. A known comment is ignored.
     pub async fn add_comment(&mut self, new: &NewComment) -> Result<(), StoreError> {
         let NewComment { moment, comment, sparks } = new;
-        let place_key = new.place_key();
-        if self.get::<PlaceRow>(&place_key).await?.is_some() {
+        let named_key = new.named_key();
+        if self.get::<PlaceRow>(&named_key).await?.is_some() {
             return Ok(());
         }
         let partition = match comment.reply_to_id {
@@ -111,8 +112,11 @@ impl UnitOfWork {
         };
         let listed = ListedComment { comment: comment.clone(), reply_count: 0, replies: Vec::new() };
         let number = self.append(&partition, &CommentRow { listed, sparks: *sparks }).await?;
-        self.put(&place_key, &PlaceRow { place: row_key(&partition, number) })?;
-        self.add_name(moment.chain, comment.sender, &new.id())?;
+        let place = PlaceRow { place: row_key(&partition, number) };
+        self.put(&named_key, &place)?;
+        if let Some(id) = comment.comment_id {
+            self.put(&place_key(moment.chain, id), &place)?;
+        }
         // A parent from before the first indexed block has no row.
         let Some(parent) = comment.reply_to_id else { return Ok(()) };
         self.change_comment(moment.chain, parent, |row| {
@@ -129,9 +133,15 @@ impl UnitOfWork {
         self.change_comment(chain, comment, |row| row.sparks = row.sparks.saturating_add(quantity)).await
     }
 
-    /// Changes the username in a comment (by id or row id) and in its parent's preview.
-    pub async fn rename_commenter(&mut self, chain: ChainId, comment: &str, name: &str) -> Result<(), StoreError> {
-        let Some(PlaceRow { place }) = self.get(&place_key(chain, comment)).await? else { return Ok(()) };
+    /// Changes the username in a comment and in its parent's preview.
+    pub async fn rename_commenter(
+        &mut self,
+        chain: ChainId,
+        reference: &NameReference,
+        name: &str,
+    ) -> Result<(), StoreError> {
+        let key = named_key(chain, reference.wallet, &reference.comment);
+        let Some(PlaceRow { place }) = self.get(&key).await? else { return Ok(()) };
         let Some(mut row) = self.get::<CommentRow>(&place).await? else { return Ok(()) };
         let renamed = &mut row.listed.comment;
         name.clone_into(&mut renamed.username);
@@ -147,8 +157,8 @@ impl UnitOfWork {
     }
 
     /// Keys that [`UnitOfWork::rename_commenter`] reads first, for prefetching.
-    pub fn place_keys<'a>(chain: ChainId, comments: impl Iterator<Item = &'a str>) -> impl Iterator<Item = PrimaryKey> {
-        comments.map(move |comment| place_key(chain, comment))
+    pub fn place_keys(chain: ChainId, references: &[NameReference]) -> impl Iterator<Item = PrimaryKey> {
+        references.iter().map(move |reference| named_key(chain, reference.wallet, &reference.comment))
     }
 
     async fn change_comment(
@@ -172,15 +182,14 @@ impl NewComment {
             Some(parent) => reply_partition(&self.moment, parent),
         };
         let parent = self.comment.reply_to_id.map(|parent| place_key(self.moment.chain, parent));
-        [self.place_key(), length_key(&list)].into_iter().chain(parent)
+        [self.named_key(), length_key(&list)].into_iter().chain(parent)
     }
 
-    fn place_key(&self) -> PrimaryKey {
-        place_key(self.moment.chain, self.id())
-    }
-
-    fn id(&self) -> String {
-        self.comment.comment_id.map_or_else(|| self.comment.id.to_string(), |id| id.to_string())
+    /// Key of the reference to its sender's name. It leads to the comment too.
+    fn named_key(&self) -> PrimaryKey {
+        let Comment { id, comment_id, sender, .. } = &self.comment;
+        let id = comment_id.map_or_else(|| id.to_string(), |id| id.to_string());
+        named_key(self.moment.chain, *sender, &id)
     }
 }
 
@@ -190,7 +199,7 @@ impl From<Page<ListedComment>> for CommentPage {
     }
 }
 
-fn place_key(chain: ChainId, comment: impl std::fmt::Display) -> PrimaryKey {
+fn place_key(chain: ChainId, comment: CommentId) -> PrimaryKey {
     PrimaryKey::new(format!("COMMENT#{chain}#{comment}"), "PLACE")
 }
 

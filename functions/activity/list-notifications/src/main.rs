@@ -83,7 +83,7 @@ impl ListNotifications {
             notifications: Notifications {
                 payments: Payments::new(chain.clone()),
                 // Consistent, so that marks show immediately.
-                viewed: NotificationReads::new(artists.clone(), chain.clone()),
+                viewed: NotificationReads::new(chain.clone(), artists.clone()),
             },
             artists: Artists::new(artists.clone().eventually_consistent()),
             reader: Reader::from_env(chain, artists)?,

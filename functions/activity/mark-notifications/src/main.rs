@@ -55,7 +55,7 @@ impl MarkNotifications {
             chains: Chains::from_env()?,
             payments: Payments::new(chain.clone()),
             artists: Artists::new(artists.clone()),
-            viewed: NotificationReads::new(artists, chain),
+            viewed: NotificationReads::new(chain, artists),
         })
     }
 

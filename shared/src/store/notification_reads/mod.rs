@@ -68,7 +68,7 @@ type AllMarks = HashMap<(NotificationList, u64), ReadBitmap>;
 
 impl NotificationReads {
     /// Uses both tables: the artist table for the marks, the chain table for what they are on.
-    pub fn new(artists: Table, chain: Table) -> Self {
+    pub fn new(chain: Table, artists: Table) -> Self {
         Self { table: artists, payments: Payments::new(chain) }
     }
 

@@ -55,7 +55,7 @@ async fn payment_in_the_place_of_a_viewed_one_is_not_viewed() -> Result<(), Erro
     let reader = Reader {
         list,
         payments: Payments::new(indexer.table.clone()),
-        reads: NotificationReads::new(indexer.artists.clone(), indexer.table.clone()),
+        reads: NotificationReads::new(indexer.table.clone(), indexer.artists.clone()),
     };
     shop.collect(1, "").await?;
     shop.collect(1, "").await?;
