@@ -94,10 +94,6 @@ impl UnitOfWork {
         first: String,
         last: String,
     ) -> Result<Vec<String>, StoreError> {
-        let changed = self.changed.iter().filter(|key| key.pk == partition && (&first..=&last).contains(&&key.sk));
-        let (came, went): (Vec<_>, Vec<_>) = changed
-            .map(|key| (key.sk.clone(), self.rows.get(key).is_some_and(|row| row.current.is_some())))
-            .partition(|(_, is_there)| *is_there);
         let call = self.table.query().key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
         let call = call.expression_attribute_values(":pk", text(partition)).projection_expression("sk");
         let call = call.expression_attribute_values(":first", text(&first));
@@ -106,10 +102,14 @@ impl UnitOfWork {
         self.usage.reads += 1;
         let stored: Vec<SortKey> = serde_dynamo::from_items(items)?;
         let mut keys: BTreeSet<String> = stored.into_iter().map(|row| row.sk).collect();
-        for (key, _) in went {
-            keys.remove(&key);
+        // Cached rows are newer than stored ones.
+        let cached = self.rows.iter().filter(|(key, _)| key.pk == partition && (&first..=&last).contains(&&key.sk));
+        for (key, row) in cached {
+            match row.current {
+                Some(_) => keys.insert(key.sk.clone()),
+                None => keys.remove(&key.sk),
+            };
         }
-        keys.extend(came.into_iter().map(|(key, _)| key));
         Ok(keys.into_iter().collect())
     }
 
@@ -130,6 +130,13 @@ impl UnitOfWork {
 
     /// Spares the read of the previous image: the caller knows that there is no such row.
     pub(in crate::store) fn insert(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
+        let item = row(key, fields)?;
+        self.change(key, Some(item), Stored::Known(None));
+        Ok(())
+    }
+
+    /// Like [`Self::insert`] for a row that is found by [`Self::sort_keys`] too: undoing its batch must delete it.
+    pub(in crate::store) fn add(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
         let item = row(key, fields)?;
         self.change(key, Some(item), Stored::Known(None));
         Ok(())

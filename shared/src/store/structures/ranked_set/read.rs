@@ -70,7 +70,10 @@ impl RankedSet {
         const ATTEMPTS: usize = 3;
         let range = Range { least: since, greatest: RankKey::MAX, direction, skip: 0 };
         if offset == 0 {
-            let (tree, rows) = tokio::try_join!(self.root(table), self.members(table, range, limit))?;
+            let tree = async {
+                if since == RankKey::MIN { self.root(table).await } else { self.root_and_first_node(table).await }
+            };
+            let (tree, rows) = tokio::try_join!(tree, self.members(table, range, limit))?;
             if let Some(total) = self.count_since(table, &tree, since).await? {
                 return Ok(RankedPage { rows, total });
             }

@@ -36,7 +36,7 @@ pub(super) trait Rows: Send {
     fn put(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError>;
 
     /// The caller knows that there is no such row.
-    fn insert(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError>;
+    fn add(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError>;
 
     fn delete(&mut self, key: &PrimaryKey);
 }
@@ -54,8 +54,8 @@ impl Rows for UnitOfWork {
         Self::put(self, key, fields)
     }
 
-    fn insert(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
-        Self::insert(self, key, fields)
+    fn add(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
+        Self::add(self, key, fields)
     }
 
     fn delete(&mut self, key: &PrimaryKey) {
@@ -127,7 +127,7 @@ impl RankedSet {
         key: RankKey,
         value: &(impl Serialize + Sync),
     ) -> Result<(), StoreError> {
-        rows.insert(&self.member_key(key), value)?;
+        rows.add(&self.member_key(key), value)?;
         self.count_change(rows, key, Change::Added).await
     }
 
@@ -192,13 +192,12 @@ impl RankedSet {
         let last = end.map_or(RankKey::MAX, RankKey::before).text();
         let keys = rows.sort_keys(&self.partition, bucket.first.text(), last).await?;
         let keys: Vec<RankKey> = keys.iter().filter_map(|key| RankKey::from_text(key)).collect();
-        let middle = if end.is_none() { keys.len() * 7 / 8 } else { keys.len() / 2 };
-        let (left, right) = keys.split_at(middle);
-        let (Some(before), Some(first)) = (left.last(), right.first()) else { return Ok(vec![bucket]) };
-        Ok(vec![
-            Part::bucket(bucket.first, left.len() as u64),
-            Part::bucket(first.shortest_above(*before), right.len() as u64),
-        ])
+        let middle = if end.is_none() { bucket.count * 7 / 8 } else { bucket.count / 2 };
+        let at = usize::try_from(middle).unwrap_or(usize::MAX);
+        let before = at.checked_sub(1).and_then(|before| keys.get(before));
+        let (Some(before), Some(first)) = (before, keys.get(at)) else { return Ok(vec![bucket]) };
+        let next = Part::bucket(first.shortest_above(*before), bucket.count - middle);
+        Ok(vec![Part::bucket(bucket.first, middle), next])
     }
 
     /// Puts a changed node back: deleted if empty, joined with a neighbour if sparse, split if too large.
@@ -321,7 +320,7 @@ mod tests {
             Ok(())
         }
 
-        fn insert(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
+        fn add(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
             assert!(!self.0.contains_key(key), "{key:?} is there");
             self.put(key, fields)
         }
