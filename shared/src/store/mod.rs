@@ -37,8 +37,10 @@ pub use self::{
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
-    notification_reads::{NotificationList, NotificationReads, NumberPage},
-    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, UnsettledEnd},
+    notification_reads::{NotificationReads, NumberPage},
+    payments::{
+        NotificationList, NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, UnsettledEnd,
+    },
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
     search::{ListedArtist, Search},

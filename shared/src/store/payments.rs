@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    notification_reads::NotificationList,
     structures::numbered_list::{CountedPage, NumberedList, length_key, row_key},
     table::{PrimaryKey, StoreError, Table},
 };
@@ -56,6 +55,15 @@ pub struct PaymentPage {
     pub payments: Vec<Payment>,
     /// Length of the list.
     pub total: u64,
+}
+
+/// Notifications of one artist on one chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NotificationList {
+    /// The chain.
+    pub chain: ChainId,
+    /// The artist's embedded wallet.
+    pub artist: Address,
 }
 
 /// A notification and its place.

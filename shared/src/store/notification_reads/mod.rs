@@ -12,10 +12,10 @@ use serde::Deserialize;
 
 use self::state::{CHUNK, ReadBitmap, State, Viewed, numbers};
 use super::{
-    payments::{NotificationPlace, Payments},
+    payments::{NotificationList, NotificationPlace, Payments},
     table::{PrimaryKey, StoreError, Table, backoff, number, row},
 };
-use crate::model::{Address, ChainId, EventId};
+use crate::model::EventId;
 
 /// Notifications marked per transaction; each may touch a row of its own.
 const MAX_MARKED: usize = 50;
@@ -29,15 +29,6 @@ const CONTENTION: StoreError = StoreError::Contention("viewed notifications");
 pub struct NotificationReads {
     table: Table,
     payments: Payments,
-}
-
-/// Notifications of one artist on one chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NotificationList {
-    /// The chain.
-    pub chain: ChainId,
-    /// The artist's embedded wallet.
-    pub artist: Address,
 }
 
 /// A page of numbers.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{
-    node::Node,
+    node::{Node, Target},
     rank_key::RankKey,
     set::RankedSet,
     tree::{FIRST_NODE, NodeRow, Root},
@@ -15,12 +15,6 @@ use crate::store::table::{StoreError, Table};
 pub(super) struct Tree {
     pub(super) root: Node,
     first: Option<Node>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Target {
-    Key(RankKey),
-    Index(u64),
 }
 
 /// A bucket and its place.

@@ -1,10 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::{
-    locate::Target,
-    rank_key::{RankKey, shared_prefix},
-};
+use super::rank_key::{RankKey, shared_prefix};
 use crate::model::Invalid;
 
 /// A range of members, from `first` to the next part's: a bucket, or a node of buckets.
@@ -15,6 +12,13 @@ pub(super) struct Part {
     pub(super) count: u64,
     /// Number of the node; 0 for a bucket.
     pub(super) node: u32,
+}
+
+/// A member to find.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    Key(RankKey),
+    Index(u64),
 }
 
 /// Consecutive parts. The first one also has all keys below it.

@@ -52,10 +52,6 @@ impl RankKey {
         Self::from_prefix(bytes.get(..=shared).unwrap_or(&bytes))
     }
 
-    pub(super) fn text(self) -> String {
-        format!("{:032x}{:032x}", self.score, self.id)
-    }
-
     pub(super) fn from_text(text: &str) -> Option<Self> {
         let (score, id) = text.split_at_checked(Self::BYTES)?;
         let number = |digits| u128::from_str_radix(digits, 16).ok();

@@ -2,7 +2,8 @@ use aws_sdk_dynamodb::{operation::query::builders::QueryFluentBuilder, types::Se
 use serde::de::DeserializeOwned;
 
 use super::{
-    locate::{Bucket, Target, Tree},
+    locate::{Bucket, Tree},
+    node::Target,
     rank_key::RankKey,
     set::RankedSet,
 };
@@ -144,8 +145,8 @@ impl RankedSet {
             .query()
             .key_condition_expression("pk = :set AND sk BETWEEN :least AND :greatest")
             .expression_attribute_values(":set", text(&self.partition))
-            .expression_attribute_values(":least", text(least.text()))
-            .expression_attribute_values(":greatest", text(greatest.text()))
+            .expression_attribute_values(":least", text(self.member_key(least).sk))
+            .expression_attribute_values(":greatest", text(self.member_key(greatest).sk))
     }
 }
 

@@ -37,7 +37,7 @@ impl RankedSet {
     }
 
     pub(super) fn member_key(&self, key: RankKey) -> PrimaryKey {
-        PrimaryKey::new(&self.partition, key.text())
+        PrimaryKey::new(&self.partition, format!("{:032x}{:032x}", key.score, key.id))
     }
 
     pub(in crate::store) fn root_key(&self) -> PrimaryKey {

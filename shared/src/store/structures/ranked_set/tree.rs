@@ -189,8 +189,8 @@ impl RankedSet {
 
     /// Splits a bucket at a key of its members. The last bucket stays nearly full, since most members come at the end.
     async fn halves(&self, rows: &mut impl Rows, bucket: Part, end: Option<RankKey>) -> Result<Vec<Part>, StoreError> {
-        let last = end.map_or(RankKey::MAX, RankKey::before).text();
-        let keys = rows.sort_keys(&self.partition, bucket.first.text(), last).await?;
+        let (first, last) = (self.member_key(bucket.first), self.member_key(end.map_or(RankKey::MAX, RankKey::before)));
+        let keys = rows.sort_keys(&self.partition, first.sk, last.sk).await?;
         let keys: Vec<RankKey> = keys.iter().filter_map(|key| RankKey::from_text(key)).collect();
         let middle = if end.is_none() { bucket.count * 7 / 8 } else { bucket.count / 2 };
         let at = usize::try_from(middle).unwrap_or(usize::MAX);
