@@ -205,7 +205,7 @@ async fn table(endpoint: &str, name: &str) -> Table {
 fn print_calls(what: &str, recorder: &Recorder) {
     let calls = recorder.take_calls();
     let (writes, reads): (Vec<_>, Vec<_>) = calls.iter().partition(|call| call.operation.contains("Write"));
-    let units = |calls: &[&Call]| calls.iter().map(|call| call.capacity).fold(0.0, |sum, units| sum + units);
+    let units = |calls: &[&Call]| calls.iter().map(|call| call.capacity).sum::<f64>() + 0.0;
     let (read, written) = (units(&reads), units(&writes));
     println!("  {what}; {} calls, {read} read units, {written} write units", calls.len());
 }
