@@ -10,3 +10,5 @@ mod nodes;
 mod protocols;
 mod reorganisations;
 mod support;
+mod units;
+mod viewed;
