@@ -9,8 +9,8 @@ use super::{bulk::Bulk, usage::Usage};
 use crate::store::table::{Item, PrimaryKey, StoreError, Table, row};
 
 /// Limits of the cache between two batches.
-const MAX_CACHED: usize = 50_000;
-const MAX_CACHED_BYTES: usize = 48 << 20;
+const MAX_CACHED: usize = 30_000;
+const MAX_CACHED_BYTES: usize = 16 << 20;
 
 /// Cached rows of one table and their pending changes.
 pub struct UnitOfWork {

@@ -144,7 +144,7 @@ impl Nodes {
         self.calls += answers.len() as u64;
         let ask = answers.iter().map(|(index, _)| {
             let node = self.get(*index);
-            async move { node.finalized().await.ok()?.map(|block| block.number) }
+            async move { Some(node.finalized().await.ok()?.map_or(0, |block| block.number)) }
         });
         join_all(ask).await.into_iter().collect::<Option<Vec<_>>>()?.into_iter().min()
     }

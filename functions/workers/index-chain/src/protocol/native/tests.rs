@@ -282,7 +282,7 @@ fn comment_samples() -> Vec<Sample> {
         timestamp: U256::from(1_700_000_000),
         originalTransactionId: ID,
     };
-    let original = Some(OriginalComment { transaction: ID, log_index: None });
+    let original = OriginalComment { transaction: ID, log_index: None };
     let sparked = SparkedComment {
         commentId: ID,
         commentIdentifier: identifier(),
@@ -295,7 +295,7 @@ fn comment_samples() -> Vec<Sample> {
     samples.extend([
         sample(known.comments, commented(B256::ZERO), comment(None, 2, None)),
         sample(known.comments, commented(NONCE), comment(Some(NONCE), 2, None)),
-        sample(known.comments, backfilled, comment(None, 0, original)),
+        sample(known.comments, backfilled, comment(None, 0, Some(original))),
         sample(known.comments, sparked, Fact::Sparked { comment: ID, quantity: U256::from(4) }),
     ]);
     samples
