@@ -35,7 +35,7 @@ fuzz: tools tests/fuzz/.venv/.installed binaries
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := write-bench index-bench scale-bench
 MEASURE := $(or $(CARGO_TARGET_DIR),target)/measure
-bench: tools binaries
+bench: tools binaries benches/peers/ponder/node_modules/.installed
 	@$(CARGO) build --quiet --profile measure --package benches --package local --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(MEASURE)/$$bench; done
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
@@ -108,6 +108,7 @@ browser:
 	find_browser || { echo "error: Chromium is missing: install it (Debian: apt-get install chromium), or set CHROMIUM" >&2; exit 1; }
 
 # Not `npm ci`, which needs anvil for every platform in the lock file; npm records only the reachable ones.
+benches/peers/ponder/node_modules/.installed: benches/peers/ponder/package.json benches/peers/ponder/package-lock.json benches/peers/ponder/.npmrc
 local/node_modules/.installed: local/package.json local/package-lock.json local/.npmrc
 tests/page/node_modules/.installed: tests/page/package.json tests/page/package-lock.json tests/page/.npmrc
 %/node_modules/.installed:

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs};
 use local::{functions::Invocation, paths::Paths};
 use serde_json::Value;
 use template::Template;
-use tests::Stack;
+use tests::{Sandbox, Stack};
 
 #[tokio::test]
 async fn every_function_accepts_its_event_file() {
@@ -22,11 +22,14 @@ async fn every_function_accepts_its_event_file() {
     for function in functions {
         let file = root.join(format!("events/{}.json", function.binary));
         let event: Value = serde_json::from_str(&fs::read_to_string(file).expect("an event")).expect("JSON");
+        // The stack's own runs take up the concurrency of scheduled functions.
+        if function.is_scheduled {
+            Sandbox::with_empty_tables(&stack, &function.binary).await.invoke(&event).await;
+            continue;
+        }
         let answer =
             Invocation::of(&stack.map.lambda, &function.binary).send(&event).await.expect("the function returns");
-        if !function.is_scheduled {
-            let status = answer["statusCode"].as_u64().expect("a status");
-            assert!(status < 500, "{} answered {answer}", function.binary);
-        }
+        let status = answer["statusCode"].as_u64().expect("a status");
+        assert!(status < 500, "{} answered {answer}", function.binary);
     }
 }

@@ -104,10 +104,13 @@ async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
     const TOGETHER: u64 = 500;
     let config = endpoints.sdk_config(&endpoints.dynamodb).await;
     let chain = Table::new(&config, "ChainTable");
-    let (mut unit, mut journal) = (UnitOfWork::new(chain.clone()), Journal::new(chain, CHAIN));
+    let (mut unit, mut journal) = (UnitOfWork::new(chain.clone()), Journal::new(chain.clone(), CHAIN));
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs();
     let on_sale = collection(u64::MAX, ON_SALE, now);
     journal.open(&mut unit).await.expect("the journal opens");
+    let viewed = NotificationReads::new(chain, Table::new(&config, "ArtistTable"));
+    let list = NotificationList { chain: CHAIN, artist: ARTIST.into() };
+    let mut first = 0;
     for number in 0..rows {
         let time = now - rows + number;
         let mut address = [0; 20];
@@ -120,15 +123,15 @@ async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
         unit.put_moment(&moment).expect("a row");
         unit.list_new(&place, &Listing::new(&moment, &on_sale, None, false)).await.expect("timelines");
         unit.add_payment(&payment(number, time)).await.expect("lists");
-        if number % TOGETHER == TOGETHER - 1 || number + 1 == rows {
+        if number % TOGETHER == TOGETHER - 1 || number + 1 == rows || number + 1 == rows / 2 {
             let last = BlockId { number, hash: B256::from(U256::from(number)) };
-            let first = number - number % TOGETHER;
             journal.commit(&mut unit, first, last, Some(number)).await.expect("the rows are written");
+            first = number + 1;
+            if first == rows / 2 {
+                viewed.mark_all(&[list]).await.expect("marks");
+            }
         }
     }
-    let viewed = NotificationReads::new(Table::new(&config, "ArtistTable"));
-    let list = NotificationList { chain: CHAIN, artist: ARTIST.into() };
-    viewed.mark_all(&[(list, rows / 2)]).await.expect("marks");
 }
 
 /// The calls for the first and the last page of each query.
@@ -167,12 +170,13 @@ async fn page_cost_does_not_depend_on_the_number_of_rows() {
     let much = env::var("READS_AT_SCALE").map_or(MUCH, |rows| rows.parse().expect("a number"));
     let (few, much) = futures::join!(costs(&stack, FEW), costs(&stack, much));
     for ((query, few), (_, much)) in few.iter().zip(&much) {
-        let operations =
-            |calls: &[Call]| calls.iter().map(|call| (call.operation.clone(), call.rows)).collect::<Vec<_>>();
+        let operations = |calls: &[Call]| calls.iter().map(|call| call.operation.clone()).collect::<Vec<_>>();
         let capacity = |calls: &[Call]| calls.iter().map(|call| call.capacity).sum::<f64>();
         println!("{query}: {} calls, {} units", much.len(), capacity(much));
         assert_eq!(operations(few), operations(much), "{query}");
-        // Longer numbers make rows larger, which may cost one more unit of 4 KB.
-        assert!((capacity(few) - capacity(much)).abs() <= 1.0, "{query}: {few:?}, {much:?}");
+        // A page of a timeline may begin anywhere in its bucket, so up to 256 rows of it are read besides. Elsewhere longer
+        // numbers make rows larger, which may cost one more unit.
+        let room = if query.starts_with("list-timeline") { 8.0 } else { 1.0 };
+        assert!(capacity(much) <= capacity(few) + room, "{query}: {few:?}, {much:?}");
     }
 }

@@ -197,9 +197,9 @@ async fn collectors(service: &Service, oracle: &LogOracle, people: &[Address]) {
             for order in ["desc", "asc"] {
                 let mut ranked: Vec<_> = spent.iter().collect();
                 // Ties stay in ascending order of ids, since the sort is stable.
-                ranked.sort_by_key(|(_, spent)| spent.by(sort_by));
-                if order == "desc" {
-                    ranked.sort_by_key(|(_, spent)| Reverse(spent.by(sort_by)));
+                ranked.sort_by_key(|(_, spent)| Reverse(spent.by(sort_by)));
+                if order == "asc" {
+                    ranked.reverse();
                 }
                 let expected: Vec<Value> = ranked.into_iter().map(|(id, spent)| spent.shown(*id)).collect();
                 let query = format!("{of_artist}&sort_by={sort_by}&sort_order={order}");

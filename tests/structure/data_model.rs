@@ -125,7 +125,7 @@ fn keys_are_found_in_source() {
             fn set(scope: Scope) -> RankedSet {
                 let mut name = format!("SET#{chain}#");
                 let _ = match scope { Scope::All => write!(name, "ALL"), Scope::Of(it) => write!(name, "OF#{it}") };
-                RankedSet::new(name)
+                RankedSet::growing(name)
             }
             fn states(&self) { let keys = all.map(|it| partition(it)).map(|pk| PrimaryKey::new(pk, LENGTH)); }
         }
@@ -339,7 +339,9 @@ fn keys_of(path: &str, source: &str, table: &str) -> Vec<RowKey> {
         return keys;
     }
     let mut structures = BTreeSet::new();
-    for (before, [pk]) in calls::<1>(source, "RankedSet::new") {
+    for (before, [pk]) in
+        ["RankedSet::moving", "RankedSet::growing"].into_iter().flat_map(|new| calls::<1>(source, new))
+    {
         let pks = partitions(pk, before, source).unwrap_or_else(|| panic!("{path}: which partition is {pk}?"));
         structures.extend(pks.into_iter().map(|pk| (pk, RANKED_SET)));
     }

@@ -1,6 +1,9 @@
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicI64, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use axum::{
@@ -15,7 +18,7 @@ use tokio::net::TcpListener;
 
 use crate::{Error, history::Dice};
 
-/// A proxy of DynamoDB that throttles, takes parts of batches, or fails.
+/// A proxy of DynamoDB that throttles, takes parts of batches, or fails. As one that is only slow it serves nodes, too.
 #[derive(Clone)]
 pub struct DatabaseProxy {
     /// URL of the proxy.
@@ -28,6 +31,8 @@ pub struct DatabaseProxy {
     pub before_failure: Arc<AtomicI64>,
     /// Of this many calls, one is throttled; 0 for none.
     pub throttled: Arc<AtomicU64>,
+    /// Milliseconds before each answer.
+    pub delay: Arc<AtomicU64>,
     turn: Arc<AtomicU64>,
 }
 
@@ -42,6 +47,7 @@ impl DatabaseProxy {
             left: Arc::new(AtomicI64::new(i64::MAX)),
             before_failure: Arc::new(AtomicI64::new(i64::MAX)),
             throttled: Arc::default(),
+            delay: Arc::default(),
             turn: Arc::default(),
         };
         let server = axum::serve(listener, Router::new().fallback(forward).with_state(proxy.clone()));
@@ -80,6 +86,7 @@ async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: B
     if target.contains("Write") && proxy.before_failure.fetch_sub(1, Ordering::Relaxed) == 0 {
         return error("AccessDeniedException");
     }
+    tokio::time::sleep(Duration::from_millis(proxy.delay.load(Ordering::Relaxed))).await;
     let throttled = proxy.throttled.load(Ordering::Relaxed);
     let mut dice = Dice::at(proxy.turn.fetch_add(1, Ordering::Relaxed) << 8);
     let nothing = (StatusCode::BAD_GATEWAY, Bytes::new());

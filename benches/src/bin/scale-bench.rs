@@ -5,7 +5,13 @@
 use std::{env, fs, time::Instant};
 
 use alloy::primitives::{B256, U256};
-use local::{Error, cloud::Endpoints, database::LocalDatabase, paths::Paths, recorder::Recorder};
+use local::{
+    Error,
+    cloud::Endpoints,
+    database::LocalDatabase,
+    paths::Paths,
+    recorder::{Call, Recorder},
+};
 use rank_collectors::Ranker;
 use shared::{
     chain::Chains,
@@ -22,6 +28,8 @@ use template::Template;
 
 const ARTISTS: u64 = 1_000_000;
 const PAYMENTS: u64 = 500;
+/// Payments that are ranked one by one.
+const SINGLE: u64 = 20;
 /// Time of every payment, in Unix seconds.
 const NOW: u64 = 1_800_000_000;
 /// Environment variable of the second process: the tables' endpoint.
@@ -35,13 +43,11 @@ async fn main() -> Result<(), Error> {
     println!("{ARTISTS} names");
     search().await?;
     for by in RankedBy::EVERY {
-        for order in SortOrder::BOTH {
-            println!("{ARTISTS} collectors by {by} {order}");
-            page(Leaderboard { scope: LeaderboardScope::All, period: Period::All, by, order }).await?;
-        }
+        println!("{ARTISTS} collectors by {by}");
+        page(Leaderboard { scope: LeaderboardScope::All, period: Period::All, by }).await?;
     }
     for collectors in [ARTISTS / 1_000, ARTISTS] {
-        println!("{PAYMENTS} new payments among {collectors} collectors");
+        println!("payments among {collectors} collectors, of all creators and of one");
         count_new(collectors).await?;
     }
     Ok(())
@@ -73,22 +79,24 @@ async fn page(ranking: Leaderboard) -> Result<(), Error> {
         .filter_map(|collector| loader.member(ranking.place(collector.artist_id, collector.spending), &collector).ok());
     database.load("ChainTable", rows)?;
     database.load("ChainTable", loader.finish()?)?;
-    let rankings = Leaderboards::new(table(&recorder.url, "ChainTable").await);
-    for number in ["1", "2", "25000", "50000"] {
-        let page = Page { limit: "20".parse()?, number: number.parse()? };
-        let shown = rankings.page(ranking, page).await?;
-        print_calls(&format!("page {number}: {} of {}", shown.rows.len(), shown.total), &recorder);
+    let rankings = Leaderboards::new(table(&recorder.url, "ChainTable").await.eventually_consistent());
+    for order in SortOrder::BOTH {
+        for number in ["1", "2", "25000", "50000"] {
+            let page = Page { limit: "20".parse()?, number: number.parse()? };
+            let shown = rankings.page(ranking, order, page).await?;
+            print_calls(&format!("{order}, page {number}: {} of {}", shown.rows.len(), shown.total), &recorder);
+        }
     }
     Ok(())
 }
 
-/// Ranks payments of new collectors among `collectors` existing ones.
+/// Ranks payments among `collectors` existing collectors: one by one, and many at once.
 async fn count_new(collectors: u64) -> Result<(), Error> {
     let (database, recorder) = tables().await?;
-    for by in RankedBy::EVERY {
-        for order in SortOrder::BOTH {
+    for scope in [LeaderboardScope::All, LeaderboardScope::CreatedBy(wallet(1))] {
+        for by in RankedBy::EVERY {
             for period in Period::EVERY {
-                let ranking = Leaderboard { scope: LeaderboardScope::All, period, by, order };
+                let ranking = Leaderboard { scope, period, by };
                 let set = ranking.set();
                 let mut loader = set.loader();
                 // Ranking reads only the members whose places change, so the trees are enough.
@@ -100,25 +108,76 @@ async fn count_new(collectors: u64) -> Result<(), Error> {
         }
     }
     let chain_table = table(&database.endpoint, "ChainTable").await;
-    let mut unit = UnitOfWork::new(chain_table.clone());
-    let mut journal = Journal::new(chain_table, ChainId::DEFAULT);
-    journal.open(&mut unit).await?;
-    for number in 0..PAYMENTS {
-        unit.add_payment(&payment(collectors + number)).await?;
+    let mut chain = Payer {
+        unit: UnitOfWork::new(chain_table.clone()),
+        journal: Journal::new(chain_table, ChainId::DEFAULT),
+        block: 0,
+    };
+    chain.journal.open(&mut chain.unit).await?;
+    let mut ranker = ranker(&recorder.url).await?;
+    ranker.open().await?;
+    for what in ["new collectors", "collectors who paid before", "collectors who paid twice before"] {
+        recorder.take_calls();
+        let (mut written, mut read) = (0.0, 0.0);
+        for number in 0..SINGLE {
+            chain.pay([collectors + number]).await?;
+            while ranker.step(NOW).await? > 0 {}
+            for call in recorder.take_calls() {
+                *(if call.operation.contains("Write") { &mut written } else { &mut read }) += call.capacity;
+            }
+        }
+        let each = |units: f64| units / SINGLE as f64;
+        println!("  {what}, one by one: {} write units, {} read units a payment", each(written), each(read));
     }
-    journal.commit(&mut unit, 0, BlockId { number: 1, hash: B256::ZERO }, Some(1)).await?;
+    chain.pay(collectors + SINGLE..collectors + SINGLE + PAYMENTS).await?;
+    recorder.take_calls();
     let started = Instant::now();
     let mut process = tokio::process::Command::new(env::current_exe()?);
     let status = process.env(RECOUNT_AT, &recorder.url).status().await?;
-    print_calls(&format!("{status} after {:.1} s", started.elapsed().as_secs_f32()), &recorder);
+    print_calls(&format!("{PAYMENTS} at once, {status} after {:.1} s", started.elapsed().as_secs_f32()), &recorder);
+    let mut old = ranker_units(&mut ranker, &recorder, NOW + 2 * 24 * 60 * 60).await?;
+    old /= (PAYMENTS + 3 * SINGLE) as f64;
+    println!("  leaving the period of a day: {old} write units a payment");
     Ok(())
+}
+
+/// Write units of everything that is to be ranked at `now`.
+async fn ranker_units(ranker: &mut Ranker, recorder: &Recorder, now: u64) -> Result<f64, Error> {
+    ranker.open().await?;
+    while ranker.step(now).await? > 0 {}
+    let writes = recorder.take_calls().into_iter().filter(|call| call.operation.contains("Write"));
+    Ok(writes.map(|call| call.capacity).sum())
+}
+
+/// Appends payments as the indexer does.
+struct Payer {
+    unit: UnitOfWork,
+    journal: Journal,
+    block: u64,
+}
+
+impl Payer {
+    /// Adds payments of these collectors, in one final block.
+    async fn pay(&mut self, collectors: impl IntoIterator<Item = u64>) -> Result<(), Error> {
+        for number in collectors {
+            self.unit.add_payment(&payment(number, self.block)).await?;
+        }
+        let block = BlockId { number: self.block, hash: B256::ZERO };
+        self.journal.commit(&mut self.unit, self.block, block, Some(self.block)).await?;
+        self.block += 1;
+        Ok(())
+    }
+}
+
+async fn ranker(endpoint: &str) -> Result<Ranker, Error> {
+    let chains: Chains = format!(r#"[{{"id": {}}}]"#, ChainId::DEFAULT).parse()?;
+    let chains = chains.iter().cloned().collect();
+    Ok(Ranker::new(chains, table(endpoint, "ChainTable").await, table(endpoint, "ArtistTable").await))
 }
 
 /// Runs the ranker, and prints its calls and peak memory.
 async fn recount(endpoint: &str) -> Result<(), Error> {
-    let chains: Chains = format!(r#"[{{"id": {}}}]"#, ChainId::DEFAULT).parse()?;
-    let chains = chains.iter().cloned().collect();
-    let mut ranker = Ranker::new(chains, table(endpoint, "ChainTable").await, table(endpoint, "ArtistTable").await);
+    let mut ranker = ranker(endpoint).await?;
     ranker.open().await?;
     while ranker.step(NOW).await? > 0 {}
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -145,8 +204,10 @@ async fn table(endpoint: &str, name: &str) -> Table {
 
 fn print_calls(what: &str, recorder: &Recorder) {
     let calls = recorder.take_calls();
-    let capacity: f64 = calls.iter().map(|call| call.capacity).sum();
-    println!("  {what}; {} calls, {capacity} capacity units", calls.len());
+    let (writes, reads): (Vec<_>, Vec<_>) = calls.iter().partition(|call| call.operation.contains("Write"));
+    let units = |calls: &[&Call]| calls.iter().map(|call| call.capacity).sum::<f64>() + 0.0;
+    let (read, written) = (units(&reads), units(&writes));
+    println!("  {what}; {} calls, {read} read units, {written} write units", calls.len());
 }
 
 fn wallet(number: u64) -> Address {
@@ -164,9 +225,9 @@ fn collector(number: u64) -> RankedCollector {
     RankedCollector { artist_id: ArtistId::of_wallet(wallet), wallet, spending }
 }
 
-fn payment(number: u64) -> Payment {
+fn payment(number: u64, block: u64) -> Payment {
     let spent = collector(number);
-    let (creator, transaction_hash) = (wallet(1), B256::from(U256::from(number)));
+    let (creator, transaction_hash) = (wallet(1), B256::from(U256::from(number) + (U256::from(block) << 64)));
     Payment {
         id: EventId::new(ChainId::DEFAULT, transaction_hash, 0),
         chain_id: ChainId::DEFAULT,
@@ -184,7 +245,7 @@ fn payment(number: u64) -> Payment {
         paid: spent.spending.eth_spent,
         currency: Address::ZERO,
         transaction_hash,
-        block: 1,
+        block,
         transferred_at: NOW,
     }
 }

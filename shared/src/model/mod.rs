@@ -48,7 +48,7 @@ pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CH
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;
 pub use page::{Page, PageLimit, PageNumber};
-pub use payment::{Payment, Transfer, TransferKind};
+pub use payment::Payment;
 pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
 pub use ranking::{Period, RankedBy, SortOrder, Spending};

@@ -56,38 +56,3 @@ impl Payment {
         MomentRef { chain: self.chain_id, collection: self.collection, token: self.token_id }
     }
 }
-
-/// Kind of a token transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TransferKind {
-    /// A collect, paid or free.
-    Collect,
-    /// Minted by an admin for another account than the creator's.
-    Airdrop,
-    /// Minted to the collection's creator without a collect.
-    Mint,
-    /// Sent from one holder to another.
-    Transfer,
-    /// Burned by the holder.
-    Burn,
-}
-
-/// A transfer of one token id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transfer {
-    /// Id of its event, shared by all token ids of a batch transfer.
-    pub id: EventId,
-    /// Kind of the transfer.
-    pub kind: TransferKind,
-    /// Previous holder; the zero address for a mint.
-    pub from: Address,
-    /// New holder; the zero address for a burn.
-    pub to: Address,
-    /// Number of tokens.
-    pub quantity: Amount,
-    /// Transaction of the event.
-    pub transaction_hash: B256,
-    /// Unix time of the block, in seconds.
-    pub transferred_at: u64,
-}

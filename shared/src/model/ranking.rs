@@ -31,7 +31,7 @@ pub enum RankedBy {
     UsdcSpent,
 }
 
-/// Order of a ranking. Ties break by ascending artist id in either direction.
+/// Order of a ranking. Ties break by artist id: ascending in descending order, and the other way round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 pub enum SortOrder {
     /// Lowest first.

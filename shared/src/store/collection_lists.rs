@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    moments::Moments,
+    metadata::Documents,
     structures::numbered_list::{CountedPage, NumberedList},
     table::{StoreError, Table},
 };
@@ -20,14 +20,20 @@ pub struct CollectionLists(Table);
 #[derive(Debug)]
 pub struct CollectionPage {
     /// Collections, newest first.
-    pub collections: Vec<Collection>,
+    pub collections: Vec<ListedCollection>,
     /// Length of the list.
     pub total: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-struct ListedCollection {
-    address: Address,
+/// A collection in a list, with what else to read for showing it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedCollection {
+    /// Its contract.
+    pub address: Address,
+    /// Account that created it.
+    pub creator: Address,
+    /// [`Documents::uri_hash`] of its first URI.
+    pub document: String,
 }
 
 impl CollectionLists {
@@ -36,7 +42,8 @@ impl CollectionLists {
         Self(chain)
     }
 
-    /// Returns collections of a chain, or of one creator on it, newest first. Three reads.
+    /// Returns collections of a chain, or of one creator on it, newest first. Two reads; in parallel
+    /// for the first page.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -46,17 +53,15 @@ impl CollectionLists {
     ) -> Result<CollectionPage, StoreError> {
         let list = NumberedList { table: &self.0, partition: partition(chain, creator) };
         let page: CountedPage<ListedCollection> = list.newest_counted(offset, limit).await?;
-        let addresses = page.rows.iter().map(|listed| listed.address);
-        let mut found = Moments::new(self.0.clone()).collections(chain, addresses).await?;
-        let collections = page.rows.iter().filter_map(|listed| found.remove(&listed.address)).collect();
-        Ok(CollectionPage { collections, total: page.total })
+        Ok(CollectionPage { collections: page.rows, total: page.total })
     }
 }
 
 impl UnitOfWork {
     /// Appends a new collection to the lists of its chain and its creator.
     pub async fn list_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
-        let listed = ListedCollection { address: collection.address };
+        let document = Documents::uri_hash(&collection.uri);
+        let listed = ListedCollection { address: collection.address, creator: collection.creator, document };
         for creator in [None, Some(collection.creator)] {
             self.append(&partition(collection.chain_id, creator), &listed).await?;
         }

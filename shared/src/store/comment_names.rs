@@ -31,9 +31,6 @@ pub struct NameReference {
     pub comment: String,
 }
 
-#[derive(Serialize)]
-struct NamedRow {}
-
 #[derive(Deserialize)]
 struct PlaceKey {
     sk: String,
@@ -48,10 +45,6 @@ struct ChangeRow<'a> {
 }
 
 impl UnitOfWork {
-    pub(super) fn add_name(&mut self, chain: ChainId, wallet: Address, comment: &str) -> Result<(), StoreError> {
-        self.insert(&PrimaryKey::new(named_partition(chain, wallet), comment), &NamedRow {})
-    }
-
     /// Returns up to `limit` references to a wallet's username, after `after`. One Query.
     pub async fn named_places(
         &mut self,
@@ -101,6 +94,10 @@ impl UnitOfWork {
         let items = call.send().await?.items.unwrap_or_default();
         Ok(serde_dynamo::from_items(items)?.pop())
     }
+}
+
+pub(super) fn named_key(chain: ChainId, wallet: Address, comment: &str) -> PrimaryKey {
+    PrimaryKey::new(named_partition(chain, wallet), comment)
 }
 
 fn named_partition(chain: ChainId, wallet: Address) -> String {

@@ -1,10 +1,9 @@
 //! Comments and replies. Rows: docs/data-model.md, Comments.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
+    comment_names::{NameReference, named_key},
     structures::numbered_list::{NumberedList, Page, length_key, row_key},
     table::{PrimaryKey, StoreError, Table},
 };
@@ -90,12 +89,6 @@ impl Comments {
         Ok(listed.map(|listed| listed.comment))
     }
 
-    /// Returns the number of top-level comments by moment; moments without any are left out. One read per 100.
-    pub async fn counts(&self, moments: &[MomentRef]) -> Result<HashMap<MomentRef, u64>, StoreError> {
-        let lists = moments.iter().map(|moment| (top_level_partition(moment), *moment));
-        self.0.list_lengths(&lists.collect()).await
-    }
-
     fn top_level_list(&self, moment: &MomentRef) -> NumberedList<'_> {
         NumberedList { table: &self.0, partition: top_level_partition(moment) }
     }
@@ -109,8 +102,8 @@ impl UnitOfWork {
     /// Appends a comment to its list and updates its parent's count and preview. A known comment is ignored.
     pub async fn add_comment(&mut self, new: &NewComment) -> Result<(), StoreError> {
         let NewComment { moment, comment, sparks } = new;
-        let place_key = new.place_key();
-        if self.get::<PlaceRow>(&place_key).await?.is_some() {
+        let named_key = new.named_key();
+        if self.get::<PlaceRow>(&named_key).await?.is_some() {
             return Ok(());
         }
         let partition = match comment.reply_to_id {
@@ -119,8 +112,11 @@ impl UnitOfWork {
         };
         let listed = ListedComment { comment: comment.clone(), reply_count: 0, replies: Vec::new() };
         let number = self.append(&partition, &CommentRow { listed, sparks: *sparks }).await?;
-        self.put(&place_key, &PlaceRow { place: row_key(&partition, number) })?;
-        self.add_name(moment.chain, comment.sender, &new.id())?;
+        let place = PlaceRow { place: row_key(&partition, number) };
+        self.put(&named_key, &place)?;
+        if let Some(id) = comment.comment_id {
+            self.put(&place_key(moment.chain, id), &place)?;
+        }
         // A parent from before the first indexed block has no row.
         let Some(parent) = comment.reply_to_id else { return Ok(()) };
         self.change_comment(moment.chain, parent, |row| {
@@ -133,38 +129,52 @@ impl UnitOfWork {
     }
 
     /// Gives a comment from before the comments protocol the ids that it has there, so that the two are one. Returns
-    /// `false` if there is no comment with this row id.
+    /// `false` if the sender has no comment with this row id.
     pub async fn adopt_comment(&mut self, original: EventId, new: &NewComment) -> Result<bool, StoreError> {
-        let chain = new.moment.chain;
-        let Some(PlaceRow { place }) = self.get(&place_key(chain, original)).await? else { return Ok(false) };
+        let NewComment { moment, comment, .. } = new;
+        let former_key = named_key(moment.chain, comment.sender, &original.to_string());
+        let Some(PlaceRow { place }) = self.get(&former_key).await? else { return Ok(false) };
         let Some(mut row) = self.get::<CommentRow>(&place).await? else { return Ok(false) };
-        let (id, nonce) = (new.comment.comment_id, new.comment.nonce);
-        (row.listed.comment.comment_id, row.listed.comment.nonce) = (id, nonce);
+        let adopted = &mut row.listed.comment;
+        (adopted.comment_id, adopted.nonce) = (comment.comment_id, comment.nonce);
+        // A rename that is being propagated may be past the new reference and before the former one.
+        adopted.username.clone_from(&comment.username);
         self.put(&place, &row)?;
-        self.put(&new.place_key(), &PlaceRow { place })?;
+        self.delete(&former_key);
+        let place = PlaceRow { place };
+        self.put(&new.named_key(), &place)?;
+        if let Some(id) = comment.comment_id {
+            self.put(&place_key(moment.chain, id), &place)?;
+        }
         Ok(true)
     }
 
-    /// Loads the comments with these ids, and the parents of replies.
-    pub async fn prefetch_comments(&mut self, chain: ChainId, comments: &[&str]) -> Result<(), StoreError> {
-        let places: Vec<PrimaryKey> = comments.iter().map(|comment| place_key(chain, comment)).collect();
-        self.prefetch(places.clone()).await?;
-        let mut rows = Vec::new();
-        for place in &places {
-            rows.extend(self.get::<PlaceRow>(place).await?.map(|row| row.place));
-        }
-        self.prefetch(rows.clone()).await?;
+    /// Loads what [`UnitOfWork::rename_commenter`] reads of these comments: their rows, and those of the parents of replies.
+    /// One read per 100 rows.
+    pub async fn prefetch_commenters(
+        &mut self,
+        chain: ChainId,
+        references: &[NameReference],
+    ) -> Result<(), StoreError> {
+        let keys = references.iter().map(|reference| named_key(chain, reference.wallet, &reference.comment));
+        let rows = self.prefetch_by_place(keys.collect()).await?;
         let mut parents = Vec::new();
         for row in &rows {
             let parent = self.get::<ListedComment>(row).await?.and_then(|listed| listed.comment.reply_to_id);
             parents.extend(parent.map(|parent| place_key(chain, parent)));
         }
-        self.prefetch(parents.clone()).await?;
-        let mut previews = Vec::new();
-        for parent in &parents {
-            previews.extend(self.get::<PlaceRow>(parent).await?.map(|row| row.place));
+        self.prefetch_by_place(parents).await.map(drop)
+    }
+
+    /// Loads rows that lead to comments, and the comments. Returns the latter's keys.
+    async fn prefetch_by_place(&mut self, keys: Vec<PrimaryKey>) -> Result<Vec<PrimaryKey>, StoreError> {
+        self.prefetch(keys.clone()).await?;
+        let mut rows = Vec::new();
+        for key in &keys {
+            rows.extend(self.get::<PlaceRow>(key).await?.map(|row| row.place));
         }
-        self.prefetch(previews).await
+        self.prefetch(rows.clone()).await?;
+        Ok(rows)
     }
 
     /// Adds sparks to a comment; an unknown comment is ignored.
@@ -172,9 +182,15 @@ impl UnitOfWork {
         self.change_comment(chain, comment, |row| row.sparks = row.sparks.saturating_add(quantity)).await
     }
 
-    /// Changes the username in a comment (by id or row id) and in its parent's preview.
-    pub async fn rename_commenter(&mut self, chain: ChainId, comment: &str, name: &str) -> Result<(), StoreError> {
-        let Some(PlaceRow { place }) = self.get(&place_key(chain, comment)).await? else { return Ok(()) };
+    /// Changes the username in a comment and in its parent's preview.
+    pub async fn rename_commenter(
+        &mut self,
+        chain: ChainId,
+        reference: &NameReference,
+        name: &str,
+    ) -> Result<(), StoreError> {
+        let key = named_key(chain, reference.wallet, &reference.comment);
+        let Some(PlaceRow { place }) = self.get(&key).await? else { return Ok(()) };
         let Some(mut row) = self.get::<CommentRow>(&place).await? else { return Ok(()) };
         let renamed = &mut row.listed.comment;
         name.clone_into(&mut renamed.username);
@@ -210,15 +226,14 @@ impl NewComment {
             Some(parent) => reply_partition(&self.moment, parent),
         };
         let parent = self.comment.reply_to_id.map(|parent| place_key(self.moment.chain, parent));
-        [self.place_key(), length_key(&list)].into_iter().chain(parent)
+        [self.named_key(), length_key(&list)].into_iter().chain(parent)
     }
 
-    fn place_key(&self) -> PrimaryKey {
-        place_key(self.moment.chain, self.id())
-    }
-
-    fn id(&self) -> String {
-        self.comment.comment_id.map_or_else(|| self.comment.id.to_string(), |id| id.to_string())
+    /// Key of the reference to its sender's name. It leads to the comment too.
+    fn named_key(&self) -> PrimaryKey {
+        let Comment { id, comment_id, sender, .. } = &self.comment;
+        let id = comment_id.map_or_else(|| id.to_string(), |id| id.to_string());
+        named_key(self.moment.chain, *sender, &id)
     }
 }
 
@@ -228,8 +243,12 @@ impl From<Page<ListedComment>> for CommentPage {
     }
 }
 
-fn place_key(chain: ChainId, comment: impl std::fmt::Display) -> PrimaryKey {
+fn place_key(chain: ChainId, comment: CommentId) -> PrimaryKey {
     PrimaryKey::new(format!("COMMENT#{chain}#{comment}"), "PLACE")
+}
+
+pub(super) fn comment_count_key(moment: &MomentRef) -> PrimaryKey {
+    length_key(&top_level_partition(moment))
 }
 
 fn top_level_partition(moment: &MomentRef) -> String {

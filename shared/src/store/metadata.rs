@@ -53,9 +53,9 @@ pub struct ArrivedDocument {
 }
 
 #[derive(Serialize, Deserialize)]
-struct DocumentRow {
-    uri_hash: String,
-    document: Option<Metadata>,
+pub(super) struct DocumentRow {
+    pub(super) uri_hash: String,
+    pub(super) document: Option<Metadata>,
 }
 
 impl Documents {
@@ -66,7 +66,11 @@ impl Documents {
 
     /// Returns the key of a URI: its SHA-256, in hexadecimal.
     pub fn uri_hash(uri: &str) -> String {
-        alloy::hex::encode(Sha256::digest(uri))
+        alloy::hex::encode(Self::digest(uri))
+    }
+
+    pub(super) fn digest(uri: &str) -> [u8; 32] {
+        Sha256::digest(uri).into()
     }
 
     /// Returns fetched documents by URI. One read per 100.
@@ -123,13 +127,10 @@ impl Documents {
     pub async fn arrived(&self, chain: ChainId, limit: u16) -> Result<Vec<ArrivedDocument>, StoreError> {
         let call = self
             .0
-            .client
             .query()
-            .table_name(&self.0.name)
             .key_condition_expression("pk = :inbox")
             .expression_attribute_values(":inbox", text(inbox_partition(chain)))
-            .limit(limit.into())
-            .consistent_read(true);
+            .limit(limit.into());
         Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
 
@@ -137,14 +138,11 @@ impl Documents {
     pub async fn due(&self, shard: u8, now: u64, limit: usize) -> Result<Vec<DueDocument>, StoreError> {
         let call = self
             .0
-            .client
             .query()
-            .table_name(&self.0.name)
             .key_condition_expression("pk = :queue AND sk < :later")
             .expression_attribute_values(":queue", text(queue_partition(shard)))
             .expression_attribute_values(":later", text(due_prefix(now + 1)))
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
-            .consistent_read(true);
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
         Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
 
@@ -232,7 +230,7 @@ fn can_be_fetched(uri: &str) -> bool {
     uri.len() <= MAX_URI_KEPT && schemes.iter().any(|scheme| uri.starts_with(scheme))
 }
 
-fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
+pub(super) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
     PrimaryKey::new(format!("METADATA#{chain}#{uri_hash}"), "DOCUMENT")
 }
 

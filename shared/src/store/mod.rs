@@ -15,7 +15,9 @@ mod moments;
 mod notification_reads;
 mod payments;
 mod rate_windows;
+mod related;
 mod search;
+mod settled_payments;
 mod structures;
 mod table;
 mod timeline;
@@ -29,20 +31,25 @@ pub use self::{
     },
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
     codes::{Codes, StoredCode},
-    collection_lists::{CollectionLists, CollectionPage},
+    collection_lists::{CollectionLists, CollectionPage, ListedCollection},
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
-    notification_reads::{NotificationList, NotificationReads, NumberPage},
-    payments::{NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, holder_key, transfers_key},
+    notification_reads::{NotificationReads, NumberPage},
+    payments::{
+        NotificationList, NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, UnsettledEnd,
+    },
     rate_windows::{RateWindow, RateWindows},
+    related::{Related, RelatedKeys, RelatedRows},
     search::{ListedArtist, Search},
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
     table::{Item, PrimaryKey, StoreError, Table},
-    timeline::{Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys},
+    timeline::{
+        ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
+    },
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
         Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Pool,

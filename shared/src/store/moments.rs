@@ -1,13 +1,10 @@
 //! Collections, moments and what belongs to them. Rows: docs/data-model.md, Collections and moments.
 
-use std::collections::{BTreeSet, HashMap};
-
-use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
 use super::table::{PrimaryKey, StoreError, Table, text};
 use crate::{
-    model::{Address, Amount, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty},
+    model::{Address, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty},
     store::index::UnitOfWork,
 };
 
@@ -53,11 +50,6 @@ struct KnownCollection {
 }
 
 #[derive(Serialize, Deserialize)]
-struct PermissionRow {
-    permissions: Amount,
-}
-
-#[derive(Serialize, Deserialize)]
 struct AdministeredRow {
     collection: Address,
 }
@@ -83,42 +75,13 @@ impl Moments {
         self.0.get(&moment_key(moment)).await
     }
 
-    /// Returns collections by address; unknown ones are left out. One read per 100.
-    pub async fn collections(
-        &self,
-        chain: ChainId,
-        addresses: impl IntoIterator<Item = Address>,
-    ) -> Result<HashMap<Address, Collection>, StoreError> {
-        let addresses = BTreeSet::from_iter(addresses);
-        let mut found = HashMap::new();
-        for addresses in Vec::from_iter(addresses).chunks(100) {
-            let keys = addresses.iter().map(|address| collection_key(chain, *address));
-            let rows: Vec<Collection> = self.0.get_many(keys).await?;
-            found.extend(rows.into_iter().map(|row| (row.address, row)));
-        }
-        Ok(found)
-    }
-
-    /// Returns moments in the order of `places`; unknown ones are left out. One read per 100.
-    pub async fn moments(&self, places: &[MomentRef]) -> Result<Vec<Moment>, StoreError> {
-        let mut found = HashMap::new();
-        for places in Vec::from_iter(BTreeSet::from_iter(places)).chunks(100) {
-            let rows: Vec<Moment> = self.0.get_many(places.iter().map(|place| moment_key(place))).await?;
-            found.extend(rows.into_iter().map(|row| (row.place(), row)));
-        }
-        Ok(places.iter().filter_map(|place| found.remove(place)).collect())
-    }
-
     /// Returns every collection of a chain. Cost grows with the chain: for the indexer's start, never for a request.
     pub async fn collection_addresses(&self, chain: ChainId) -> Result<Vec<(Address, Protocol)>, StoreError> {
         let call = self
             .0
-            .client
             .query()
-            .table_name(&self.0.name)
             .key_condition_expression("pk = :collections")
-            .expression_attribute_values(":collections", text(known_partition(chain)))
-            .consistent_read(true);
+            .expression_attribute_values(":collections", text(known_partition(chain)));
         let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
         let rows: Vec<KnownCollection> = serde_dynamo::from_items(items)?;
         Ok(rows.into_iter().filter_map(|row| Some((row.address?, row.protocol))).collect())
@@ -133,13 +96,10 @@ impl Moments {
     ) -> Result<Vec<Address>, StoreError> {
         let call = self
             .0
-            .client
             .query()
-            .table_name(&self.0.name)
             .key_condition_expression("pk = :account AND sk > :after")
             .expression_attribute_values(":account", text(administered_partition(chain, account)))
             .expression_attribute_values(":after", text(after.map_or("0".to_owned(), |after| after.to_string())))
-            .consistent_read(true)
             .limit(100);
         let rows: Vec<AdministeredRow> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
         Ok(rows.into_iter().map(|row| row.collection).collect())
@@ -187,16 +147,6 @@ impl UnitOfWork {
     /// Deletes the early settings of a token that now exists.
     pub fn remove_early_settings(&mut self, moment: &MomentRef) {
         self.delete(&early_key(moment));
-    }
-
-    /// Stores the contract's permission mask of an account on a token, or with token id 0 on the collection.
-    pub fn put_permissions(&mut self, on: &MomentRef, account: Address, permissions: U256) -> Result<(), StoreError> {
-        let key = PrimaryKey::new(format!("PERMISSIONS#{on}"), account.to_string());
-        if permissions.is_zero() {
-            self.delete(&key);
-            return Ok(());
-        }
-        self.put(&key, &PermissionRow { permissions: Amount(permissions) })
     }
 
     /// Returns a tier of an edition.

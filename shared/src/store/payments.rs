@@ -1,18 +1,16 @@
-//! Payments, notifications, transfers and holders. Rows: docs/data-model.md, Payments and transfers.
+//! Payments and notifications. Rows: docs/data-model.md, Payments.
 
 use std::collections::{BTreeSet, HashMap};
 
-use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    notification_reads::NotificationList,
     structures::numbered_list::{CountedPage, NumberedList, length_key, row_key},
     table::{PrimaryKey, StoreError, Table},
 };
 use crate::{
-    model::{Address, Amount, ChainId, EventId, MomentRef, Payment, Transfer},
-    store::index::UnitOfWork,
+    model::{Address, ChainId, EventId, Payment},
+    store::index::{Progress, UnitOfWork},
 };
 
 /// Reference to a payment by its number.
@@ -20,11 +18,6 @@ use crate::{
 pub struct PaymentNumber {
     /// Number in the chain's list, from 0.
     pub number: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct HolderRow {
-    quantity: Amount,
 }
 
 /// Selects a list of payments.
@@ -64,8 +57,36 @@ pub struct PaymentPage {
     pub total: u64,
 }
 
-/// List of a notification and its number there.
-pub type NotificationPlace = (NotificationList, u64);
+/// Notifications of one artist on one chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NotificationList {
+    /// The chain.
+    pub chain: ChainId,
+    /// The artist's embedded wallet.
+    pub artist: Address,
+}
+
+/// A notification and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NotificationPlace {
+    /// Its id.
+    pub id: EventId,
+    /// The artist's list.
+    pub list: NotificationList,
+    /// Its number there. A reorganisation can give it to another one, unless the block is final.
+    pub number: u64,
+    /// Block of the payment.
+    pub block: u64,
+}
+
+/// The end of an artist's list that a reorganisation can change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnsettledEnd {
+    /// Notifications before it.
+    pub settled: u64,
+    /// Ids of those in it.
+    pub ids: Vec<EventId>,
+}
 
 #[derive(Serialize, Deserialize)]
 struct NotificationRow {
@@ -73,7 +94,27 @@ struct NotificationRow {
     artist: Address,
     number: u64,
     id: EventId,
+    block: u64,
 }
+
+/// A payment in an artist's list, where it is a notification.
+#[derive(Serialize, Deserialize)]
+struct NotifiedRow {
+    #[serde(flatten)]
+    payment: PaymentNumber,
+    notification: EventId,
+    block: u64,
+}
+
+#[derive(Deserialize)]
+struct NumberedNotification {
+    sk: String,
+    notification: EventId,
+    block: u64,
+}
+
+/// Most notifications whose order a reorganisation is expected to change; older ones count as settled.
+const MAX_UNSETTLED: usize = 1_000;
 
 /// Reads of payments.
 #[derive(Clone)]
@@ -137,10 +178,38 @@ impl Payments {
         let mut places = HashMap::new();
         for ids in Vec::from_iter(ids).chunks(100) {
             let rows: Vec<NotificationRow> = self.0.get_many(ids.iter().map(|id| notification_key(**id))).await?;
-            let place = |row: &NotificationRow| (NotificationList { chain: row.chain, artist: row.artist }, row.number);
-            places.extend(rows.iter().map(|row| (row.id, place(row))));
+            places.extend(rows.into_iter().map(|NotificationRow { chain, artist, number, id, block }| {
+                (id, NotificationPlace { id, list: NotificationList { chain, artist }, number, block })
+            }));
         }
         Ok(places)
+    }
+
+    /// Returns the last block of a chain whose payments keep their numbers; `None` before the first. One read.
+    pub async fn settled_block(&self, chain: ChainId) -> Result<Option<u64>, StoreError> {
+        let progress = Progress::of(&self.0, chain).await?;
+        let indexed = progress.next_block.and_then(|next| next.checked_sub(1));
+        Ok(indexed.and_then(|indexed| Some(indexed.min(progress.final_block?))))
+    }
+
+    /// Returns the end of an artist's list after block `settled`. Two reads; more after each hundred notifications in it.
+    pub async fn unsettled(&self, list: NotificationList, settled: Option<u64>) -> Result<UnsettledEnd, StoreError> {
+        const PAGE: usize = 100;
+        let numbered = self.list(list.chain, artist_filter(list.artist));
+        let mut end = UnsettledEnd::default();
+        loop {
+            let page = numbered.newest_first::<NumberedNotification>(end.ids.len() as u64, PAGE).await?;
+            for NumberedNotification { sk, notification, block } in page.rows {
+                if settled.is_some_and(|settled| block <= settled) || end.ids.len() == MAX_UNSETTLED {
+                    end.settled = sk.parse::<u64>().map_or(0, |number| number + 1);
+                    return Ok(end);
+                }
+                end.ids.push(notification);
+            }
+            if !page.more {
+                return Ok(end);
+            }
+        }
     }
 
     async fn by_number(&self, chain: ChainId, numbers: Vec<PaymentNumber>) -> Result<Vec<Payment>, StoreError> {
@@ -187,41 +256,15 @@ impl UnitOfWork {
         let chain = payment.chain_id;
         let number = self.append(&PaymentFilter::default().partition(chain), payment).await?;
         let [of_artist, of_collector, of_both] = PaymentFilter::of(payment.creator, payment.buyer);
-        let in_artists_list = self.append(&of_artist.partition(chain), &PaymentNumber { number }).await?;
-        let id = payment.notification_id();
-        let notification = NotificationRow { chain, artist: payment.creator, number: in_artists_list, id };
+        let (id, block) = (payment.notification_id(), payment.block);
+        let notified = NotifiedRow { payment: PaymentNumber { number }, notification: id, block };
+        let in_artists_list = self.append(&of_artist.partition(chain), &notified).await?;
+        let notification = NotificationRow { chain, artist: payment.creator, number: in_artists_list, id, block };
         self.insert(&notification_key(id), &notification)?;
         for filter in [of_collector, of_both] {
             self.append(&filter.partition(chain), &PaymentNumber { number }).await?;
         }
         Ok(number)
-    }
-
-    /// Appends a transfer to the moment's list and updates both holders.
-    pub async fn add_transfer(&mut self, moment: &MomentRef, transfer: &Transfer) -> Result<(), StoreError> {
-        self.append(&transfers_partition(moment), transfer).await?;
-        let quantity = transfer.quantity.0;
-        self.count_held(moment, transfer.from, |held| held.saturating_sub(quantity)).await?;
-        self.count_held(moment, transfer.to, |held| held.saturating_add(quantity)).await
-    }
-
-    async fn count_held(
-        &mut self,
-        moment: &MomentRef,
-        holder: Address,
-        change: impl FnOnce(U256) -> U256,
-    ) -> Result<(), StoreError> {
-        if holder == Address::ZERO {
-            return Ok(());
-        }
-        let key = holder_key(moment, holder);
-        let held: Option<HolderRow> = self.get(&key).await?;
-        let quantity = change(held.map_or(U256::ZERO, |row| row.quantity.0));
-        if quantity.is_zero() {
-            self.delete(&key);
-            return Ok(());
-        }
-        self.put(&key, &HolderRow { quantity: Amount(quantity) })
     }
 }
 
@@ -231,18 +274,4 @@ fn artist_filter(artist: Address) -> PaymentFilter {
 
 fn notification_key(id: EventId) -> PrimaryKey {
     PrimaryKey::new(format!("NOTIFICATION#{id}"), "PLACE")
-}
-
-/// Key of a holder's quantity.
-pub fn holder_key(moment: &MomentRef, holder: Address) -> PrimaryKey {
-    PrimaryKey::new(format!("HOLDERS#{moment}"), holder.to_string())
-}
-
-/// Key of the length of a moment's list of transfers.
-pub fn transfers_key(moment: &MomentRef) -> PrimaryKey {
-    length_key(&transfers_partition(moment))
-}
-
-fn transfers_partition(moment: &MomentRef) -> String {
-    format!("TRANSFERS#{moment}")
 }

@@ -3,7 +3,7 @@ use std::{collections::HashMap, time::Duration};
 use aws_sdk_dynamodb::{
     Client,
     error::{BuildError, ProvideErrorMetadata, SdkError},
-    operation::transact_write_items::TransactWriteItemsError,
+    operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError},
     types::{AttributeValue, KeysAndAttributes, Put, TransactWriteItem},
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -59,6 +59,7 @@ pub type Item = HashMap<String, AttributeValue>;
 pub struct Table {
     pub(super) client: Client,
     pub(super) name: String,
+    consistent: bool,
 }
 
 impl Table {
@@ -79,7 +80,21 @@ impl Table {
 
     /// The table with this name.
     pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
-        Self { client: Client::new(aws), name: name.into() }
+        Self { client: Client::new(aws), name: name.into(), consistent: true }
+    }
+
+    /// The same table, read for half the units: a row is seen as it was up to a second ago.
+    #[must_use]
+    pub fn eventually_consistent(self) -> Self {
+        Self { consistent: false, ..self }
+    }
+
+    pub(super) fn is_consistent(&self) -> bool {
+        self.consistent
+    }
+
+    pub(super) fn consistent(self) -> Self {
+        Self { consistent: true, ..self }
     }
 
     fn from_env(aws: &aws_config::SdkConfig, variable: &'static str) -> Result<Self, ConfigError> {
@@ -90,7 +105,7 @@ impl Table {
         let mut attempt = 0;
         loop {
             let call = self.client.get_item().table_name(&self.name).set_key(Some(key.item()));
-            match call.consistent_read(true).send().await.map_err(StoreError::from) {
+            match call.consistent_read(self.consistent).send().await.map_err(StoreError::from) {
                 Ok(answer) => return Ok(answer.item.map(serde_dynamo::from_item).transpose()?),
                 Err(error) if error.is_throttled() && attempt < THROTTLED_ATTEMPTS => {}
                 Err(error) => return Err(error),
@@ -98,6 +113,10 @@ impl Table {
             tokio::time::sleep(backoff(attempt)).await;
             attempt += 1;
         }
+    }
+
+    pub(super) fn query(&self) -> QueryFluentBuilder {
+        self.client.query().table_name(&self.name).consistent_read(self.consistent)
     }
 
     /// At most 100 different keys. Rows come in any order; missing ones are left out.
@@ -114,7 +133,8 @@ impl Table {
         let (mut rows, mut calls) = (Vec::new(), 0);
         let mut pending: Vec<Item> = keys.iter().map(PrimaryKey::item).collect();
         while !pending.is_empty() {
-            let wanted = KeysAndAttributes::builder().set_keys(Some(pending.clone())).consistent_read(true).build()?;
+            let wanted = KeysAndAttributes::builder().set_keys(Some(pending.clone()));
+            let wanted = wanted.consistent_read(self.consistent).build()?;
             let call = self.client.batch_get_item().request_items(&self.name, wanted);
             let answer = match call.send().await.map_err(StoreError::from) {
                 Ok(answer) => answer,

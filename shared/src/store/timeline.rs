@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 
 use super::{
     metadata::Documents,
@@ -15,7 +16,7 @@ use crate::{
     model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
     store::{
         index::UnitOfWork,
-        structures::ranked_set::{Direction, RankKey, RankedSet},
+        structures::ranked_set::{RankKey, RankedSet},
     },
 };
 
@@ -65,9 +66,20 @@ pub struct TimelineFilter {
 #[derive(Debug)]
 pub struct TimelinePage {
     /// Moments, newest first.
-    pub moments: Vec<MomentRef>,
+    pub moments: Vec<ListedMoment>,
     /// Number of moments that match.
     pub total: u64,
+}
+
+/// A moment in a timeline, with what else to read for showing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedMoment {
+    /// The moment.
+    pub place: MomentRef,
+    /// Account that created it.
+    pub creator: Address,
+    /// [`Documents::uri_hash`] of its metadata URI.
+    pub document: String,
 }
 
 /// Properties that determine a moment's timelines.
@@ -106,6 +118,15 @@ pub enum TimelineSubject {
 struct Member {
     collection: Address,
     token_id: TokenId,
+    creator: Address,
+    /// Hash of the metadata URI.
+    document: ByteBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct NotedRow {
+    collection: Address,
+    token_id: TokenId,
 }
 
 impl Timelines {
@@ -114,7 +135,8 @@ impl Timelines {
         Self(chain)
     }
 
-    /// Returns moments created from `since` (Unix seconds) on. Two reads; two more for each of `since` and `offset`.
+    /// Returns moments created from `since` (Unix seconds) on. Two reads, in parallel for the first page; one more with
+    /// `since`.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -125,9 +147,13 @@ impl Timelines {
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
         let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
-        let page = set(chain, scope, filter).page(&self.0, since, Direction::Descending, offset, limit).await?;
-        let place = |member: Member| MomentRef { chain, collection: member.collection, token: member.token_id };
-        Ok(TimelinePage { moments: page.rows.into_iter().map(place).collect(), total: page.total })
+        let page = set(chain, scope, filter).greatest(&self.0, since, offset, limit).await?;
+        let listed = |Member { collection, token_id: token, creator, document }| ListedMoment {
+            place: MomentRef { chain, collection, token },
+            creator,
+            document: alloy::hex::encode(document),
+        };
+        Ok(TimelinePage { moments: page.rows.into_iter().map(listed).collect(), total: page.total })
     }
 }
 
@@ -136,13 +162,10 @@ impl Timelines {
     pub async fn relistings(&self, chain: ChainId, limit: u16) -> Result<Vec<Relisting>, StoreError> {
         let call = self
             .0
-            .client
             .query()
-            .table_name(&self.0.name)
             .key_condition_expression("pk = :relist")
             .expression_attribute_values(":relist", text(relist_partition(chain)))
-            .limit(limit.into())
-            .consistent_read(true);
+            .limit(limit.into());
         Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
     }
 }
@@ -169,6 +192,11 @@ impl Listing {
         let admins = BTreeSet::from_iter(moment.admins.iter().chain(&collection.admins).copied());
         let others = admins.into_iter().filter(|admin| *admin != self.creator);
         self.others = others.take(MAX_ADMINS_LISTED).collect();
+    }
+
+    fn member(&self, moment: &MomentRef) -> Member {
+        let document = ByteBuf::from(Documents::digest(&self.uri));
+        Member { collection: moment.collection, token_id: moment.token, creator: self.creator, document }
     }
 
     fn sets(&self, collection: Address) -> BTreeSet<(Scope, TimelineFilter)> {
@@ -209,7 +237,7 @@ impl UnitOfWork {
 
     /// Adds a moment to a group.
     pub async fn note(&mut self, moment: &MomentRef, by: &TimelineSubject) -> Result<(), StoreError> {
-        let member = Member { collection: moment.collection, token_id: moment.token };
+        let member = NotedRow { collection: moment.collection, token_id: moment.token };
         self.append(&by.partition(moment.chain), &member).await.map(drop)
     }
 
@@ -221,8 +249,8 @@ impl UnitOfWork {
         first: u64,
         limit: u64,
     ) -> Result<(Vec<MomentRef>, bool), StoreError> {
-        let (members, is_all) = self.numbered::<Member>(&by.partition(chain), first, limit).await?;
-        let place = |member: Member| MomentRef { chain, collection: member.collection, token: member.token_id };
+        let (members, is_all) = self.numbered::<NotedRow>(&by.partition(chain), first, limit).await?;
+        let place = |noted: NotedRow| MomentRef { chain, collection: noted.collection, token: noted.token_id };
         let moments: Vec<MomentRef> = members.into_iter().map(place).collect();
         self.prefetch(moments.iter().flat_map(|moment| [listing_key(moment), moment_key(moment)])).await?;
         Ok((moments, is_all))
@@ -251,9 +279,14 @@ impl UnitOfWork {
             return Ok(());
         }
         let key = RankKey { score: score(after.created_at, moment.token), id: after.id.as_u128() };
-        let member = Member { collection: moment.collection, token_id: moment.token };
-        let is_in = before.map(|before| before.sets(moment.collection)).unwrap_or_default();
+        let member = after.member(moment);
+        let is_in = before.as_ref().map(|before| before.sets(moment.collection)).unwrap_or_default();
         let belongs_in = after.sets(moment.collection);
+        if before.is_some_and(|before| before.uri != after.uri) {
+            for (scope, filter) in is_in.intersection(&belongs_in) {
+                set(moment.chain, *scope, *filter).replace(self, key, &member)?;
+            }
+        }
         for (scope, filter) in is_in.difference(&belongs_in) {
             set(moment.chain, *scope, *filter).remove(self, key).await?;
         }
@@ -316,7 +349,7 @@ fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     if filter.curated {
         name.push_str("#curated");
     }
-    RankedSet::new(name)
+    RankedSet::growing(name)
 }
 
 fn relist_partition(chain: ChainId) -> String {

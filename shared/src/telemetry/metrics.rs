@@ -34,9 +34,9 @@ pub enum Metric {
     ForeignNonces,
     /// Transactions signed again with higher fees.
     Bumps,
-    /// Confirmed blocks that aren't indexed yet.
+    /// Blocks of a chain's best node that aren't indexed yet.
     IndexLagBlocks,
-    /// Age of the first confirmed block that isn't indexed, in seconds; 0 if there is none.
+    /// Age of the newest indexed block by the clock, in seconds.
     IndexLagSeconds,
     /// Age of the newest leaderboard, in seconds.
     RankingAge,

@@ -53,14 +53,13 @@ impl ListCollectorsQuery {
             scope: self.artist.map_or(LeaderboardScope::All, LeaderboardScope::CreatedBy),
             period: self.period.unwrap_or(Period::All),
             by: self.sort_by.unwrap_or(RankedBy::CollectedCount),
-            order: self.sort_order.unwrap_or(SortOrder::Descending),
         }
     }
 }
 
 #[derive(Serialize, ToSchema)]
 struct ListCollectorsResponse {
-    /// Ties break by ascending id.
+    /// Ties break by id: ascending in descending order, descending in ascending order.
     collectors: Vec<Collector>,
     /// Page number.
     page: u32,
@@ -85,15 +84,19 @@ struct Collector {
 impl ListCollectors {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        Ok(Self { leaderboards: Leaderboards::new(Table::chain(&aws)?), artists: Artists::new(Table::artists(&aws)?) })
+        let (chain, artists) = (Table::chain(&aws)?, Table::artists(&aws)?);
+        Ok(Self {
+            leaderboards: Leaderboards::new(chain.eventually_consistent()),
+            artists: Artists::new(artists.eventually_consistent()),
+        })
     }
 }
 
 impl Endpoint for ListCollectors {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let query: ListCollectorsQuery = request.query().read()?;
-        let page = query.page;
-        let ranked = self.leaderboards.page(query.leaderboard(), page).await?;
+        let (page, order) = (query.page, query.sort_order.unwrap_or(SortOrder::Descending));
+        let ranked = self.leaderboards.page(query.leaderboard(), order, page).await?;
         let ids: Vec<_> = ranked.rows.iter().map(|collector| collector.artist_id).collect();
         let mut artists = self.artists.introductions(&ids).await?;
         let shown = ranked.rows.into_iter().map(|collector| {

@@ -23,7 +23,7 @@ pub struct NotificationPage {
 }
 
 impl Notifications {
-    /// Finds a page of an artist's or of all notifications. At most nine reads, for any page.
+    /// Finds a page of an artist's or of all notifications. At most ten reads, for any page.
     pub async fn find(
         &self,
         chain: ChainId,
@@ -55,7 +55,13 @@ impl Notifications {
         let filter = PaymentFilter { artist: Some(list.artist), collector: None };
         let found = self.payments.newest(list.chain, filter, page.offset(), page.rows()).await?;
         let numbers = (0..found.total).rev().skip(usize::try_from(page.offset()).unwrap_or(usize::MAX));
-        let places: Vec<_> = numbers.take(found.payments.len()).map(|number| (list, number)).collect();
+        let place = |(number, payment): (u64, &Payment)| NotificationPlace {
+            id: payment.notification_id(),
+            list,
+            number,
+            block: payment.block,
+        };
+        let places: Vec<NotificationPlace> = numbers.zip(&found.payments).map(place).collect();
         let viewed = self.viewed.are_viewed(&places).await?;
         Ok(NotificationPage {
             more: page.offset() + (places.len() as u64) < found.total,

@@ -78,13 +78,14 @@ struct NotifiedArtist {
 impl ListNotifications {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (chain, artists) = (Table::chain(&aws)?, Table::artists(&aws)?);
+        let (chain, artists) = (Table::chain(&aws)?.eventually_consistent(), Table::artists(&aws)?);
         Ok(Self {
             notifications: Notifications {
                 payments: Payments::new(chain.clone()),
-                viewed: NotificationReads::new(artists.clone()),
+                // Consistent, so that marks show immediately.
+                viewed: NotificationReads::new(chain.clone(), artists.clone()),
             },
-            artists: Artists::new(artists.clone()),
+            artists: Artists::new(artists.clone().eventually_consistent()),
             reader: Reader::from_env(chain, artists)?,
         })
     }

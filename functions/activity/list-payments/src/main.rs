@@ -52,7 +52,7 @@ struct ListPaymentsResponse {
 impl ListPayments {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?;
+        let chain = Table::chain(&aws)?.eventually_consistent();
         Ok(Self { payments: Payments::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
     }
 }

@@ -40,7 +40,8 @@ struct ListTimelineResponse {
 impl ListTimeline {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (chain, artists) = (Table::chain(&aws)?, Table::artists(&aws)?);
+        let chain = Table::chain(&aws)?.eventually_consistent();
+        let artists = Table::artists(&aws)?.eventually_consistent();
         Ok(Self {
             timelines: Timelines::new(chain.clone()),
             moments: Moments::new(chain.clone()),
@@ -61,42 +62,48 @@ impl ListTimeline {
                 }
             }
         };
-        let Some((scope, filter)) = self.set(query, artist).await? else { return Ok(None) };
+        let (scope, filter) = set(query, artist);
         let (since, page) = (query.since(now), query.page);
-        let found =
-            self.timelines.newest(query.chain_id, scope, filter, since, page.offset(), page.limit.get()).await?;
-        Ok(Some(found))
+        let newest = self.timelines.newest(query.chain_id, scope, filter, since, page.offset(), page.limit.get());
+        let (found, is_meant) = tokio::try_join!(newest, self.is_meant(query, artist))?;
+        Ok(Some(found).filter(|_| is_meant))
     }
 
-    /// The sorted set behind the timeline. Filters that depend on its artist or collection alone have no set: one read
-    /// decides them here.
-    async fn set(
-        &self,
-        query: &ListTimelineQuery,
-        artist: Option<Address>,
-    ) -> Result<Option<(Scope, TimelineFilter)>, StoreError> {
+    /// Whether the timeline of a collection, or of what an artist made, matches the filters that have no set: they depend
+    /// on the collection or the artist alone.
+    async fn is_meant(&self, query: &ListTimelineQuery, artist: Option<Address>) -> Result<bool, StoreError> {
         let filter = query.filter();
         if let Some(address) = query.collection {
-            let Some(collection) = self.moments.collection(query.chain_id, address).await? else { return Ok(None) };
-            let is_meant = artist.is_none_or(|artist| artist == collection.creator)
+            let Some(collection) = self.moments.collection(query.chain_id, address).await? else { return Ok(false) };
+            return Ok(artist.is_none_or(|artist| artist == collection.creator)
                 && filter.protocol.is_none_or(|protocol| protocol == collection.protocol)
-                && (!filter.curated || self.has_name(collection.creator).await?);
-            let filter = TimelineFilter { content_type: filter.content_type, ..TimelineFilter::default() };
-            return Ok(is_meant.then_some((Scope::Collection(address), filter)));
+                && (!filter.curated || self.has_name(collection.creator).await?));
         }
-        Ok(match (artist, query.r#type) {
-            (None, _) => Some((Scope::Everyone, filter)),
-            (Some(artist), None) => Some((Scope::Of(artist), filter)),
-            (Some(artist), Some(TimelineType::Mutual)) => Some((Scope::Mutual(artist), filter)),
-            (Some(artist), Some(TimelineType::Default)) => {
-                let is_meant = !filter.curated || self.has_name(artist).await?;
-                is_meant.then_some((Scope::Made(artist), TimelineFilter { curated: false, ..filter }))
-            }
-        })
+        match (artist, query.r#type) {
+            (Some(artist), Some(TimelineType::Default)) if filter.curated => self.has_name(artist).await,
+            _ => Ok(true),
+        }
     }
 
     async fn has_name(&self, account: Address) -> Result<bool, StoreError> {
         Ok(self.artists.usernames(&[account]).await?.values().any(|name| !name.is_empty()))
+    }
+}
+
+/// The sorted set behind a timeline.
+fn set(query: &ListTimelineQuery, artist: Option<Address>) -> (Scope, TimelineFilter) {
+    let filter = query.filter();
+    if let Some(collection) = query.collection {
+        let filter = TimelineFilter { content_type: filter.content_type, ..TimelineFilter::default() };
+        return (Scope::Collection(collection), filter);
+    }
+    match (artist, query.r#type) {
+        (None, _) => (Scope::Everyone, filter),
+        (Some(artist), None) => (Scope::Of(artist), filter),
+        (Some(artist), Some(TimelineType::Mutual)) => (Scope::Mutual(artist), filter),
+        (Some(artist), Some(TimelineType::Default)) => {
+            (Scope::Made(artist), TimelineFilter { curated: false, ..filter })
+        }
     }
 }
 
@@ -106,8 +113,7 @@ impl Endpoint for ListTimeline {
         let found = self.page(&query, clock::now()?.as_secs()).await?;
         let found = found.unwrap_or(TimelinePage { moments: Vec::new(), total: 0 });
         let pagination = Pagination::new(query.page, found.total);
-        let moments = self.moments.moments(&found.moments).await?;
-        let moments = self.reader.moments(&moments).await?;
+        let moments = self.reader.moments(query.chain_id, &found.moments).await?;
         Response::public(&ListTimelineResponse { status: "success", moments, pagination })?.with_next_page(
             request,
             query.page,

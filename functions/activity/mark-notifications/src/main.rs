@@ -12,7 +12,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, EventId},
-    store::{Artists, NotificationList, NotificationReads, Payments, StoreError, Table},
+    store::{Artists, NotificationList, NotificationPlace, NotificationReads, Payments, StoreError, Table},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -49,13 +49,13 @@ struct MarkNotificationsResponse {
 impl MarkNotifications {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let artists = Table::artists(&aws)?;
+        let (artists, chain) = (Table::artists(&aws)?, Table::chain(&aws)?);
         Ok(Self {
             callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
             chains: Chains::from_env()?,
-            payments: Payments::new(Table::chain(&aws)?),
+            payments: Payments::new(chain.clone()),
             artists: Artists::new(artists.clone()),
-            viewed: NotificationReads::new(artists),
+            viewed: NotificationReads::new(chain, artists),
         })
     }
 
@@ -66,20 +66,20 @@ impl MarkNotifications {
             lists.extend(accounts.iter().map(|account| NotificationList { chain: chain.id, artist: *account }));
         }
         let counts = self.payments.notification_counts(lists).await?;
-        self.viewed.mark_all(&Vec::from_iter(counts)).await
+        self.viewed.mark_all(&Vec::from_iter(counts.into_keys())).await
     }
 
     /// Marks the notifications of these accounts among `ids`.
     async fn mark(&self, accounts: &BTreeSet<Address>, ids: &BTreeSet<EventId>) -> Result<u64, StoreError> {
-        let mut own: BTreeMap<NotificationList, BTreeSet<u64>> = BTreeMap::new();
-        for (list, number) in self.payments.notification_places(ids).await?.into_values() {
-            if accounts.contains(&list.artist) {
-                own.entry(list).or_default().insert(number);
+        let mut own: BTreeMap<NotificationList, Vec<NotificationPlace>> = BTreeMap::new();
+        for place in self.payments.notification_places(ids).await?.into_values() {
+            if accounts.contains(&place.list.artist) {
+                own.entry(place.list).or_default().push(place);
             }
         }
         let mut updated = 0;
-        for (list, numbers) in own {
-            updated += self.viewed.mark(list, &numbers).await?;
+        for (list, places) in own {
+            updated += self.viewed.mark(list, &places).await?;
         }
         Ok(updated)
     }

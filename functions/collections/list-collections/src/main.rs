@@ -50,7 +50,7 @@ struct ListCollectionsResponse {
 impl ListCollections {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?;
+        let chain = Table::chain(&aws)?.eventually_consistent();
         Ok(Self { lists: CollectionLists::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
     }
 }
@@ -60,7 +60,7 @@ impl Endpoint for ListCollections {
         let ListCollectionsQuery { artist, chain_id, page } = request.query().read_for(&self.reader)?;
         let found = self.lists.newest(chain_id, artist, page.offset(), page.rows()).await?;
         let pagination = Pagination::new(page, found.total);
-        let collections = self.reader.collections(found.collections).await?;
+        let collections = self.reader.collections(chain_id, &found.collections).await?;
         Response::public(&ListCollectionsResponse { status: "success", collections, pagination })?.with_next_page(
             request,
             page,

@@ -65,7 +65,7 @@ struct MomentComment {
 
 impl ListComments {
     async fn from_env() -> Result<Self, StartError> {
-        let table = Table::chain(&config::aws().await)?;
+        let table = Table::chain(&config::aws().await)?.eventually_consistent();
         Ok(Self { chains: Chains::from_env()?, comments: Comments::new(table) })
     }
 }

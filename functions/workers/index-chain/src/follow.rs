@@ -188,6 +188,7 @@ impl Follower {
     /// Opens the journal at the start of a run. What is cached is kept unless another run changed the table meanwhile.
     async fn begin(&mut self) -> Result<(), IndexError> {
         if !self.is_begun {
+            self.reader.doubt_nodes();
             match self.journal.open(&mut self.work).await? {
                 Opened::Unchanged => {}
                 Opened::Changed => self.forget(),

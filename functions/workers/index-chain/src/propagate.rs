@@ -43,11 +43,10 @@ pub async fn run(work: &mut UnitOfWork, chain: ChainId, artists: &Artists) -> Re
         }
         references.extend(work.named_places(chain, wallet, after, room).await?);
     }
-    let comments: Vec<&str> = references.iter().map(|reference| reference.comment.as_str()).collect();
-    work.prefetch_comments(chain, &comments).await?;
-    for NameReference { wallet, comment } in &references {
-        let name = names.get(wallet).map(String::as_str).unwrap_or_default();
-        work.rename_commenter(chain, comment, name).await?;
+    work.prefetch_commenters(chain, &references).await?;
+    for reference in &references {
+        let name = names.get(&reference.wallet).map(String::as_str).unwrap_or_default();
+        work.rename_commenter(chain, reference, name).await?;
     }
     if references.len() < usize::from(PAGE) {
         work.remove_change(chain, change.id);

@@ -127,11 +127,11 @@ impl Ledger {
                 let spent = self.recount(payments, scope, period, now);
                 for (by, order) in RankedBy::EVERY.into_iter().flat_map(|by| SortOrder::BOTH.map(|order| (by, order))) {
                     let mut expected: Vec<_> = spent.clone().into_iter().collect();
-                    expected.sort_by_key(|(artist, spending)| match order {
-                        SortOrder::Ascending => (spending.score(by), Reverse(0), *artist),
-                        SortOrder::Descending => (0, Reverse(spending.score(by)), *artist),
-                    });
-                    let served = all_pages(&leaderboards, Leaderboard { scope, period, by, order }).await?;
+                    expected.sort_by_key(|(artist, spending)| (Reverse(spending.score(by)), *artist));
+                    if order == SortOrder::Ascending {
+                        expected.reverse();
+                    }
+                    let served = all_pages(&leaderboards, Leaderboard { scope, period, by }, order).await?;
                     let served: Vec<_> = served.iter().map(|one| (one.artist_id, one.spending)).collect();
                     assert_eq!(served, expected, "{scope} {period} {by} {order}");
                 }
@@ -232,11 +232,15 @@ fn uuid_of(digits: &str) -> String {
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-async fn all_pages(leaderboards: &Leaderboards, leaderboard: Leaderboard) -> TestResult<Vec<RankedCollector>> {
+async fn all_pages(
+    leaderboards: &Leaderboards,
+    leaderboard: Leaderboard,
+    order: SortOrder,
+) -> TestResult<Vec<RankedCollector>> {
     let mut all = Vec::new();
     for number in 1.. {
         let page = Page { limit: "4".parse()?, number: number.to_string().parse()? };
-        let served = leaderboards.page(leaderboard, page).await?;
+        let served = leaderboards.page(leaderboard, order, page).await?;
         all.extend(served.rows);
         if page.end() >= served.total {
             assert_eq!(served.total, all.len() as u64);
@@ -309,7 +313,6 @@ fn ranker_beside_a_half_written_batch_counts_every_payment_once() -> TestResult 
     block_on(async {
         let mut ledger = Ledger::open().await?;
         let mut ranker = ledger.ranker();
-        let mut failures = 0;
         for round in 0..6_u64 {
             let first = ledger.payments.len() as u64;
             let payment = |number: u64| {
@@ -319,8 +322,8 @@ fn ranker_beside_a_half_written_batch_counts_every_payment_once() -> TestResult 
             };
             let payments: Vec<_> = (0..120).map(payment).collect();
             // One of the writes in the middle of the rows fails.
-            ledger.proxy.before_failure.store(8 + 5 * round as i64, std::sync::atomic::Ordering::Relaxed);
-            failures += u64::from(ledger.pay_together(&payments, round).await.is_err());
+            ledger.proxy.before_failure.store(6 + 4 * round as i64, std::sync::atomic::Ordering::Relaxed);
+            assert!(ledger.pay_together(&payments, round).await.is_err(), "round {round}");
             ledger.proxy.before_failure.store(i64::MAX, std::sync::atomic::Ordering::Relaxed);
             run(&mut ranker, START + 1_000).await?;
             ledger.check(START + 1_000, ledger.payments.len()).await?;
@@ -329,7 +332,6 @@ fn ranker_beside_a_half_written_batch_counts_every_payment_once() -> TestResult 
             run(&mut ranker, START + 1_000).await?;
             ledger.check(START + 1_000, ledger.payments.len()).await?;
         }
-        assert!(failures >= 5, "only {failures} batches were half written");
         Ok(())
     })
 }
@@ -352,8 +354,9 @@ fn rows_written_per_payment_do_not_grow_with_history() -> TestResult {
             run(&mut ranker, START + 1_000).await?;
             costs.push(ranker.usage().rows_written - before);
         }
-        // Two scopes of four periods, each with six lists, in each of which one member and three nodes change.
-        assert!(costs.iter().all(|rows| *rows <= 2 * 4 * 6 * 5 * 2), "{costs:?}");
+        // Two scopes of four periods, each with three sets, in each of which a member moves and the tree's root changes;
+        // the spending of a wallet and of a collector in each scope; the cursor; the progress before and after.
+        assert!(costs.iter().all(|rows| *rows <= 2 * 4 * 3 * 3 + 2 * 2 + 1 + 2 + 2), "{costs:?}");
         Ok(())
     })
 }

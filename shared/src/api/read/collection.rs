@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -5,6 +7,7 @@ use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
     model::{Address, ChainId, Collection, EventId, Metadata, Protocol},
+    store::{Documents, ListedCollection, RelatedKeys, RelatedRows},
 };
 
 /// A collection.
@@ -30,36 +33,57 @@ pub struct CollectionView {
 }
 
 impl Reader {
-    /// The collection with this contract; `None` if there is none. Three reads.
+    /// The collection with this contract; `None` if there is none. Two reads.
     pub async fn collection(&self, chain: ChainId, contract: Address) -> Result<Option<CollectionView>, ReadError> {
-        match self.moments.collection(chain, contract).await? {
-            Some(collection) => Ok(self.collections(vec![collection]).await?.pop()),
-            None => Ok(None),
-        }
+        let keys = RelatedKeys { collections: BTreeSet::from([contract]), ..RelatedKeys::default() };
+        let found = self.related.read(chain, keys).await?.collections.remove(&contract);
+        let Some(collection) = found else { return Ok(None) };
+        let keys = RelatedKeys {
+            documents: BTreeSet::from([Documents::uri_hash(&collection.uri)]),
+            names: BTreeSet::from([collection.creator]),
+            ..RelatedKeys::default()
+        };
+        let rows = self.related.read(chain, keys).await?;
+        CollectionView::new(&collection, &rows).map(Some)
     }
 
-    /// Views of one chain's collections. Two parallel reads for every hundred.
-    pub async fn collections(&self, collections: Vec<Collection>) -> Result<Vec<CollectionView>, ReadError> {
-        let Some(chain) = collections.first().map(|first| first.chain_id) else { return Ok(Vec::new()) };
-        let (names, documents) = tokio::try_join!(
-            self.names(collections.iter().map(|collection| collection.creator)),
-            self.documents.find_many(chain, collections.iter().map(|collection| collection.uri.as_str())),
-        )?;
-        let show = |collection: &Collection| {
-            Ok(CollectionView {
-                id: collection.id,
-                address: collection.address,
-                chain_id: collection.chain_id,
-                name: collection.name.clone(),
-                uri: collection.uri.clone(),
-                creator: names.person(collection.creator),
-                admins: collection.admins.clone(),
-                created_at: iso_8601(collection.created_at)?,
-                updated_at: iso_8601(collection.updated_at)?,
-                protocol: collection.protocol,
-                metadata: documents.get(collection.uri.as_str()).cloned(),
-            })
+    /// Views of one chain's collections. One read for every hundred rows, three for a collection at most; one more if a
+    /// collection's URI has ever changed.
+    pub async fn collections(
+        &self,
+        chain: ChainId,
+        listed: &[ListedCollection],
+    ) -> Result<Vec<CollectionView>, ReadError> {
+        let keys = RelatedKeys {
+            collections: listed.iter().map(|listed| listed.address).collect(),
+            documents: listed.iter().map(|listed| listed.document.clone()).collect(),
+            names: listed.iter().map(|listed| listed.creator).collect(),
+            ..RelatedKeys::default()
         };
-        collections.iter().map(show).collect()
+        let documents = keys.documents.clone();
+        let mut rows = self.related.read(chain, keys).await?;
+        let uris = rows.collections.values().map(|collection| collection.uri.as_str());
+        let changed = self.other_documents(chain, uris, &documents).await?;
+        rows.extend(changed);
+        let collections = listed.iter().filter_map(|listed| rows.collections.get(&listed.address));
+        collections.map(|collection| CollectionView::new(collection, &rows)).collect()
+    }
+}
+
+impl CollectionView {
+    fn new(collection: &Collection, rows: &RelatedRows) -> Result<Self, ReadError> {
+        Ok(Self {
+            id: collection.id,
+            address: collection.address,
+            chain_id: collection.chain_id,
+            name: collection.name.clone(),
+            uri: collection.uri.clone(),
+            creator: Person::named(collection.creator, &rows.names),
+            admins: collection.admins.clone(),
+            created_at: iso_8601(collection.created_at)?,
+            updated_at: iso_8601(collection.updated_at)?,
+            protocol: collection.protocol,
+            metadata: rows.documents.get(&Documents::uri_hash(&collection.uri)).cloned(),
+        })
     }
 }

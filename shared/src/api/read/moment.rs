@@ -7,6 +7,7 @@ use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
     model::{Address, Amount, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType, TokenId},
+    store::{Documents, ListedMoment, RelatedKeys, RelatedRows},
 };
 
 /// A moment.
@@ -81,48 +82,69 @@ pub struct Supply {
 }
 
 impl Reader {
-    /// The moment at this place; `None` if there is none. Five reads.
+    /// The moment at this place; `None` if there is none. Two reads.
     pub async fn moment(&self, place: &MomentRef) -> Result<Option<MomentView>, ReadError> {
-        match self.moments.moment(place).await? {
-            Some(moment) => Ok(self.moments(&[moment]).await?.pop()),
-            None => Ok(None),
-        }
+        let keys = RelatedKeys {
+            moments: BTreeSet::from([*place]),
+            collections: BTreeSet::from([place.collection]),
+            comments: BTreeSet::from([*place]),
+            ..RelatedKeys::default()
+        };
+        let mut rows = self.related.read(place.chain, keys).await?;
+        let Some(moment) = rows.moments.remove(place) else { return Ok(None) };
+        let keys = RelatedKeys {
+            documents: BTreeSet::from([Documents::uri_hash(&moment.uri)]),
+            names: BTreeSet::from([moment.creator]),
+            ..RelatedKeys::default()
+        };
+        rows.extend(self.related.read(place.chain, keys).await?);
+        MomentView::new(&moment, &rows).map(Some)
     }
 
-    /// Views of one chain's moments. Four parallel reads for every hundred.
-    pub async fn moments(&self, moments: &[Moment]) -> Result<Vec<MomentView>, ReadError> {
-        let Some(chain) = moments.first().map(|first| first.chain_id) else { return Ok(Vec::new()) };
-        let places: Vec<MomentRef> = moments.iter().map(Moment::place).collect();
-        let (names, documents, collections, comments) = tokio::try_join!(
-            self.names(moments.iter().map(|moment| moment.creator)),
-            self.documents.find_many(chain, moments.iter().map(|moment| moment.uri.as_str())),
-            self.moments.collections(chain, moments.iter().map(|moment| moment.collection)),
-            self.comments.counts(&places),
-        )?;
-        let show = |moment: &Moment| {
-            let collection = collections.get(&moment.collection);
-            let admins = collection.map_or([].as_slice(), |collection| &collection.admins);
-            let admins = BTreeSet::from_iter(moment.admins.iter().chain(admins).copied());
-            Ok(MomentView {
-                address: moment.collection,
-                token_id: moment.token_id,
-                chain_id: moment.chain_id,
-                protocol: moment.protocol,
-                id: moment.id,
-                uri: moment.uri.clone(),
-                creator: names.person(moment.creator),
-                collection: CollectionName { name: collection.map(|it| it.name.clone()).unwrap_or_default() },
-                admins: admins.into_iter().collect(),
-                hidden: [],
-                created_at: iso_8601(moment.created_at)?,
-                updated_at: iso_8601(moment.updated_at)?,
-                metadata: documents.get(moment.uri.as_str()).cloned(),
-                sale: moment.sale().map(SaleView::of),
-                supply: Supply::of(moment),
-                comments: comments.get(&moment.place()).copied().unwrap_or_default(),
-            })
+    /// Views of one chain's moments; those that are gone are left out. One read for every hundred rows, five for a moment
+    /// at most; one more if a moment's URI has just changed.
+    pub async fn moments(&self, chain: ChainId, listed: &[ListedMoment]) -> Result<Vec<MomentView>, ReadError> {
+        let places = || listed.iter().map(|listed| listed.place);
+        let keys = RelatedKeys {
+            moments: places().collect(),
+            collections: places().map(|place| place.collection).collect(),
+            documents: listed.iter().map(|listed| listed.document.clone()).collect(),
+            comments: places().collect(),
+            names: listed.iter().map(|listed| listed.creator).collect(),
         };
-        moments.iter().map(show).collect()
+        let documents = keys.documents.clone();
+        let mut rows = self.related.read(chain, keys).await?;
+        let uris = rows.moments.values().map(|moment| moment.uri.as_str());
+        let changed = self.other_documents(chain, uris, &documents).await?;
+        rows.extend(changed);
+        let moments = listed.iter().filter_map(|listed| rows.moments.get(&listed.place));
+        moments.map(|moment| MomentView::new(moment, &rows)).collect()
+    }
+}
+
+impl MomentView {
+    fn new(moment: &Moment, rows: &RelatedRows) -> Result<Self, ReadError> {
+        let collection = rows.collections.get(&moment.collection);
+        let admins = collection.map_or([].as_slice(), |collection| &collection.admins);
+        let admins = BTreeSet::from_iter(moment.admins.iter().chain(admins).copied());
+        Ok(Self {
+            address: moment.collection,
+            token_id: moment.token_id,
+            chain_id: moment.chain_id,
+            protocol: moment.protocol,
+            id: moment.id,
+            uri: moment.uri.clone(),
+            creator: Person::named(moment.creator, &rows.names),
+            collection: CollectionName { name: collection.map(|it| it.name.clone()).unwrap_or_default() },
+            admins: admins.into_iter().collect(),
+            hidden: [],
+            created_at: iso_8601(moment.created_at)?,
+            updated_at: iso_8601(moment.updated_at)?,
+            metadata: rows.documents.get(&Documents::uri_hash(&moment.uri)).cloned(),
+            sale: moment.sale().map(SaleView::of),
+            supply: Supply::of(moment),
+            comments: rows.comments.get(&moment.place()).copied().unwrap_or_default(),
+        })
     }
 }
 

@@ -1,8 +1,10 @@
+use std::collections::HashMap;
+
 use alloy::primitives::B256;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::reader::{Names, Person, ReadError, Reader};
+use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601_with_offset,
     model::{Address, ChainId, EventId, FeeRecipient, Payment, TokenId},
@@ -55,7 +57,7 @@ impl Reader {
         payments.iter().map(|payment| self.payment(payment, &names)).collect()
     }
 
-    fn payment(&self, payment: &Payment, names: &Names) -> Result<PaymentView, ReadError> {
+    fn payment(&self, payment: &Payment, names: &HashMap<Address, String>) -> Result<PaymentView, ReadError> {
         Ok(PaymentView {
             id: payment.id,
             amount: payment.amount.decimal(self.decimals(payment)),
@@ -73,7 +75,7 @@ impl Reader {
                 },
                 fee_recipients: payment.fee_recipients.iter().map(FeeRecipientView::of).collect(),
             },
-            buyer: names.person(payment.buyer),
+            buyer: Person::named(payment.buyer, names),
         })
     }
 

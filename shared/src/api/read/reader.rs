@@ -1,4 +1,4 @@
-//! Adds names and metadata to the rows of a page, each kind in one lookup for the whole page.
+//! Adds names and metadata to the rows of a page, in one lookup for the whole page.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use crate::{
     config::ConfigError,
     http::AllowedChains,
     model::{Address, ChainId, Invalid, Page},
-    store::{Artists, Comments, Documents, Moments, StoreError, Table},
+    store::{Artists, Documents, Related, RelatedKeys, RelatedRows, StoreError, Table},
 };
 
 /// Why rows can't be shown.
@@ -28,9 +28,7 @@ pub enum ReadError {
 #[derive(Clone)]
 pub struct Reader {
     pub(super) chains: Chains,
-    pub(super) moments: Moments,
-    pub(super) documents: Documents,
-    pub(super) comments: Comments,
+    pub(super) related: Related,
     artists: Artists,
 }
 
@@ -54,23 +52,33 @@ pub struct Pagination {
     total_pages: u64,
 }
 
-pub(super) struct Names(HashMap<Address, String>);
-
 impl Reader {
-    /// Reads `CHAINS`.
+    /// Reads `CHAINS`. Rows are read eventually consistent.
     pub fn from_env(chain: Table, artists: Table) -> Result<Self, ConfigError> {
+        let (chain, artists) = (chain.eventually_consistent(), artists.eventually_consistent());
         Ok(Self {
             chains: Chains::from_env()?,
-            moments: Moments::new(chain.clone()),
-            documents: Documents::new(chain.clone()),
-            comments: Comments::new(chain),
+            related: Related::new(chain, artists.clone()),
             artists: Artists::new(artists),
         })
     }
 
-    pub(super) async fn names(&self, accounts: impl Iterator<Item = Address>) -> Result<Names, StoreError> {
-        let accounts = Vec::from_iter(BTreeSet::from_iter(accounts));
-        Ok(Names(self.artists.usernames(&accounts).await?))
+    /// Documents of URIs that weren't among those read. No read if there are none.
+    pub(super) async fn other_documents<'a>(
+        &self,
+        chain: ChainId,
+        uris: impl Iterator<Item = &'a str>,
+        read: &BTreeSet<String>,
+    ) -> Result<RelatedRows, StoreError> {
+        let documents = uris.map(Documents::uri_hash).filter(|hash| !read.contains(hash)).collect();
+        self.related.read(chain, RelatedKeys { documents, ..RelatedKeys::default() }).await
+    }
+
+    pub(super) async fn names(
+        &self,
+        accounts: impl Iterator<Item = Address>,
+    ) -> Result<HashMap<Address, String>, StoreError> {
+        self.artists.usernames(&Vec::from_iter(BTreeSet::from_iter(accounts))).await
     }
 }
 
@@ -80,9 +88,9 @@ impl AllowedChains for Reader {
     }
 }
 
-impl Names {
-    pub(super) fn person(&self, address: Address) -> Person {
-        Person { address, username: self.0.get(&address).cloned().unwrap_or_default() }
+impl Person {
+    pub(super) fn named(address: Address, names: &HashMap<Address, String>) -> Self {
+        Self { address, username: names.get(&address).cloned().unwrap_or_default() }
     }
 }
 

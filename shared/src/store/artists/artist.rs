@@ -84,7 +84,7 @@ fn email_key(email: &Email) -> PrimaryKey {
     PrimaryKey::new(format!("EMAIL#{email}"), "ARTIST")
 }
 
-pub(super) fn wallet_key(wallet: Address) -> PrimaryKey {
+pub(in crate::store) fn wallet_key(wallet: Address) -> PrimaryKey {
     PrimaryKey::new(format!("WALLET#{wallet}"), "ARTIST")
 }
 

@@ -16,4 +16,4 @@ pub use self::{
     usernames::{HELD_NAMES, NAME_HELD_FOR},
     wallets::{MAX_WALLETS, WalletRefusal},
 };
-pub(in crate::store) use artist::profile_key;
+pub(in crate::store) use artist::{profile_key, wallet_key};

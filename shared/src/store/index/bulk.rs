@@ -8,9 +8,10 @@ use std::{
 
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, TransactWriteItem, WriteRequest};
 use futures::{StreamExt, TryStreamExt, stream};
+use serde::Deserialize;
 
-use super::unit_of_work::Usage;
-use crate::store::table::{Item, PrimaryKey, StoreError, Table, WriteReason, backoff};
+use super::usage::Usage;
+use crate::store::table::{Item, PrimaryKey, StoreError, Table, WriteReason, backoff, text};
 
 /// DynamoDB's limits for BatchGetItem and BatchWriteItem.
 const MAX_READ: usize = 100;
@@ -26,6 +27,11 @@ pub(super) struct Bulk {
     /// Concurrent writes: halved when DynamoDB throttles, and one more after each success.
     width: usize,
     patience: Duration,
+}
+
+#[derive(Deserialize)]
+struct SortKey {
+    sk: String,
 }
 
 impl Bulk {
@@ -98,6 +104,32 @@ impl Bulk {
                 (key, item)
             })
             .collect())
+    }
+
+    /// Sort keys of a partition, both ends included. One Query per 1 MB.
+    pub(super) async fn sort_keys(
+        &mut self,
+        partition: &str,
+        first: &str,
+        last: &str,
+    ) -> Result<Vec<String>, StoreError> {
+        let call = self.table.query().key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last");
+        let call = call.expression_attribute_values(":pk", text(partition)).projection_expression("sk");
+        let call = call.expression_attribute_values(":first", text(first));
+        let call = call.expression_attribute_values(":last", text(last));
+        let mut wait = Wait::of(self.patience);
+        loop {
+            self.usage.reads += 1;
+            let items = call.clone().into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+            match items.map_err(StoreError::from) {
+                Ok(items) => {
+                    let rows: Vec<SortKey> = serde_dynamo::from_items(items)?;
+                    return Ok(rows.into_iter().map(|row| row.sk).collect());
+                }
+                Err(error) if error.is_throttled() => wait.once(false).await?,
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Not atomic. Unprocessed and throttled rows are written again, more slowly.

@@ -21,18 +21,18 @@ pub(super) struct Image {
 
 impl Image {
     fn value(self) -> AttributeValue {
-        let before = self.before.map_or(AttributeValue::Null(true), AttributeValue::M);
-        AttributeValue::M(Item::from([
-            (KEY.to_owned(), AttributeValue::M(self.key.item())),
-            (BEFORE.to_owned(), before),
-        ]))
+        let key = self.key.item();
+        // The row's own key is stored once.
+        let fields = |item: Item| item.into_iter().filter(|(name, _)| !key.contains_key(name)).collect();
+        let before = self.before.map_or(AttributeValue::Null(true), |item| AttributeValue::M(fields(item)));
+        AttributeValue::M(Item::from([(KEY.to_owned(), AttributeValue::M(key)), (BEFORE.to_owned(), before)]))
     }
 
     fn of(value: AttributeValue) -> Option<Self> {
         let AttributeValue::M(mut fields) = value else { return None };
         let AttributeValue::M(key) = fields.remove(KEY)? else { return None };
         let before = match fields.remove(BEFORE)? {
-            AttributeValue::M(item) => Some(item),
+            AttributeValue::M(item) => Some(item.into_iter().chain(key.clone()).collect()),
             _ => None,
         };
         Some(Self { key: serde_dynamo::from_item(key).ok()?, before })
@@ -59,10 +59,9 @@ pub(super) fn packed(changes: &[Change], come_again: bool) -> Vec<Vec<Image>> {
     chunks
 }
 
-pub(super) fn journal_row(key: &PrimaryKey, images: Vec<Image>) -> Item {
-    let mut item = key.item();
-    item.insert(IMAGES.to_owned(), AttributeValue::L(images.into_iter().map(Image::value).collect()));
-    item
+/// The images as an attribute of a row.
+pub(super) fn images_field(images: impl IntoIterator<Item = Image>) -> Item {
+    Item::from([(IMAGES.to_owned(), AttributeValue::L(images.into_iter().map(Image::value).collect()))])
 }
 
 pub(super) fn images_of(mut chunk: Item) -> Result<Vec<Image>, StoreError> {

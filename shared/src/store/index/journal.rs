@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{
     bulk::Bulk,
-    images::{images_of, journal_row, packed},
+    images::{images_field, images_of, packed},
     progress::{Batch, BlockId, EventPlace, Pending, Progress},
     unit_of_work::{Change, UnitOfWork},
 };
@@ -24,6 +24,9 @@ use crate::{
 /// Writes and bytes per transaction; DynamoDB's limits are 100 and 4 MB.
 const MAX_TRANSACTION: usize = 100;
 const MAX_TRANSACTION_BYTES: usize = 3_000_000;
+
+/// Most bytes of changes whose images are in the batch's own row: a small batch has no other.
+const MAX_WITHIN: usize = 16_000;
 
 /// Most rows of final batches that one commit deletes.
 const MAX_STALE: usize = 24;
@@ -285,7 +288,7 @@ impl Journal {
     async fn images(&mut self, batches: &[Batch]) -> Result<HashMap<PrimaryKey, Option<Item>>, CommitError> {
         let mut before = HashMap::new();
         for batch in batches.iter().rev() {
-            let keys = batch.chunk_keys(&self.work).collect();
+            let keys = batch.image_keys(&self.work).collect();
             for (_, chunk) in self.bulk.read(keys).await? {
                 let chunk = chunk.ok_or(CommitError::NotKept(batch.first))?;
                 before.extend(images_of(chunk)?.into_iter().map(|image| (image.key, image.before)));
@@ -325,14 +328,20 @@ impl Journal {
         let is_kept = !(fits && (is_born_final || is_nothing));
         let mut mark = Vec::new();
         if is_kept {
-            batch.chunks = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
-            let rows = batch.chunk_keys(&self.work).zip(chunks);
-            journal.extend(rows.map(|(key, images)| {
-                let item = journal_row(&key, images);
-                (key, Some(item))
-            }));
+            let is_small = chunks.len() < 2 && bytes <= MAX_WITHIN;
+            batch.chunks = if is_small { 0 } else { u32::try_from(chunks.len()).unwrap_or(u32::MAX) };
             let key = batch.key(&self.work);
-            mark.push((key.clone(), Some(row(&key, &batch)?)));
+            let mut item = row(&key, &batch)?;
+            if is_small {
+                item.extend(images_field(chunks.into_iter().flatten()));
+            } else {
+                let rows = batch.chunk_keys(&self.work).zip(chunks);
+                journal.extend(rows.map(|(key, images)| {
+                    let item = key.item().into_iter().chain(images_field(images)).collect();
+                    (key, Some(item))
+                }));
+            }
+            mark.push((key, Some(item)));
         }
         let rows = changes.into_iter().map(|change| (change.key, change.after));
         if fits {

@@ -4,11 +4,12 @@ mod bulk;
 mod images;
 mod journal;
 mod progress;
-mod settled;
 mod unit_of_work;
+mod usage;
 
 pub use self::{
     journal::{CommitError, Extent, Journal, Opened, Prepared},
     progress::{BlockId, EventPlace, Progress},
-    unit_of_work::{UnitOfWork, Usage, Weight},
+    unit_of_work::{UnitOfWork, Weight},
+    usage::Usage,
 };

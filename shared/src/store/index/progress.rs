@@ -58,6 +58,7 @@ pub(super) struct Batch {
     pub(super) within: Option<EventPlace>,
     /// Undoing this block undoes the batch.
     pub(super) last: BlockId,
+    /// Number of rows with its images; 0 if they are in this one.
     pub(super) chunks: u32,
 }
 
@@ -120,8 +121,14 @@ impl Batch {
 
     /// Keys of the journal's rows, each in a partition of its own: one partition takes 1,000 write units a second.
     pub(super) fn chunk_keys(&self, work: &str) -> impl Iterator<Item = PrimaryKey> + use<> {
-        let batch = format!("JOURNAL#{work}#{}#{}", self.writer, self.serial);
-        (0..self.chunks).map(move |chunk| PrimaryKey::new(format!("{batch}#{chunk}"), "IMAGES"))
+        let (work, writer, batch) = (work.to_owned(), self.writer.clone(), self.serial);
+        (0..self.chunks).map(move |chunk| PrimaryKey::new(format!("JOURNAL#{work}#{writer}#{batch}#{chunk}"), "IMAGES"))
+    }
+
+    /// Keys of the rows with its images: its own row, if it has no others.
+    pub(super) fn image_keys(&self, work: &str) -> impl Iterator<Item = PrimaryKey> + use<> {
+        let own = (self.chunks == 0).then(|| self.key(work));
+        own.into_iter().chain(self.chunk_keys(work))
     }
 
     /// Keys of all rows of the batch.

@@ -1,19 +1,16 @@
 //! Reads rows through a cache and changes them in memory. Each chain has a single writer, so the cache is never stale.
 
-use std::{
-    collections::{HashMap, HashSet},
-    ops::AddAssign,
-};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::bulk::Bulk;
+use super::{bulk::Bulk, usage::Usage};
 use crate::store::table::{Item, PrimaryKey, StoreError, Table, row};
 
 /// Limits of the cache between two batches.
-const MAX_CACHED: usize = 50_000;
-const MAX_CACHED_BYTES: usize = 48 << 20;
+const MAX_CACHED: usize = 30_000;
+const MAX_CACHED_BYTES: usize = 16 << 20;
 
 /// Cached rows of one table and their pending changes.
 pub struct UnitOfWork {
@@ -33,25 +30,6 @@ pub struct Weight {
     pub rows: usize,
     /// Their approximate bytes.
     pub bytes: usize,
-}
-
-/// DynamoDB usage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Read calls.
-    pub reads: u64,
-    /// Write calls.
-    pub writes: u64,
-    /// Rows written or deleted.
-    pub rows_written: u64,
-}
-
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Self) {
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.rows_written += other.rows_written;
-    }
 }
 
 struct CachedRow {
@@ -121,6 +99,27 @@ impl UnitOfWork {
         Ok(item.map(serde_dynamo::from_item).transpose()?)
     }
 
+    /// Returns the sort keys of a partition from `first` to `last`, sorted, as they are after the changes. One Query per
+    /// 1 MB.
+    pub(in crate::store) async fn sort_keys(
+        &mut self,
+        partition: &str,
+        first: String,
+        last: String,
+    ) -> Result<Vec<String>, StoreError> {
+        let stored = self.bulk.sort_keys(partition, &first, &last).await?;
+        let mut keys = BTreeSet::from_iter(stored);
+        // Cached rows are newer than stored ones; those of a batch that is being written may not be stored yet.
+        let cached = self.rows.iter().filter(|(key, _)| key.pk == partition && (&first..=&last).contains(&&key.sk));
+        for (key, row) in cached {
+            match row.current {
+                Some(_) => keys.insert(key.sk.clone()),
+                None => keys.remove(&key.sk),
+            };
+        }
+        Ok(keys.into_iter().collect())
+    }
+
     /// Loads rows into the cache. One read per 100 rows that aren't cached.
     pub async fn prefetch(&mut self, keys: impl IntoIterator<Item = PrimaryKey>) -> Result<(), StoreError> {
         let unknown: HashSet<PrimaryKey> = keys.into_iter().filter(|key| !self.rows.contains_key(key)).collect();
@@ -142,10 +141,18 @@ impl UnitOfWork {
     }
 
     /// Spares the read of the previous image. The caller knows that there is no such row, and nothing reads the row
-    /// before it is written.
+    /// before it is written. If a final batch is applied again after a crash, the row must come again.
     pub(in crate::store) fn insert(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
         let item = row(key, fields)?;
         self.change(key, Some(item), Stored::New);
+        Ok(())
+    }
+
+    /// Like [`Self::insert`] for a row that [`Self::sort_keys`] finds, too, or that may not come again: undoing its batch
+    /// deletes it.
+    pub(in crate::store) fn add(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
+        let item = row(key, fields)?;
+        self.change(key, Some(item), Stored::Known(None));
         Ok(())
     }
 

@@ -32,8 +32,6 @@ pub struct Leaderboard {
     pub period: Period,
     /// Ranked amount.
     pub by: RankedBy,
-    /// Direction.
-    pub order: SortOrder,
 }
 
 /// A ranked collector.
@@ -67,10 +65,19 @@ impl Leaderboards {
         Self(chain)
     }
 
-    /// Returns a page. Two reads for the first page, four for others.
-    pub async fn page(&self, ranking: Leaderboard, page: Page) -> Result<RankedPage<RankedCollector>, StoreError> {
-        let (set, limit) = (ranking.set(), page.limit.get());
-        set.page(&self.0, RankKey::MIN, Direction::Ascending, page.offset(), limit).await
+    /// Returns a page. Two reads for the first page, at most three for others.
+    pub async fn page(
+        &self,
+        ranking: Leaderboard,
+        order: SortOrder,
+        page: Page,
+    ) -> Result<RankedPage<RankedCollector>, StoreError> {
+        // The set begins with the highest.
+        let direction = match order {
+            SortOrder::Descending => Direction::Ascending,
+            SortOrder::Ascending => Direction::Descending,
+        };
+        ranking.set().page(&self.0, direction, page.offset(), page.limit.get()).await
     }
 
     /// Returns up to `limit` payments of a chain, oldest first, from number `first` on. One Query.
@@ -91,9 +98,7 @@ impl Leaderboards {
         let key = spending_key(wallet, LeaderboardScope::All);
         let call = self
             .0
-            .client
             .query()
-            .table_name(&self.0.name)
             .key_condition_expression("pk = :wallet AND sk > :after")
             .expression_attribute_values(":wallet", text(key.pk))
             .expression_attribute_values(":after", text(after))
@@ -105,24 +110,18 @@ impl Leaderboards {
 
 impl Leaderboard {
     pub(super) fn every(scope: LeaderboardScope, period: Period) -> impl Iterator<Item = Self> {
-        let orders = move |by| SortOrder::BOTH.map(|order| Self { scope, period, by, order });
-        RankedBy::EVERY.into_iter().flat_map(orders)
+        RankedBy::EVERY.into_iter().map(move |by| Self { scope, period, by })
     }
 
-    /// Returns the ranked set that holds it.
+    /// Returns the ranked set that holds it, for both directions.
     pub fn set(self) -> RankedSet {
-        let Self { scope, period, by, order } = self;
-        RankedSet::new(format!("RANKING#{scope}#{period}#{by}#{order}"))
+        let Self { scope, period, by } = self;
+        RankedSet::moving(format!("RANKING#{scope}#{period}#{by}"))
     }
 
-    /// Returns the sort key; ties break by ascending id in either direction.
+    /// Returns the sort key: the highest first, ties by ascending id.
     pub fn place(self, collector: ArtistId, spending: Spending) -> RankKey {
-        let score = spending.score(self.by);
-        let score = match self.order {
-            SortOrder::Ascending => score,
-            SortOrder::Descending => u128::MAX - score,
-        };
-        RankKey { score, id: collector.as_u128() }
+        RankKey { score: u128::MAX - spending.score(self.by), id: collector.as_u128() }
     }
 }
 

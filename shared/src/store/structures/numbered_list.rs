@@ -107,12 +107,16 @@ impl NumberedList<'_> {
         }
     }
 
-    /// One read and one Query.
+    /// One read and one Query; in parallel without an offset.
     pub(in crate::store) async fn newest_counted<R: DeserializeOwned>(
         &self,
         offset: u64,
         limit: usize,
     ) -> Result<CountedPage<R>, StoreError> {
+        if offset == 0 {
+            let (total, page) = tokio::try_join!(self.length(), self.range(0, LAST_NUMBER, false, limit))?;
+            return Ok(CountedPage { rows: page.rows, total });
+        }
         let total = self.length().await?;
         let rows = match total.checked_sub(offset.saturating_add(1)) {
             Some(last) => self.range(0, last, false, limit).await?.rows,
@@ -138,9 +142,7 @@ impl NumberedList<'_> {
         }
         let call = self
             .table
-            .client
             .query()
-            .table_name(&self.table.name)
             .key_condition_expression("pk = :list AND sk BETWEEN :first AND :last")
             .expression_attribute_values(":list", text(&self.partition))
             .expression_attribute_values(":first", text(row_key(&self.partition, first).sk))

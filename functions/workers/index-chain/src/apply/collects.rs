@@ -1,6 +1,6 @@
 //! Pairs purchases with mints: the purchase tells the token and the price, the mint who received how many.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use alloy::primitives::{Address, U256};
 
@@ -14,8 +14,6 @@ type Place = (u64, u64);
 pub struct Collects {
     /// Buyers by the place of the purchase.
     buyers: HashMap<Place, Buyer>,
-    /// Places of the paired transfers.
-    transfers: HashSet<Place>,
 }
 
 /// The account that received the tokens of a purchase.
@@ -58,7 +56,6 @@ impl Collects {
             let before = mints.iter().rposition(|mint| mint.place < place(&event.at) && is_meant(mint));
             if let Some(index) = before.or_else(|| mints.iter().position(is_meant)) {
                 let mint = mints.remove(index);
-                self.transfers.insert(mint.place);
                 self.buyers.insert(place(&event.at), mint.buyer);
             }
         }
@@ -67,11 +64,6 @@ impl Collects {
     /// The buyer of a purchase.
     pub fn buyer(&self, purchase: &Position) -> Option<Buyer> {
         self.buyers.get(&place(purchase)).copied()
-    }
-
-    /// Whether a transfer belongs to a purchase.
-    pub fn has(&self, transfer: &Position) -> bool {
-        self.transfers.contains(&place(transfer))
     }
 }
 

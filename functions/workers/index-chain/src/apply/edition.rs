@@ -2,8 +2,8 @@
 
 use alloy::primitives::{Address, U256};
 use shared::{
-    model::{Amount, Collection, EventId, Moment, Transfer, TransferKind, clip_uri},
-    store::{PrimaryKey, StoreError, Tier, listing_keys},
+    model::{Amount, Collection, EventId, Moment, clip_uri},
+    store::{PrimaryKey, StoreError, Tier, listing_keys, moment_key},
 };
 
 use super::Applier;
@@ -19,7 +19,6 @@ const CHUNK: u64 = 40;
 pub(super) struct MintedTokens {
     pub collection: Address,
     pub tier: u8,
-    pub to: Address,
     pub quantity: u64,
     pub first_token: U256,
 }
@@ -62,7 +61,7 @@ impl Applier<'_> {
             tier.minted += 1;
             let (place, uri) = (self.place(minted.collection, token), tier.uri_of(tier.minted));
             keys.extend(listing_keys(&place, owner.creator, owner.protocol, &uri));
-            keys.extend(self.transfer_keys(minted.collection, token, [Address::ZERO, minted.to]));
+            keys.push(moment_key(&place));
             tokens.push((number, place, uri));
         }
         self.work.prefetch(keys).await?;
@@ -71,9 +70,8 @@ impl Applier<'_> {
             if self.work.moment(&place).await?.is_some() {
                 continue;
             }
-            let id = EventId::nth(self.chain.id, at.transaction, at.log_index, number);
             let mut moment = Moment {
-                id,
+                id: EventId::nth(self.chain.id, at.transaction, at.log_index, number),
                 chain_id: self.chain.id,
                 collection: place.collection,
                 token_id: place.token,
@@ -93,16 +91,6 @@ impl Applier<'_> {
             moment.fee_recipients = self.fee_recipients(&moment, owner).await?;
             self.work.put_moment(&moment)?;
             self.list_new(&moment, owner).await?;
-            let transfer = Transfer {
-                id,
-                kind: TransferKind::Collect,
-                from: shared::model::Address::ZERO,
-                to: minted.to.into(),
-                quantity: Amount(U256::ONE),
-                transaction_hash: at.transaction,
-                transferred_at: at.time,
-            };
-            self.work.add_transfer(&place, &transfer).await?;
         }
         Ok(())
     }

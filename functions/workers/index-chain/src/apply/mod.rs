@@ -23,7 +23,7 @@ use shared::{
     },
 };
 
-use self::{collects::Collects, edition::MintedTokens};
+use self::{collects::Collects, edition::MintedTokens, transfer::changes_supply};
 use crate::{
     event::{ChainEvent, Fact, Position},
     read::Collections,
@@ -190,13 +190,12 @@ impl Applier<'_> {
     /// that is left.
     async fn apply(&mut self, event: &ChainEvent, done: u64) -> Result<Option<u64>, StoreError> {
         match &event.fact {
-            Fact::Transferred { operator, from, to, tokens } => {
-                self.transferred(&event.at, event.emitter, *operator, (*from, *to), tokens, done).await
+            Fact::Transferred { from, to, tokens, .. } => {
+                self.transferred(event.emitter, (*from, *to), tokens, done).await
             }
-            Fact::EditionMinted { tier, to, quantity, first_token } => {
-                let (collection, tier, to, quantity, first_token) =
-                    (event.emitter, *tier, *to, *quantity, *first_token);
-                let minted = MintedTokens { collection, tier, to, quantity, first_token };
+            Fact::EditionMinted { tier, quantity, first_token, .. } => {
+                let (collection, tier, quantity, first_token) = (event.emitter, *tier, *quantity, *first_token);
+                let minted = MintedTokens { collection, tier, quantity, first_token };
                 self.edition_minted(&event.at, &minted, done).await
             }
             _ => self.apply_whole(event).await.map(|()| None),
@@ -214,8 +213,8 @@ impl Applier<'_> {
                 self.moment_created(at, emitter, *token, *sender, uri, *max_supply).await
             }
             Fact::UriSet { token, uri } => self.uri_set(at, emitter, *token, uri).await,
-            Fact::PermissionsSet { token, account, mask, is_admin } => {
-                self.permissions_set(at, emitter, *token, *account, *mask, *is_admin).await
+            Fact::PermissionsSet { token, account, is_admin, .. } => {
+                self.permissions_set(at, emitter, *token, *account, *is_admin).await
             }
             Fact::RoyaltySet { token, royalty } => self.royalty_set(at, emitter, *token, *royalty).await,
             Fact::SaleSet { collection, token, sale, is_reset } => {
@@ -249,11 +248,11 @@ impl Applier<'_> {
                 Fact::UriSet { token, .. } | Fact::PermissionsSet { token, .. } | Fact::RoyaltySet { token, .. } => {
                     keys.push(moment_key(&on(event.emitter, *token)));
                 }
-                Fact::Transferred { from, to, tokens, .. } => {
+                Fact::Transferred { from, to, tokens, .. } if changes_supply(*from, *to) => {
                     keys.push(collection_key(chain, event.emitter.into()));
                     // Longer lists read their rows in parts.
                     let few = tokens.iter().filter(|(_, quantity)| !quantity.is_zero()).take(FEW_TOKENS);
-                    keys.extend(few.flat_map(|(token, _)| self.transfer_keys(event.emitter, *token, [*from, *to])));
+                    keys.extend(few.map(|(token, _)| moment_key(&on(event.emitter, *token))));
                 }
                 Fact::EditionMinted { .. } => keys.push(collection_key(chain, event.emitter.into())),
                 Fact::MomentCreated { token, sender, uri, .. } => {

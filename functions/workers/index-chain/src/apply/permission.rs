@@ -16,7 +16,6 @@ impl Applier<'_> {
         collection: Address,
         token: U256,
         account: Address,
-        mask: U256,
         is_admin: bool,
     ) -> Result<(), StoreError> {
         let place = self.place(collection, token);
@@ -25,7 +24,6 @@ impl Applier<'_> {
         if self.factories.contains(&account) {
             return Ok(());
         }
-        self.work.put_permissions(&place, account.into(), mask)?;
         let account = account.into();
         if token.is_zero() {
             self.work.put_administered(self.chain.id, place.collection, account, is_admin)?;

@@ -140,7 +140,7 @@ impl Wanted {
     }
 
     /// The wanted logs of a block from its receipts, which must make up the header's bloom filter.
-    pub async fn from_receipts(&self, node: &Node, block: &BlockFacts) -> Result<Vec<Log>, NodeError> {
+    pub async fn in_receipts(&self, node: &Node, block: &BlockFacts) -> Result<Vec<Log>, NodeError> {
         let logs = node.receipt_logs(block.number).await?;
         let mut bloom = Bloom::ZERO;
         for log in &logs {
@@ -228,7 +228,7 @@ impl Part {
     async fn split_up(&self, node: &Node, scope: &Filter, block: u64) -> Result<Vec<Log>, NodeError> {
         let (mut logs, mut open, mut requests) = (Vec::new(), self.halves(), 0);
         if open.is_empty() {
-            return self.from_receipts(node, block).await;
+            return self.in_receipts(node, block).await;
         }
         while let Some(part) = open.pop() {
             requests += 1;
@@ -236,7 +236,7 @@ impl Part {
                 Ok(found) => logs.extend(found),
                 Err(_) => match part.halves() {
                     halves if halves.is_empty() || requests > MAX_SPLITS => {
-                        return self.from_receipts(node, block).await;
+                        return self.in_receipts(node, block).await;
                     }
                     halves => open.extend(halves),
                 },
@@ -257,7 +257,7 @@ impl Part {
         halves.into_iter().flatten().collect()
     }
 
-    async fn from_receipts(&self, node: &Node, block: u64) -> Result<Vec<Log>, NodeError> {
+    async fn in_receipts(&self, node: &Node, block: u64) -> Result<Vec<Log>, NodeError> {
         let is_wanted = |log: &Log| {
             let is_of_ours = self.addresses.is_empty() || self.addresses.contains(&log.address());
             is_of_ours && log.topic0().is_some_and(|topic| self.topics.contains(topic))

@@ -9,7 +9,7 @@ mod logs;
 mod nodes;
 mod span;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
 
 use alloy::{
     primitives::{Address, B256},
@@ -97,6 +97,11 @@ impl EventReader {
     /// Sets the collections that exist before the next range.
     pub fn set_known(&mut self, known: Collections) {
         self.known = known;
+    }
+
+    /// Starts a run: the nodes are compared anew.
+    pub fn doubt_nodes(&mut self) {
+        self.nodes.doubt();
     }
 
     /// The newest block, from a node that has block `known` if there is one.
@@ -255,7 +260,7 @@ impl EventReader {
         if !is_full(block) {
             for index in &order {
                 self.calls += 1;
-                if let Ok(logs) = self.wanted.from_receipts(&self.nodes.get(*index), block).await {
+                if let Ok(logs) = self.wanted.in_receipts(&self.nodes.get(*index), block).await {
                     return Ok(logs);
                 }
             }
@@ -300,14 +305,14 @@ impl EventReader {
         for event in events {
             let Fact::Commented(said) = &mut event.fact else { continue };
             let Some(original) = &mut said.original else { continue };
-            if !found.contains_key(&original.transaction) {
+            if let Entry::Vacant(entry) = found.entry(original.transaction) {
                 self.calls += 1;
                 let logs = node.transaction_logs(original.transaction).await?.unwrap_or_default();
                 let fact = |log: &Log| {
                     let reader = self.protocols.iter().find(|it| it.contracts().contains(&log.address()))?;
                     Some((log.log_index?, reader.read(&log.inner)?.clipped()))
                 };
-                found.insert(original.transaction, logs.iter().filter_map(fact).collect());
+                entry.insert(logs.iter().filter_map(fact).collect());
             }
             let repeats = |fact: &Fact| {
                 let Fact::MintCommented { collection, token, sender, text } = fact else { return false };

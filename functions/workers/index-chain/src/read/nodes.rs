@@ -68,6 +68,14 @@ impl Nodes {
         }
     }
 
+    /// Compares the nodes anew, and asks them for their chains again: addresses may lead elsewhere than a run ago.
+    pub fn doubt(&mut self) {
+        self.compared_at = None;
+        for known in &mut self.nodes {
+            known.is_of_chain = None;
+        }
+    }
+
     pub fn get(&self, index: usize) -> Node {
         self.nodes[index].node.clone()
     }
@@ -136,7 +144,7 @@ impl Nodes {
         self.calls += answers.len() as u64;
         let ask = answers.iter().map(|(index, _)| {
             let node = self.get(*index);
-            async move { node.finalized().await.ok()?.map(|block| block.number) }
+            async move { Some(node.finalized().await.ok()?.map_or(0, |block| block.number)) }
         });
         join_all(ask).await.into_iter().collect::<Option<Vec<_>>>()?.into_iter().min()
     }

@@ -1,6 +1,7 @@
 //! Indexing of local chains with real transactions.
 
 mod admins;
+mod adversary;
 mod bounds;
 mod commit;
 mod naive;
@@ -9,3 +10,5 @@ mod nodes;
 mod protocols;
 mod reorganisations;
 mod support;
+mod units;
+mod viewed;

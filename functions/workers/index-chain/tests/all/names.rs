@@ -50,7 +50,8 @@ async fn new_name_is_shown_with_comments_and_replies_and_curates_earlier_moments
     };
     let curated = async || {
         let filter = TimelineFilter { curated: true, ..TimelineFilter::default() };
-        Ok::<_, Error>(timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 10).await?.moments)
+        let page = timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 10).await?;
+        Ok::<_, Error>(page.moments.into_iter().map(|listed| listed.place).collect::<Vec<_>>())
     };
     assert!(shown().await?.iter().all(String::is_empty));
     assert_eq!(curated().await?, []);

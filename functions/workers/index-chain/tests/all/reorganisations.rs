@@ -49,3 +49,21 @@ async fn reorganisation_below_the_undo_depth_changes_nothing() -> Result<(), Err
     assert_eq!(indexer.all_rows().await?, before);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn blocks_are_final_by_the_finalized_tag_where_nodes_have_it() -> Result<(), Error> {
+    let mut test_chain = TestChain::start("finalized", 1).await?;
+    test_chain.chain.has_finalized_tag = true;
+    let mut history = History::on(&test_chain, 3).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    // The node's tag is 64 blocks behind, the configured depth is 1.
+    for depth in [20, 30] {
+        history.go_on(40).await?;
+        indexer.follow().await?;
+        test_chain.reorganise(depth).await?;
+        history.forget_dropped().await?;
+        indexer.follow().await?;
+        indexer.assert_fresh(&test_chain, &format!("after dropping {depth} blocks")).await?;
+    }
+    Ok(())
+}

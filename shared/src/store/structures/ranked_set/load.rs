@@ -3,28 +3,23 @@
 use serde::Serialize;
 
 use super::{
-    node::{Child, Entry, Node},
+    node::{Node, Part},
     rank_key::RankKey,
     set::RankedSet,
-    tree::{NodeRow, Root},
+    tree::{FIRST_NODE, NodeRow, Root},
 };
-use crate::store::table::{Item, PrimaryKey, StoreError, row};
-
-/// Nodes start about two thirds full, so that they can grow.
-const LEAF_ENTRIES: usize = 140;
-const INNER_ENTRIES: usize = 100;
+use crate::store::table::{Item, StoreError, row};
 
 /// Builds the rows of a set in memory.
 pub struct SetLoader<'a> {
     set: &'a RankedSet,
     keys: Vec<RankKey>,
-    next_id: u32,
 }
 
 impl RankedSet {
     /// Starts building the set's rows.
     pub fn loader(&self) -> SetLoader<'_> {
-        SetLoader { set: self, keys: Vec::new(), next_id: Root::FIRST_ID }
+        SetLoader { set: self, keys: Vec::new() }
     }
 }
 
@@ -35,37 +30,29 @@ impl SetLoader<'_> {
         row(&self.set.member_key(key), value)
     }
 
-    /// Returns the rows of the tree.
+    /// Returns the rows of the tree. Buckets and nodes start about two thirds full, so that they can grow.
     pub fn finish(mut self) -> Result<Vec<Item>, StoreError> {
-        let mut keys = std::mem::take(&mut self.keys);
-        keys.sort_unstable();
-        let mut rows = Vec::new();
-        let leaves = self.floor(&keys, LEAF_ENTRIES, &mut rows)?;
-        let inner = self.floor(&leaves, INNER_ENTRIES, &mut rows)?;
-        if !inner.is_empty() {
-            let root = Root { node: Node { entries: inner }, next_id: self.next_id };
-            rows.push(row(&self.set.root_key(), &root)?);
+        let shape = self.set.shape;
+        self.keys.sort_unstable();
+        let (mut root, mut before) = (Node::default(), None);
+        for members in self.keys.chunks(usize::try_from(shape.bucket / 3 * 2).unwrap_or(usize::MAX)) {
+            let Some(first) = members.first() else { continue };
+            let first = before.map_or(RankKey::MIN, |before| first.shortest_above(before));
+            root.parts.push(Part::bucket(first, members.len() as u64));
+            before = members.last().copied();
         }
-        Ok(rows)
-    }
-
-    fn floor<E: Entry>(
-        &mut self,
-        entries: &[E],
-        in_one: usize,
-        rows: &mut Vec<Item>,
-    ) -> Result<Vec<Child>, StoreError> {
-        let mut children = Vec::new();
-        for entries in entries.chunks(in_one) {
-            let node = Node { entries: entries.to_vec() };
-            for node in node.split(false, self.set.max_bytes) {
-                let id = self.next_id;
-                self.next_id += 1;
-                children.extend(node.as_child(id));
-                let key: PrimaryKey = self.set.node_key(id);
-                rows.push(row(&key, &NodeRow { node })?);
+        let (mut rows, mut next_id) = (Vec::new(), FIRST_NODE);
+        if root.parts.len() > shape.in_root {
+            let nodes = std::mem::take(&mut root).split(shape.node_bytes / 3 * 2);
+            for node in nodes {
+                root.parts.extend(node.as_part(next_id));
+                rows.push(row(&self.set.node_key(next_id), &NodeRow { node })?);
+                next_id += 1;
             }
         }
-        Ok(children)
+        if !root.parts.is_empty() {
+            rows.push(row(&self.set.root_key(), &Root { node: root, next_id })?);
+        }
+        Ok(rows)
     }
 }

@@ -1,62 +1,77 @@
-//! Positions in a ranked set, in three reads. `None` means that the tree changed between them.
+//! Positions in a ranked set.
+
+use serde::Deserialize;
 
 use super::{
-    node::{Child, Entry, Node},
+    node::{Node, Target},
     rank_key::RankKey,
     set::RankedSet,
-    tree::{NodeRow, ReadRows, Root},
+    tree::{FIRST_NODE, NodeRow, Root},
 };
-use crate::store::table::StoreError;
+use crate::store::table::{StoreError, Table};
+
+/// The root, and the first node if it was read too.
+#[derive(Default)]
+pub(super) struct Tree {
+    pub(super) root: Node,
+    first: Option<Node>,
+}
+
+/// A bucket and its place.
+pub(super) struct Bucket {
+    pub(super) first: RankKey,
+    /// First key after it.
+    pub(super) end: Option<RankKey>,
+    pub(super) count: u64,
+    /// Members before it.
+    pub(super) before: u64,
+}
+
+#[derive(Deserialize)]
+struct TreeRow {
+    sk: String,
+    node: Node,
+}
 
 impl RankedSet {
-    pub(super) async fn root(&self, rows: &mut impl ReadRows) -> Result<Option<Node<Child>>, StoreError> {
-        let root: Option<Root> = rows.get(&self.root_key()).await?;
-        Ok(root.map(|root| root.node))
+    /// One read.
+    pub(super) async fn root(&self, table: &Table) -> Result<Tree, StoreError> {
+        let root: Option<Root> = table.get(&self.root_key()).await?;
+        Ok(Tree { root: root.map(|root| root.node).unwrap_or_default(), first: None })
     }
 
-    pub(super) async fn count_below(
-        &self,
-        rows: &mut impl ReadRows,
-        root: &Node<Child>,
-        key: RankKey,
-    ) -> Result<Option<u64>, StoreError> {
-        if key == RankKey::MIN {
-            return Ok(Some(0));
+    /// One read of both.
+    pub(super) async fn root_and_first_node(&self, table: &Table) -> Result<Tree, StoreError> {
+        let root_key = self.root_key();
+        let mut tree = Tree::default();
+        for TreeRow { sk, node } in table.get_many([root_key.clone(), self.node_key(FIRST_NODE)]).await? {
+            if sk == root_key.sk { tree.root = node } else { tree.first = Some(node) }
         }
-        let Some((before_inner, inner)) = self.covering::<Child>(rows, root, key).await? else { return Ok(None) };
-        let Some((before_leaf, leaf)) = self.covering::<RankKey>(rows, &inner, key).await? else { return Ok(None) };
-        let in_leaf = leaf.entries.partition_point(|member| *member < key) as u64;
-        Ok(Some(before_inner + before_leaf + in_leaf))
+        Ok(tree)
     }
 
-    /// Also returns the number of members before it.
-    async fn covering<E: Entry>(
+    /// Finds a bucket; `None` if the tree changed since the root was read. At most one read.
+    pub(super) async fn bucket(
         &self,
-        rows: &mut impl ReadRows,
-        parent: &Node<Child>,
-        key: RankKey,
-    ) -> Result<Option<(u64, Node<E>)>, StoreError> {
-        let at = parent.covering(key);
-        let Some(child) = parent.entries.get(at) else { return Ok(None) };
-        let node = self.read_node(rows, child.id).await?;
-        Ok(node.map(|node| (parent.count_before(at), node)))
-    }
-
-    pub(super) async fn key_at(
-        &self,
-        rows: &mut impl ReadRows,
-        root: &Node<Child>,
-        index: u64,
-    ) -> Result<Option<RankKey>, StoreError> {
-        let Some((child, index)) = root.at(index) else { return Ok(None) };
-        let Some(inner) = self.read_node::<Child>(rows, child.id).await? else { return Ok(None) };
-        let Some((child, index)) = inner.at(index) else { return Ok(None) };
-        let leaf = self.read_node::<RankKey>(rows, child.id).await?;
-        Ok(leaf.and_then(|leaf| leaf.at(index)).map(|(key, _)| key))
-    }
-
-    async fn read_node<E: Entry>(&self, rows: &mut impl ReadRows, id: u32) -> Result<Option<Node<E>>, StoreError> {
-        let row: Option<NodeRow<E>> = rows.get(&self.node_key(id)).await?;
-        Ok(row.map(|row| row.node))
+        table: &Table,
+        tree: &Tree,
+        target: Target,
+    ) -> Result<Option<Bucket>, StoreError> {
+        let Some((at, part)) = tree.root.find(target, 0) else { return Ok(None) };
+        let (before, end) = (tree.root.count_before(at), tree.root.end_of(at));
+        if part.is_bucket() {
+            return Ok(Some(Bucket { first: part.first, end, count: part.count, before }));
+        }
+        let node = match &tree.first {
+            Some(first) if part.node == FIRST_NODE => Some(first.clone()),
+            _ => table.get(&self.node_key(part.node)).await?.map(|row: NodeRow| row.node),
+        };
+        let Some(node) = node.map(|node| node.starting_at(part.first)) else { return Ok(None) };
+        Ok(node.find(target, before).map(|(below, bucket)| Bucket {
+            first: bucket.first,
+            end: node.end_of(below).or(end),
+            count: bucket.count,
+            before: before + node.count_before(below),
+        }))
     }
 }

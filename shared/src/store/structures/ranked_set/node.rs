@@ -1,169 +1,176 @@
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::rank_key::RankKey;
+use super::rank_key::{RankKey, shared_prefix};
 use crate::model::Invalid;
 
-/// Keeps a node's row under 4 KB, one read unit however full it is.
-pub(super) const MAX_BYTES: usize = 3_800;
-
-/// A member's key in a leaf, a child above.
-pub(super) trait Entry: Copy + Send + Sync {
-    fn key(&self) -> RankKey;
-    fn count(&self) -> u64;
-    /// Scores are encoded as the difference to `before`, the previous entry's.
-    fn write(&self, before: u128, bytes: &mut Vec<u8>);
-    fn read(before: u128, bytes: &mut &[u8]) -> Option<Self>;
-}
-
+/// A range of members, from `first` to the next part's: a bucket, or a node of buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Child {
+pub(super) struct Part {
+    /// Not above the first member.
     pub(super) first: RankKey,
     pub(super) count: u64,
-    pub(super) id: u32,
+    /// Number of the node; 0 for a bucket.
+    pub(super) node: u32,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "ByteBuf", try_from = "ByteBuf", bound = "E: Entry")]
-pub(super) struct Node<E> {
-    pub(super) entries: Vec<E>,
+/// A member to find.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    Key(RankKey),
+    Index(u64),
 }
 
-impl Entry for RankKey {
-    fn key(&self) -> RankKey {
-        *self
+/// Consecutive parts. The first one also has all keys below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "ByteBuf", try_from = "ByteBuf")]
+pub(super) struct Node {
+    pub(super) parts: Vec<Part>,
+}
+
+impl Part {
+    pub(super) fn bucket(first: RankKey, count: u64) -> Self {
+        Self { first, count, node: 0 }
     }
 
-    fn count(&self) -> u64 {
-        1
-    }
-
-    fn write(&self, before: u128, bytes: &mut Vec<u8>) {
-        write_number(self.score.wrapping_sub(before), bytes);
-        bytes.extend(self.id.to_be_bytes());
-    }
-
-    fn read(before: u128, bytes: &mut &[u8]) -> Option<Self> {
-        let score = before.wrapping_add(read_number(bytes)?);
-        let (id, rest) = bytes.split_first_chunk()?;
-        *bytes = rest;
-        Some(Self { score, id: u128::from_be_bytes(*id) })
+    pub(super) fn is_bucket(&self) -> bool {
+        self.node == 0
     }
 }
 
-impl Entry for Child {
-    fn key(&self) -> RankKey {
-        self.first
-    }
-
-    fn count(&self) -> u64 {
-        self.count
-    }
-
-    fn write(&self, before: u128, bytes: &mut Vec<u8>) {
-        self.first.write(before, bytes);
-        write_number(self.count.into(), bytes);
-        write_number(self.id.into(), bytes);
-    }
-
-    fn read(before: u128, bytes: &mut &[u8]) -> Option<Self> {
-        let first = RankKey::read(before, bytes)?;
-        let count = read_number(bytes)?.try_into().ok()?;
-        Some(Self { first, count, id: read_number(bytes)?.try_into().ok()? })
-    }
-}
-
-impl<E: Entry> Node<E> {
-    pub(super) const EMPTY: Self = Self { entries: Vec::new() };
-
+impl Node {
     pub(super) fn count(&self) -> u64 {
-        self.entries.iter().map(Entry::count).sum()
+        self.parts.iter().map(|part| part.count).sum()
     }
 
+    pub(super) fn as_part(&self, node: u32) -> Option<Part> {
+        self.parts.first().map(|part| Part { first: part.first, count: self.count(), node })
+    }
+
+    /// Index of the part that a key belongs to.
     pub(super) fn covering(&self, key: RankKey) -> usize {
-        self.entries.partition_point(|entry| entry.key() <= key).saturating_sub(1)
+        self.parts.partition_point(|part| part.first <= key).saturating_sub(1)
     }
 
-    pub(super) fn at(&self, mut index: u64) -> Option<(E, u64)> {
-        for entry in &self.entries {
-            match index.checked_sub(entry.count()) {
-                Some(rest) => index = rest,
-                None => return Some((*entry, index)),
+    /// Finds the part of a target; `before` members come before this node.
+    pub(super) fn find(&self, target: Target, before: u64) -> Option<(usize, Part)> {
+        let at = match target {
+            Target::Key(key) => self.covering(key),
+            Target::Index(index) => {
+                let ends = self.parts.iter().scan(before, |end, part| {
+                    *end += part.count;
+                    Some(*end)
+                });
+                ends.take_while(|end| *end <= index).count()
+            }
+        };
+        Some((at, *self.parts.get(at)?))
+    }
+
+    /// The same node as the root places it: its first bucket also has the keys of buckets that are gone.
+    pub(super) fn starting_at(mut self, first: RankKey) -> Self {
+        if let Some(part) = self.parts.first_mut() {
+            part.first = first;
+        }
+        self
+    }
+
+    pub(super) fn count_before(&self, part: usize) -> u64 {
+        self.parts.iter().take(part).map(|part| part.count).sum()
+    }
+
+    /// First key after a part.
+    pub(super) fn end_of(&self, part: usize) -> Option<RankKey> {
+        self.parts.get(part + 1).map(|next| next.first)
+    }
+
+    /// Removes an empty part; its neighbour takes over its range.
+    pub(super) fn remove(&mut self, at: usize) {
+        let removed = self.parts.remove(at);
+        if at == 0
+            && let Some(first) = self.parts.first_mut()
+        {
+            first.first = removed.first;
+        }
+    }
+
+    /// Joins a bucket with a neighbour if they have few members together.
+    pub(super) fn join_bucket(&mut self, at: usize, most: u64) {
+        for left in [Some(at), at.checked_sub(1)].into_iter().flatten() {
+            if let Some([one, next]) = self.parts.get_mut(left..left + 2)
+                && one.is_bucket()
+                && next.is_bucket()
+                && one.count + next.count <= most
+            {
+                one.count += next.count;
+                self.parts.remove(left + 1);
+                return;
             }
         }
-        None
     }
 
-    pub(super) fn count_before(&self, entry: usize) -> u64 {
-        self.entries.iter().take(entry).map(Entry::count).sum()
+    pub(super) fn bytes(&self) -> usize {
+        self.to_bytes().len()
     }
 
-    pub(super) fn as_child(&self, id: u32) -> Option<Child> {
-        self.entries.first().map(|first| Child { first: first.key(), count: self.count(), id })
+    pub(super) fn split(self, max_bytes: usize) -> Vec<Self> {
+        if self.parts.len() < 2 || self.bytes() <= max_bytes {
+            return vec![self];
+        }
+        let mut left = self.parts;
+        let right = left.split_off(left.len() / 2);
+        [left, right].into_iter().flat_map(|parts| Self { parts }.split(max_bytes)).collect()
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(MAX_BYTES);
-        let mut before = 0;
-        for entry in &self.entries {
-            entry.write(before, &mut bytes);
-            before = entry.key().score;
+    /// Each key is written as the length of the prefix that it shares with the key before it, and what differs.
+    fn to_bytes(&self) -> Vec<u8> {
+        let (mut bytes, mut before) = (Vec::new(), [0; RankKey::BYTES]);
+        for part in &self.parts {
+            let key = part.first.to_bytes();
+            let end = RankKey::BYTES - key.iter().rev().take_while(|byte| **byte == 0).count();
+            let shared = shared_prefix(&before, &key).min(end);
+            write_number(shared as u64, &mut bytes);
+            write_number((end - shared) as u64, &mut bytes);
+            bytes.extend(key.get(shared..end).unwrap_or_default());
+            write_number(part.count, &mut bytes);
+            write_number(part.node.into(), &mut bytes);
+            before = key;
         }
         bytes
     }
 
-    pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
-        let (mut entries, mut before) = (Vec::new(), 0);
+    fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let (mut parts, mut before) = (Vec::new(), [0; RankKey::BYTES]);
         while !bytes.is_empty() {
-            let entry = E::read(before, &mut bytes)?;
-            before = entry.key().score;
-            entries.push(entry);
+            let shared = usize::try_from(read_number(&mut bytes)?).ok()?;
+            let length = usize::try_from(read_number(&mut bytes)?).ok()?;
+            let (different, rest) = bytes.split_at_checked(length)?;
+            let first = RankKey::from_prefix(&[before.get(..shared)?, different].concat());
+            bytes = rest;
+            let count = read_number(&mut bytes)?;
+            parts.push(Part { first, count, node: read_number(&mut bytes)?.try_into().ok()? });
+            before = first.to_bytes();
         }
-        Some(Self { entries })
-    }
-
-    pub(super) fn is_sparse(&self, max_bytes: usize) -> bool {
-        self.to_bytes().len() < max_bytes / 4
-    }
-
-    pub(super) fn joined(&self, next: &Self, max_bytes: usize) -> Option<Self> {
-        let joined = Self { entries: [self.entries.as_slice(), &next.entries].concat() };
-        (joined.to_bytes().len() <= max_bytes / 4 * 3).then_some(joined)
-    }
-
-    /// With `grew_at_end` the left nodes stay full: keys in order would leave every node half empty.
-    pub(super) fn split(self, grew_at_end: bool, max_bytes: usize) -> Vec<Self> {
-        if self.entries.len() < 2 || self.to_bytes().len() <= max_bytes {
-            return vec![self];
-        }
-        let mut left = self.entries;
-        let right = left.split_off(if grew_at_end { left.len() - 1 } else { left.len() / 2 });
-        [left, right].into_iter().flat_map(|entries| Self { entries }.split(grew_at_end, max_bytes)).collect()
+        Some(Self { parts })
     }
 }
 
-impl<E: Entry> From<Node<E>> for ByteBuf {
-    fn from(node: Node<E>) -> Self {
+impl From<Node> for ByteBuf {
+    fn from(node: Node) -> Self {
         Self::from(node.to_bytes())
     }
 }
 
-impl<E: Entry> TryFrom<ByteBuf> for Node<E> {
+impl TryFrom<ByteBuf> for Node {
     type Error = Invalid;
 
     fn try_from(bytes: ByteBuf) -> Result<Self, Invalid> {
-        Self::from_bytes(&bytes).ok_or(Invalid("must be the entries of a node"))
-    }
-}
-
-impl Node<Child> {
-    pub(super) fn child_of(&self, key: RankKey) -> Option<u32> {
-        self.entries.get(self.covering(key)).map(|child| child.id)
+        Self::from_bytes(&bytes).ok_or(Invalid("must be the parts of a node"))
     }
 }
 
 /// LEB128.
-fn write_number(mut number: u128, bytes: &mut Vec<u8>) {
+fn write_number(mut number: u64, bytes: &mut Vec<u8>) {
     loop {
         let low = (number & 0x7f) as u8;
         number >>= 7;
@@ -175,12 +182,12 @@ fn write_number(mut number: u128, bytes: &mut Vec<u8>) {
     }
 }
 
-fn read_number(bytes: &mut &[u8]) -> Option<u128> {
+fn read_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
-    for shift in (0..u128::BITS).step_by(7) {
+    for shift in (0..u64::BITS).step_by(7) {
         let (byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        number |= u128::from(byte & 0x7f) << shift;
+        number |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Some(number);
         }

@@ -1,7 +1,13 @@
+use aws_sdk_dynamodb::{operation::query::builders::QueryFluentBuilder, types::Select};
 use serde::de::DeserializeOwned;
 
-use super::{rank_key::RankKey, set::RankedSet, tree::ReadRows};
-use crate::store::table::{PrimaryKey, StoreError, Table, text};
+use super::{
+    locate::{Bucket, Tree},
+    node::Target,
+    rank_key::RankKey,
+    set::RankedSet,
+};
+use crate::store::table::{StoreError, Table, text};
 
 /// Order of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +27,40 @@ pub struct RankedPage<R> {
     pub total: u64,
 }
 
-impl ReadRows for &Table {
-    async fn get<R: DeserializeOwned + Send>(&mut self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {
-        Table::get(self, key).await
-    }
+/// A range of members to read, both ends included.
+struct Range {
+    least: RankKey,
+    greatest: RankKey,
+    direction: Direction,
+    skip: u64,
 }
 
 impl RankedSet {
-    /// Returns members with keys from `since` on, after skipping `offset`. Two reads; two more for each of the two.
+    /// Returns members after skipping `offset`. Two reads, in parallel for the first page and one after the other for
+    /// others; one more for members of a node that isn't read with the root. Reads at most a bucket too much.
     pub async fn page<R: DeserializeOwned>(
+        &self,
+        table: &Table,
+        direction: Direction,
+        offset: u64,
+        limit: u32,
+    ) -> Result<RankedPage<R>, StoreError> {
+        self.page_since(table, RankKey::MIN, direction, offset, limit).await
+    }
+
+    /// Returns members with keys from `since` on, greatest first. One parallel read more than [`Self::page`].
+    pub async fn greatest<R: DeserializeOwned>(
+        &self,
+        table: &Table,
+        since: RankKey,
+        offset: u64,
+        limit: u32,
+    ) -> Result<RankedPage<R>, StoreError> {
+        self.page_since(table, since, Direction::Descending, offset, limit).await
+    }
+
+    /// `since` is for reading downwards only.
+    async fn page_since<R: DeserializeOwned>(
         &self,
         table: &Table,
         since: RankKey,
@@ -38,25 +69,32 @@ impl RankedSet {
         limit: u32,
     ) -> Result<RankedPage<R>, StoreError> {
         const ATTEMPTS: usize = 3;
-        for _ in 0..ATTEMPTS {
-            let mut nodes = table;
-            let Some(root) = self.root(&mut nodes).await? else {
-                return Ok(RankedPage { rows: Vec::new(), total: 0 });
+        let range = Range { least: since, greatest: RankKey::MAX, direction, skip: 0 };
+        if offset == 0 {
+            let tree = async {
+                if since == RankKey::MIN { self.root(table).await } else { self.root_and_first_node(table).await }
             };
-            let Some(below) = self.count_below(&mut nodes, &root, since).await? else { continue };
-            let total = root.count().saturating_sub(below);
-            if offset >= total {
+            let (tree, rows) = tokio::try_join!(tree, self.members(table, range, limit))?;
+            if let Some(total) = self.count_since(table, &tree, since).await? {
+                return Ok(RankedPage { rows, total });
+            }
+        }
+        for attempt in 1..=ATTEMPTS {
+            let strong = table.clone().consistent();
+            // A tree whose rows don't fit together was changed between two reads.
+            let table = if attempt == ATTEMPTS { &strong } else { table };
+            let tree = self.root_and_first_node(table).await?;
+            let all = tree.root.count();
+            if offset >= all {
+                let total = self.count_since(table, &tree, since).await?.unwrap_or_default();
                 return Ok(RankedPage { rows: Vec::new(), total });
             }
-            let first = match (direction, offset) {
-                (Direction::Ascending, 0) => Some(since),
-                (Direction::Descending, 0) => Some(RankKey::MAX),
-                (Direction::Ascending, _) => self.key_at(&mut nodes, &root, below + offset).await?,
-                (Direction::Descending, _) => self.key_at(&mut nodes, &root, below + total - 1 - offset).await?,
-            };
-            // A missing node was removed after its parent was read.
-            let Some(first) = first else { continue };
-            let rows = self.range(table, first, since, direction, limit).await?;
+            let index = if direction == Direction::Ascending { offset } else { all - 1 - offset };
+            let Some(bucket) = self.bucket(table, &tree, Target::Index(index)).await? else { continue };
+            let range = bucket.range(index, since, direction);
+            let (rows, total) =
+                tokio::try_join!(self.members(table, range, limit), self.count_since(table, &tree, since))?;
+            let Some(total) = total else { continue };
             return Ok(RankedPage { rows, total });
         }
         Err(StoreError::Contention("a ranked set"))
@@ -64,34 +102,66 @@ impl RankedSet {
 
     /// Returns the number of members. One read.
     pub async fn count(&self, table: &Table) -> Result<u64, StoreError> {
-        Ok(self.root(&mut &*table).await?.map_or(0, |root| root.count()))
+        Ok(self.root(table).await?.root.count())
     }
 
-    async fn range<R: DeserializeOwned>(
+    /// At most two reads; none without `since`.
+    async fn count_since(&self, table: &Table, tree: &Tree, since: RankKey) -> Result<Option<u64>, StoreError> {
+        let all = tree.root.count();
+        if since == RankKey::MIN || all == 0 {
+            return Ok(Some(all));
+        }
+        let Some(bucket) = self.bucket(table, tree, Target::Key(since)).await? else { return Ok(None) };
+        let below =
+            if bucket.first < since { self.count_between(table, bucket.first, since.before()).await? } else { 0 };
+        Ok(Some(all.saturating_sub(bucket.before + below)))
+    }
+
+    async fn count_between(&self, table: &Table, least: RankKey, greatest: RankKey) -> Result<u64, StoreError> {
+        let call = self.query(table, least, greatest).select(Select::Count);
+        Ok(u64::try_from(call.send().await?.count).unwrap_or_default())
+    }
+
+    async fn members<R: DeserializeOwned>(
         &self,
         table: &Table,
-        first: RankKey,
-        since: RankKey,
-        direction: Direction,
+        range: Range,
         limit: u32,
     ) -> Result<Vec<R>, StoreError> {
-        let (least, greatest) = match direction {
-            Direction::Ascending => (first, RankKey::MAX),
-            Direction::Descending => (since, first),
-        };
+        let Range { least, greatest, direction, skip } = range;
         if least > greatest {
             return Ok(Vec::new());
         }
-        let call = table
-            .client
+        let call = self.query(table, least, greatest).scan_index_forward(direction == Direction::Ascending);
+        let wanted = skip.saturating_add(limit.into());
+        let answer = call.limit(i32::try_from(wanted).unwrap_or(i32::MAX)).send().await?;
+        let mut rows = answer.items.unwrap_or_default();
+        rows.drain(..rows.len().min(usize::try_from(skip).unwrap_or(usize::MAX)));
+        Ok(serde_dynamo::from_items(rows)?)
+    }
+
+    fn query(&self, table: &Table, least: RankKey, greatest: RankKey) -> QueryFluentBuilder {
+        table
             .query()
-            .table_name(&table.name)
             .key_condition_expression("pk = :set AND sk BETWEEN :least AND :greatest")
             .expression_attribute_values(":set", text(&self.partition))
             .expression_attribute_values(":least", text(self.member_key(least).sk))
             .expression_attribute_values(":greatest", text(self.member_key(greatest).sk))
-            .scan_index_forward(direction == Direction::Ascending)
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+    }
+}
+
+impl Bucket {
+    /// The members from the one at `index` on.
+    fn range(&self, index: u64, since: RankKey, direction: Direction) -> Range {
+        let index = index.saturating_sub(self.before);
+        match direction {
+            Direction::Ascending => Range { least: self.first, greatest: RankKey::MAX, direction, skip: index },
+            Direction::Descending => Range {
+                least: since,
+                greatest: self.end.map_or(RankKey::MAX, RankKey::before),
+                direction,
+                skip: self.count.saturating_sub(index + 1),
+            },
+        }
     }
 }

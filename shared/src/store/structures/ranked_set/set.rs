@@ -1,17 +1,39 @@
-use super::{node, rank_key::RankKey};
+use super::rank_key::RankKey;
 use crate::store::table::PrimaryKey;
 
 /// A set, stored in one partition.
 #[derive(Clone, Debug)]
 pub struct RankedSet {
     pub(super) partition: String,
-    pub(super) max_bytes: usize,
+    pub(super) shape: Shape,
 }
 
+/// Sizes of the tree's parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// Members per bucket.
+    pub(super) bucket: u64,
+    /// Buckets that the root lists itself; further ones are in nodes.
+    pub(super) in_root: usize,
+    /// Bytes of a node.
+    pub(super) node_bytes: usize,
+}
+
+/// A change rewrites a node, so one fits into a single write unit.
+const MOVING: Shape = Shape { bucket: 128, in_root: 64, node_bytes: 880 };
+
+/// Changes are in the root's buckets, so nodes may be large: one holds a million members and is read along with the root.
+const GROWING: Shape = Shape { bucket: 256, in_root: 64, node_bytes: 40_000 };
+
 impl RankedSet {
-    /// The set in this partition.
-    pub fn new(partition: impl Into<String>) -> Self {
-        Self { partition: partition.into(), max_bytes: node::MAX_BYTES }
+    /// The set in this partition; members come and move anywhere.
+    pub fn moving(partition: impl Into<String>) -> Self {
+        Self { partition: partition.into(), shape: MOVING }
+    }
+
+    /// The set in this partition; members come mostly at the end and stay.
+    pub fn growing(partition: impl Into<String>) -> Self {
+        Self { partition: partition.into(), shape: GROWING }
     }
 
     pub(super) fn member_key(&self, key: RankKey) -> PrimaryKey {

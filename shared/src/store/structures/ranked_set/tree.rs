@@ -1,11 +1,12 @@
-//! Changes to a ranked set. The tree has three levels at any size; only the root is unbounded.
+//! Changes to a ranked set. The root lists nodes, then buckets; nodes list buckets. A bucket is counted, and its members
+//! are found by their keys. Only the root is unbounded.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
-    node::{Child, Entry, Node},
+    node::{Node, Part},
     rank_key::RankKey,
     set::RankedSet,
 };
@@ -14,48 +15,47 @@ use crate::store::{
     table::{PrimaryKey, StoreError},
 };
 
-pub(super) trait ReadRows: Send {
+/// Number of a set's first node; 0 stands for none.
+pub(super) const FIRST_NODE: u32 = 1;
+
+/// Rows of a single writer, who commits all changes together.
+pub(super) trait Rows: Send {
     fn get<R: DeserializeOwned + Send>(
         &mut self,
         key: &PrimaryKey,
     ) -> impl Future<Output = Result<Option<R>, StoreError>> + Send;
-}
 
-/// Rows of a single writer, who commits all changes together.
-pub(super) trait Rows: ReadRows {
+    /// Sort keys of a partition, both ends included, sorted.
+    fn sort_keys(
+        &mut self,
+        partition: &str,
+        first: String,
+        last: String,
+    ) -> impl Future<Output = Result<Vec<String>, StoreError>> + Send;
+
     fn put(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError>;
+
+    /// The caller knows that there is no such row.
+    fn add(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError>;
 
     fn delete(&mut self, key: &PrimaryKey);
 }
 
-impl ReadRows for UnitOfWork {
+impl Rows for UnitOfWork {
     async fn get<R: DeserializeOwned + Send>(&mut self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {
         Self::get(self, key).await
     }
-}
 
-impl UnitOfWork {
-    /// Loads all nodes that changing these places needs, level by level. One read per 100 nodes.
-    pub async fn prefetch_places(&mut self, places: &[(&RankedSet, RankKey)]) -> Result<(), StoreError> {
-        self.prefetch(places.iter().map(|(set, _)| set.root_key())).await?;
-        let mut inner = Vec::new();
-        for &(set, key) in places {
-            let root: Option<Root> = self.get(&set.root_key()).await?;
-            inner.extend(root.and_then(|root| root.node.child_of(key)).map(|id| (set, key, set.node_key(id))));
-        }
-        self.prefetch(inner.iter().map(|(_, _, node)| node.clone())).await?;
-        let mut leaves = Vec::new();
-        for (set, key, node) in inner {
-            let node: Option<NodeRow<Child>> = self.get(&node).await?;
-            leaves.extend(node.and_then(|row| row.node.child_of(key)).map(|id| set.node_key(id)));
-        }
-        self.prefetch(leaves).await
+    async fn sort_keys(&mut self, partition: &str, first: String, last: String) -> Result<Vec<String>, StoreError> {
+        Self::sort_keys(self, partition, first, last).await
     }
-}
 
-impl Rows for UnitOfWork {
     fn put(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
         Self::put(self, key, fields)
+    }
+
+    fn add(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
+        Self::add(self, key, fields)
     }
 
     fn delete(&mut self, key: &PrimaryKey) {
@@ -63,47 +63,57 @@ impl Rows for UnitOfWork {
     }
 }
 
+impl UnitOfWork {
+    /// Loads all nodes that changing these places needs, level by level. One read per 100 nodes.
+    pub async fn prefetch_places(&mut self, places: &[(&RankedSet, RankKey)]) -> Result<(), StoreError> {
+        self.prefetch(places.iter().map(|(set, _)| set.root_key())).await?;
+        let mut nodes = Vec::new();
+        for &(set, key) in places {
+            let root: Root = self.get(&set.root_key()).await?.unwrap_or_default();
+            let part = root.node.parts.get(root.node.covering(key));
+            nodes.extend(part.filter(|part| !part.is_bucket()).map(|part| set.node_key(part.node)));
+        }
+        self.prefetch(nodes).await
+    }
+}
+
 #[derive(Serialize, Deserialize)]
-#[serde(bound = "E: Entry")]
-pub(super) struct NodeRow<E> {
-    pub(super) node: Node<E>,
+pub(super) struct NodeRow {
+    pub(super) node: Node,
 }
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Root {
-    pub(super) node: Node<Child>,
+    pub(super) node: Node,
     pub(super) next_id: u32,
 }
 
-impl Root {
-    pub(super) const FIRST_ID: u32 = 1;
+impl Default for Root {
+    fn default() -> Self {
+        Self { node: Node::default(), next_id: FIRST_NODE }
+    }
 }
 
-struct Place {
-    at: usize,
-    id: u32,
-}
-
-#[derive(Clone, Copy)]
-struct Cause {
-    key: RankKey,
-    removed: bool,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Added,
+    Removed,
 }
 
 impl RankedSet {
-    /// Adds or replaces a member. Three reads.
+    /// Adds a member, which must not be there. At most three reads.
     pub async fn insert(
         &self,
         unit: &mut UnitOfWork,
         key: RankKey,
         value: &(impl Serialize + Sync),
     ) -> Result<(), StoreError> {
-        self.put_member(unit, key, value).await
+        self.add_member(unit, key, value).await
     }
 
-    /// Removes a member, if there. Three reads; five if nodes are joined.
+    /// Removes a member, which must be there. At most three reads.
     pub async fn remove(&self, unit: &mut UnitOfWork, key: RankKey) -> Result<(), StoreError> {
-        self.delete_member(unit, key).await
+        self.remove_member(unit, key).await
     }
 
     /// Replaces the value of a member, which must be there. No read.
@@ -111,121 +121,165 @@ impl RankedSet {
         unit.put(&self.member_key(key), value)
     }
 
-    async fn put_member(
+    async fn add_member(
         &self,
         rows: &mut impl Rows,
         key: RankKey,
         value: &(impl Serialize + Sync),
     ) -> Result<(), StoreError> {
-        rows.put(&self.member_key(key), value)?;
-        let insert = |leaf: &mut Node<RankKey>| match leaf.entries.binary_search(&key) {
-            Ok(_) => false,
-            Err(place) => {
-                leaf.entries.insert(place, key);
-                true
-            }
-        };
-        self.edit(rows, Cause { key, removed: false }, insert).await
+        rows.add(&self.member_key(key), value)?;
+        self.count_change(rows, key, Change::Added).await
     }
 
-    async fn delete_member(&self, rows: &mut impl Rows, key: RankKey) -> Result<(), StoreError> {
+    async fn remove_member(&self, rows: &mut impl Rows, key: RankKey) -> Result<(), StoreError> {
         rows.delete(&self.member_key(key));
-        let remove = |leaf: &mut Node<RankKey>| match leaf.entries.binary_search(&key) {
-            Ok(place) => {
-                leaf.entries.remove(place);
-                true
-            }
-            Err(_) => false,
-        };
-        self.edit(rows, Cause { key, removed: true }, remove).await
+        self.count_change(rows, key, Change::Removed).await
     }
 
-    async fn edit(
-        &self,
-        rows: &mut impl Rows,
-        cause: Cause,
-        change: impl FnOnce(&mut Node<RankKey>) -> bool + Send,
-    ) -> Result<(), StoreError> {
-        let root = rows.get(&self.root_key()).await?.unwrap_or(Root { node: Node::EMPTY, next_id: Root::FIRST_ID });
-        let Root { node: mut root, mut next_id } = root;
-        let (inner_place, mut inner) = self.below(rows, &root, cause.key, &mut next_id).await?;
-        let (leaf_place, mut leaf) = self.below(rows, &inner, cause.key, &mut next_id).await?;
-        if !change(&mut leaf) {
-            return Ok(());
+    async fn count_change(&self, rows: &mut impl Rows, key: RankKey, change: Change) -> Result<(), StoreError> {
+        let mut root: Root = rows.get(&self.root_key()).await?.unwrap_or_default();
+        if root.node.parts.is_empty() {
+            root.node.parts.push(Part::bucket(RankKey::MIN, 0));
         }
-        self.settle(rows, &mut inner, leaf_place, leaf, cause, &mut next_id).await?;
-        self.settle(rows, &mut root, inner_place, inner, cause, &mut next_id).await?;
-        if root.entries.is_empty() {
+        let at = root.node.covering(key);
+        match root.node.parts.get(at).copied() {
+            Some(part) if !part.is_bucket() => {
+                let mut node = self.node(rows, part).await?;
+                self.count_in(rows, &mut node, key, change, root.node.end_of(at)).await?;
+                self.settle(rows, &mut root, at, node, change).await?;
+            }
+            _ => self.count_in(rows, &mut root.node, key, change, None).await?,
+        }
+        self.move_down(rows, &mut root).await?;
+        if root.node.parts.is_empty() {
             rows.delete(&self.root_key());
             return Ok(());
         }
-        rows.put(&self.root_key(), &Root { node: root, next_id })
+        rows.put(&self.root_key(), &root)
     }
 
-    async fn below<E: Entry>(
+    /// Counts a change in its bucket: removed if empty, joined with a neighbour if sparse, split if too large.
+    async fn count_in(
         &self,
         rows: &mut impl Rows,
-        parent: &Node<Child>,
+        node: &mut Node,
         key: RankKey,
-        next_id: &mut u32,
-    ) -> Result<(Place, Node<E>), StoreError> {
-        let at = parent.covering(key);
-        match parent.entries.get(at) {
-            Some(child) => Ok((Place { at, id: child.id }, self.node(rows, child.id).await?)),
-            None => Ok((Place { at, id: new_id(next_id) }, Node::EMPTY)),
+        change: Change,
+        end: Option<RankKey>,
+    ) -> Result<(), StoreError> {
+        let at = node.covering(key);
+        let end = node.end_of(at).or(end);
+        let Some(bucket) = node.parts.get_mut(at) else { return Ok(()) };
+        bucket.count = match change {
+            Change::Added => bucket.count + 1,
+            Change::Removed => bucket.count.saturating_sub(1),
+        };
+        let most = self.shape.bucket;
+        match bucket.count {
+            0 => node.remove(at),
+            count if count > most => {
+                let bucket = *bucket;
+                node.parts.splice(at..=at, self.halves(rows, bucket, end).await?);
+            }
+            count if count < most / 4 && change == Change::Removed => node.join_bucket(at, most / 4 * 3),
+            _ => {}
         }
+        Ok(())
+    }
+
+    /// Splits a bucket at a key of its members. The last bucket stays nearly full, since most members come at the end.
+    async fn halves(&self, rows: &mut impl Rows, bucket: Part, end: Option<RankKey>) -> Result<Vec<Part>, StoreError> {
+        let (first, last) = (self.member_key(bucket.first), self.member_key(end.map_or(RankKey::MAX, RankKey::before)));
+        let keys = rows.sort_keys(&self.partition, first.sk, last.sk).await?;
+        let keys: Vec<RankKey> = keys.iter().filter_map(|key| RankKey::from_text(key)).collect();
+        let middle = if end.is_none() { bucket.count * 7 / 8 } else { bucket.count / 2 };
+        let at = usize::try_from(middle).unwrap_or(usize::MAX);
+        let before = at.checked_sub(1).and_then(|before| keys.get(before));
+        let (Some(before), Some(first)) = (before, keys.get(at)) else { return Ok(vec![bucket]) };
+        let next = Part::bucket(first.shortest_above(*before), bucket.count - middle);
+        Ok(vec![Part::bucket(bucket.first, middle), next])
     }
 
     /// Puts a changed node back: deleted if empty, joined with a neighbour if sparse, split if too large.
-    async fn settle<E: Entry>(
+    async fn settle(
         &self,
         rows: &mut impl Rows,
-        parent: &mut Node<Child>,
-        place: Place,
-        mut node: Node<E>,
-        cause: Cause,
-        next_id: &mut u32,
+        root: &mut Root,
+        at: usize,
+        mut node: Node,
+        change: Change,
     ) -> Result<(), StoreError> {
-        let Place { at, mut id } = place;
-        let mut replaced = at..parent.entries.len().min(at + 1);
-        if node.entries.is_empty() {
-            rows.delete(&self.node_key(id));
-            parent.entries.drain(replaced);
+        let Some(part) = root.node.parts.get(at).copied() else { return Ok(()) };
+        if node.parts.is_empty() {
+            rows.delete(&self.node_key(part.node));
+            root.node.remove(at);
             return Ok(());
         }
-        if cause.removed
-            && node.is_sparse(self.max_bytes)
-            && let Some((pair, kept, dropped)) = neighbours(parent, at)
+        let (mut replaced, mut id) = (at..at + 1, part.node);
+        if change == Change::Removed
+            && node.bytes() < self.shape.node_bytes / 4
+            && let Some((pair, other)) = neighbour(&root.node, at)
         {
-            let other: Node<E> = self.node(rows, if kept == id { dropped } else { kept }).await?;
-            let (first, second) = if kept == id { (&node, &other) } else { (&other, &node) };
-            if let Some(joined) = first.joined(second, self.max_bytes) {
+            let beside = self.node(rows, other).await?;
+            let (first, second) = if pair.start == at { (&node, &beside) } else { (&beside, &node) };
+            let joined = Node { parts: [first.parts.as_slice(), &second.parts].concat() };
+            if joined.bytes() <= self.shape.node_bytes / 4 * 3 {
+                let (kept, dropped) = if pair.start == at { (id, other.node) } else { (other.node, id) };
                 rows.delete(&self.node_key(dropped));
                 (node, id, replaced) = (joined, kept, pair);
             }
         }
-        let is_last = replaced.end == parent.entries.len();
-        let grew_at_end = is_last && node.entries.last().is_some_and(|last| last.key() <= cause.key);
-        let mut parts = Vec::new();
-        for (index, part) in node.split(grew_at_end, self.max_bytes).into_iter().enumerate() {
-            let id = if index == 0 { id } else { new_id(next_id) };
-            parts.extend(part.as_child(id));
-            rows.put(&self.node_key(id), &NodeRow { node: part })?;
-        }
-        parent.entries.splice(replaced, parts);
+        let parts = self.put_split(rows, node, id, &mut root.next_id)?;
+        root.node.parts.splice(replaced, parts);
         Ok(())
     }
 
-    async fn node<E: Entry>(&self, rows: &mut impl Rows, id: u32) -> Result<Node<E>, StoreError> {
-        let row: Option<NodeRow<E>> = rows.get(&self.node_key(id)).await?;
-        row.map(|row| row.node).ok_or(StoreError::Missing("a node of a ranked set"))
+    /// Moves most of the root's buckets into nodes when there are too many.
+    async fn move_down(&self, rows: &mut impl Rows, root: &mut Root) -> Result<(), StoreError> {
+        let nodes = root.node.parts.iter().take_while(|part| !part.is_bucket()).count();
+        let buckets = root.node.parts.len() - nodes;
+        if buckets <= self.shape.in_root {
+            return Ok(());
+        }
+        let moved = nodes..root.node.parts.len() - self.shape.in_root / 8;
+        let buckets = root.node.parts.get(moved.clone()).unwrap_or_default().to_vec();
+        let last = nodes.checked_sub(1).and_then(|last| Some((last, *root.node.parts.get(last)?)));
+        let (mut node, mut replaced, mut id) = (Node { parts: buckets }, moved, None);
+        if let Some((at, last)) = last {
+            let before = self.node(rows, last).await?;
+            let joined = Node { parts: [before.parts.as_slice(), &node.parts].concat() };
+            if joined.bytes() <= self.shape.node_bytes {
+                (node, replaced, id) = (joined, at..replaced.end, Some(last.node));
+            }
+        }
+        let id = id.unwrap_or_else(|| new_id(&mut root.next_id));
+        let parts = self.put_split(rows, node, id, &mut root.next_id)?;
+        root.node.parts.splice(replaced, parts);
+        Ok(())
+    }
+
+    fn put_split(&self, rows: &mut impl Rows, node: Node, id: u32, next_id: &mut u32) -> Result<Vec<Part>, StoreError> {
+        let mut parts = Vec::new();
+        for (index, node) in node.split(self.shape.node_bytes).into_iter().enumerate() {
+            let id = if index == 0 { id } else { new_id(next_id) };
+            parts.extend(node.as_part(id));
+            rows.put(&self.node_key(id), &NodeRow { node })?;
+        }
+        Ok(parts)
+    }
+
+    async fn node(&self, rows: &mut impl Rows, part: Part) -> Result<Node, StoreError> {
+        let row: Option<NodeRow> = rows.get(&self.node_key(part.node)).await?;
+        let row = row.ok_or(StoreError::Missing("a node of a ranked set"))?;
+        Ok(row.node.starting_at(part.first))
     }
 }
 
-fn neighbours(parent: &Node<Child>, at: usize) -> Option<(Range<usize>, u32, u32)> {
-    let first = if at + 1 < parent.entries.len() { at } else { at.checked_sub(1)? };
-    let (one, other) = (parent.entries.get(first)?, parent.entries.get(first + 1)?);
-    Some((first..first + 2, one.id, other.id))
+/// A node beside the one at `at`, and the places of both.
+fn neighbour(root: &Node, at: usize) -> Option<(Range<usize>, Part)> {
+    let is_node = |at: usize| root.parts.get(at).copied().filter(|part| !part.is_bucket());
+    let next = is_node(at + 1).map(|part| (at..at + 2, part));
+    next.or_else(|| at.checked_sub(1).and_then(|before| Some((before..at + 1, is_node(before)?))))
 }
 
 fn new_id(next_id: &mut u32) -> u32 {
@@ -241,21 +295,34 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::store::table::{Item, row};
+    use crate::store::{
+        structures::ranked_set::set::Shape,
+        table::{Item, row},
+    };
 
     #[derive(Default)]
     struct Memory(HashMap<PrimaryKey, Item>);
 
-    impl ReadRows for Memory {
+    impl Rows for Memory {
         async fn get<R: DeserializeOwned + Send>(&mut self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {
             Ok(self.0.get(key).cloned().map(serde_dynamo::from_item).transpose()?)
         }
-    }
 
-    impl Rows for Memory {
+        async fn sort_keys(&mut self, _: &str, first: String, last: String) -> Result<Vec<String>, StoreError> {
+            let mut keys: Vec<String> = self.0.keys().map(|key| key.sk.clone()).collect();
+            keys.retain(|key| (&first..=&last).contains(&key));
+            keys.sort_unstable();
+            Ok(keys)
+        }
+
         fn put(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
             self.0.insert(key.clone(), row(key, fields)?);
             Ok(())
+        }
+
+        fn add(&mut self, key: &PrimaryKey, fields: &(impl Serialize + Sync)) -> Result<(), StoreError> {
+            assert!(!self.0.contains_key(key), "{key:?} is there");
+            self.put(key, fields)
         }
 
         fn delete(&mut self, key: &PrimaryKey) {
@@ -266,48 +333,59 @@ mod tests {
     #[derive(Serialize, Deserialize)]
     struct Value {}
 
-    async fn apply(set: &RankedSet, rows: &mut Memory, changes: &[(bool, RankKey)]) -> BTreeSet<RankKey> {
-        let mut expected = BTreeSet::new();
+    /// Applies changes; those of members that are there already, or aren't, are left out.
+    async fn apply(
+        set: &RankedSet,
+        rows: &mut Memory,
+        mut expected: BTreeSet<RankKey>,
+        changes: &[(bool, RankKey)],
+    ) -> BTreeSet<RankKey> {
         for &(added, key) in changes {
-            if added {
-                expected.insert(key);
-                set.put_member(rows, key, &Value {}).await.unwrap();
-            } else {
-                expected.remove(&key);
-                set.delete_member(rows, key).await.unwrap();
+            if added && expected.insert(key) {
+                set.add_member(rows, key, &Value {}).await.unwrap();
+            } else if !added && expected.remove(&key) {
+                set.remove_member(rows, key).await.unwrap();
             }
         }
         expected
     }
 
+    /// Compares the counts of all buckets with the members in their ranges.
     async fn check(set: &RankedSet, rows: &mut Memory, expected: &BTreeSet<RankKey>) {
-        let Some(root) = set.root(rows).await.unwrap() else {
+        let root: Option<Root> = rows.get(&set.root_key()).await.unwrap();
+        let Some(Root { node: root, .. }) = root else {
             assert!(expected.is_empty() && rows.0.is_empty());
             return;
         };
+        let (mut nodes, mut buckets) = (1, Vec::new());
+        for part in &root.parts {
+            if part.is_bucket() {
+                buckets.push(*part);
+                continue;
+            }
+            let node = set.node(rows, *part).await.unwrap();
+            assert_eq!(node.as_part(part.node), Some(*part));
+            assert!(node.bytes() <= set.shape.node_bytes && node.parts.iter().all(Part::is_bucket));
+            nodes += 1;
+            buckets.extend(node.parts);
+        }
+        assert!(root.parts.iter().skip_while(|part| !part.is_bucket()).all(Part::is_bucket));
+        assert_eq!(buckets.first().map(|bucket| bucket.first), Some(RankKey::MIN));
+        for (index, bucket) in buckets.iter().enumerate() {
+            let end = buckets.get(index + 1).map_or(RankKey::MAX, |next| next.first.before());
+            assert_eq!(bucket.count, expected.range(bucket.first..=end).count() as u64);
+            assert!((1..=set.shape.bucket).contains(&bucket.count));
+        }
         assert_eq!(root.count(), expected.len() as u64);
-        for (index, &key) in expected.iter().enumerate() {
-            assert_eq!(set.key_at(rows, &root, index as u64).await.unwrap(), Some(key));
-            assert_eq!(set.count_below(rows, &root, key).await.unwrap(), Some(index as u64));
-            let next = RankKey { id: key.id.saturating_add(1), ..key };
-            assert_eq!(set.count_below(rows, &root, next).await.unwrap(), Some(index as u64 + 1));
-        }
-        assert_eq!(set.key_at(rows, &root, expected.len() as u64).await.unwrap(), None);
-
-        let (mut nodes, mut leaves) = (1, Vec::new());
-        for child in &root.entries {
-            let inner: Node<Child> = set.node(rows, child.id).await.unwrap();
-            assert_eq!(inner.as_child(child.id).as_ref(), Some(child));
-            assert!(inner.to_bytes().len() <= set.max_bytes);
-            nodes += 1 + inner.entries.len();
-            leaves.extend(inner.entries);
-        }
-        for child in leaves {
-            let leaf: Node<RankKey> = set.node(rows, child.id).await.unwrap();
-            assert_eq!(leaf.as_child(child.id), Some(child));
-            assert!(leaf.to_bytes().len() <= set.max_bytes);
-        }
         assert_eq!(rows.0.len(), nodes + expected.len(), "unreferenced rows");
+    }
+
+    fn shape() -> impl Strategy<Value = Shape> {
+        (4..12_u64, 2..12_usize, 80..400_usize).prop_map(|(bucket, in_root, node_bytes)| Shape {
+            bucket,
+            in_root,
+            node_bytes,
+        })
     }
 
     fn key() -> impl Strategy<Value = RankKey> {
@@ -320,9 +398,9 @@ mod tests {
         #[test]
         fn bulk_loaded_set_can_be_changed(
             keys in prop::collection::btree_set(key(), 0..600),
-            max_bytes in 110..900_usize,
+            shape in shape(),
         ) {
-            let set = RankedSet { partition: "SET".to_owned(), max_bytes };
+            let set = RankedSet { partition: "SET".to_owned(), shape };
             run(async {
                 let mut loader = set.loader();
                 let mut items: Vec<_> = keys.iter().rev().map(|key| loader.member(*key, &Value {}).unwrap()).collect();
@@ -332,7 +410,7 @@ mod tests {
                 check(&set, &mut rows, &keys).await;
                 let mut left = keys.clone();
                 for key in keys.iter().step_by(3) {
-                    set.delete_member(&mut rows, *key).await.unwrap();
+                    set.remove_member(&mut rows, *key).await.unwrap();
                     left.remove(key);
                 }
                 check(&set, &mut rows, &left).await;
@@ -350,30 +428,35 @@ mod tests {
         fn positions_match_a_sorted_list(
             keys in prop::collection::vec(key(), 1..300),
             changes in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 0..900),
-            max_bytes in 110..400_usize,
+            shape in shape(),
         ) {
-            let set = RankedSet { partition: "SET".to_owned(), max_bytes };
+            let set = RankedSet { partition: "SET".to_owned(), shape };
             let changes: Vec<_> = changes.iter().map(|(added, index)| (*added, *index.get(&keys))).collect();
             run(async {
                 let mut rows = Memory::default();
-                let expected = apply(&set, &mut rows, &changes).await;
+                let expected = apply(&set, &mut rows, BTreeSet::new(), &changes).await;
                 check(&set, &mut rows, &expected).await;
                 let removals: Vec<_> = expected.iter().map(|key| (false, *key)).collect();
-                apply(&set, &mut rows, &removals).await;
-                check(&set, &mut rows, &BTreeSet::new()).await;
+                let nothing = apply(&set, &mut rows, expected, &removals).await;
+                check(&set, &mut rows, &nothing).await;
             });
         }
     }
 
     #[test]
-    fn inserts_in_order_fill_the_nodes() {
+    fn members_that_come_in_order_fill_the_buckets() {
         run(async {
-            let (set, mut rows) = (RankedSet::new("SET"), Memory::default());
-            let keys: Vec<_> = (0..20_000).map(|score| (true, RankKey { score, id: !score })).collect();
-            let expected = apply(&set, &mut rows, &keys).await;
-            let nodes = rows.0.len() - expected.len();
-            // A key takes 17 bytes: 223 fill a leaf.
-            assert_eq!(nodes, 20_000_usize.div_ceil(223) + 2);
+            let (set, mut rows) = (RankedSet::growing("SET"), Memory::default());
+            let keys: Vec<_> = (0..40_000).map(|score| (true, RankKey { score, id: !score })).collect();
+            let expected = apply(&set, &mut rows, BTreeSet::new(), &keys).await;
+            check(&set, &mut rows, &expected).await;
+            let root: Root = rows.get(&set.root_key()).await.unwrap().unwrap();
+            let node = set.node(&mut rows, root.node.parts[0]).await.unwrap();
+            let fullest = set.shape.bucket * 7 / 8;
+            assert!(node.parts.iter().all(|bucket| bucket.count == fullest), "{node:?}");
+            // One node and the root, and eight bytes a bucket at most.
+            assert_eq!(rows.0.len(), expected.len() + 2);
+            assert!(node.bytes() <= node.parts.len() * 8, "{} of {}", node.bytes(), node.parts.len());
         });
     }
 }

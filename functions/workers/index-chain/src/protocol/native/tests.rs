@@ -21,7 +21,7 @@ use shared::{
 
 use super::events::split_recipients;
 use crate::{
-    event::{Fact, NewCollection, ProtocolComment, Purchase},
+    event::{Fact, NewCollection, OriginalComment, ProtocolComment, Purchase},
     protocol::tests::{Sample, assert_table, chain, reader, sample},
 };
 
@@ -73,7 +73,7 @@ fn sale_set(sale: MomentSale, is_reset: bool) -> Fact {
     Fact::SaleSet { collection: COLLECTION, token: TOKEN, sale, is_reset }
 }
 
-fn comment(reply_to: Option<B256>, sparks: u64) -> Fact {
+fn comment(reply_to: Option<B256>, sparks: u64, original: Option<OriginalComment>) -> Fact {
     Fact::Commented(ProtocolComment {
         collection: COLLECTION,
         token: TOKEN,
@@ -84,6 +84,7 @@ fn comment(reply_to: Option<B256>, sparks: u64) -> Fact {
         text: "hello".to_owned(),
         time: 1_700_000_000,
         sparks,
+        original,
     })
 }
 
@@ -281,6 +282,7 @@ fn comment_samples() -> Vec<Sample> {
         timestamp: U256::from(1_700_000_000),
         originalTransactionId: ID,
     };
+    let original = OriginalComment { transaction: ID, log_index: None };
     let sparked = SparkedComment {
         commentId: ID,
         commentIdentifier: identifier(),
@@ -291,9 +293,9 @@ fn comment_samples() -> Vec<Sample> {
     };
     let mut samples = minters.map(mint_comment).into_iter().collect::<Vec<_>>();
     samples.extend([
-        sample(known.comments, commented(B256::ZERO), comment(None, 2)),
-        sample(known.comments, commented(NONCE), comment(Some(NONCE), 2)),
-        sample(known.comments, backfilled, comment(None, 0)),
+        sample(known.comments, commented(B256::ZERO), comment(None, 2, None)),
+        sample(known.comments, commented(NONCE), comment(Some(NONCE), 2, None)),
+        sample(known.comments, backfilled, comment(None, 0, Some(original))),
         sample(known.comments, sparked, Fact::Sparked { comment: ID, quantity: U256::from(4) }),
     ]);
     samples

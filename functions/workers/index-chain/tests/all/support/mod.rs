@@ -1,6 +1,7 @@
 //! An indexer with empty tables, and a node that misbehaves.
 
 mod node_proxy;
+pub mod shop;
 
 use std::{collections::BTreeMap, fs};
 
@@ -24,6 +25,8 @@ pub struct Indexer {
     pub follower: Follower,
     pub table: Table,
     pub artists: Table,
+    /// URL of the database.
+    pub dynamodb: String,
     pub client: aws_sdk_dynamodb::Client,
     chain: Chain,
     nodes: Node,
@@ -43,16 +46,22 @@ impl Indexer {
         for table in template.resources("AWS::DynamoDB::Table") {
             endpoints.create_table(table).await?;
         }
-        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
         if let Some(proxy) = proxy {
             proxy.lead_to(&dynamodb);
         }
-        let aws = endpoints.sdk_config(proxy.map_or(&dynamodb, |proxy| &proxy.url)).await;
+        let url = proxy.map_or_else(|| dynamodb.clone(), |proxy| proxy.url.clone());
+        Self::on(test_chain, urls, dynamodb, &url).await
+    }
+
+    async fn on(test_chain: &TestChain, urls: &[&str], dynamodb: String, url: &str) -> Result<Self, Error> {
+        let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
+        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
+        let aws = endpoints.sdk_config(url).await;
         let nodes = json!({ test_chain.chain.id.to_string(): urls }).to_string().parse()?;
         let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
         let (chain, nodes) = (test_chain.chain.clone(), Node::new(&nodes, test_chain.chain.id)?);
         let follower = Follower::new(chain.clone(), &nodes, table.clone(), Artists::new(artists.clone()));
-        Ok(Self { follower, table, artists, client, chain, nodes })
+        Ok(Self { follower, table, artists, dynamodb, client, chain, nodes })
     }
 
     /// Continues in another process, after the lease of the one before.
@@ -72,6 +81,11 @@ impl Indexer {
             .send()
             .await;
         Ok(())
+    }
+
+    /// The same indexer with a recorder in front of its DynamoDB.
+    pub async fn behind(self, test_chain: &TestChain, recorder: &str) -> Result<Self, Error> {
+        Self::on(test_chain, &[&test_chain.rpc_url], self.dynamodb, recorder).await
     }
 
     /// The rows of a fresh index.
@@ -112,7 +126,7 @@ impl Indexer {
     fn assert_same(rows: &Rows, fresh: &Rows, when: &str) -> Result<(), Error> {
         let keys: std::collections::BTreeSet<_> = rows.keys().chain(fresh.keys()).collect();
         let different: Vec<_> = keys.into_iter().filter(|key| rows.get(*key) != fresh.get(*key)).collect();
-        let few: Vec<_> = different.iter().take(20).map(|key| (key, rows.get(*key), fresh.get(*key))).collect();
+        let few: Vec<_> = different.iter().take(4).map(|key| (key, rows.get(*key), fresh.get(*key))).collect();
         assert!(different.is_empty(), "{when}: {} of {} rows differ: {few:#?}", different.len(), fresh.len());
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -66,12 +66,12 @@ impl NodeProxy {
     }
 
     pub fn behave(&self, behavior: NodeBehavior) {
-        *self.behavior.lock().expect("nobody panicked") = behavior;
+        *self.behavior.lock().unwrap_or_else(PoisonError::into_inner) = behavior;
     }
 
     /// Number of calls of a method so far.
     pub fn calls_of(&self, method: &str) -> usize {
-        self.methods.lock().expect("nobody panicked").iter().filter(|called| *called == method).count()
+        self.methods.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(|called| *called == method).count()
     }
 
     async fn ask(&self, body: &Value) -> Option<Value> {
@@ -122,10 +122,10 @@ async fn forward(State(proxy): State<NodeProxy>, body: Bytes) -> impl IntoRespon
     };
     let turn = proxy.turn.fetch_add(1, Ordering::Relaxed);
     let method = request["method"].as_str().unwrap_or_default();
-    proxy.methods.lock().expect("nobody panicked").push(method.to_owned());
+    proxy.methods.lock().unwrap_or_else(PoisonError::into_inner).push(method.to_owned());
     let filter = &request["params"][0];
     let is_logs = method == "eth_getLogs";
-    let behavior = *proxy.behavior.lock().expect("nobody panicked");
+    let behavior = *proxy.behavior.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut answer) = proxy.ask(&request).await else { return (StatusCode::BAD_GATEWAY, String::new()) };
     let logs = answer["result"].as_array().map_or(0, Vec::len);
     match behavior {
@@ -150,10 +150,8 @@ async fn forward(State(proxy): State<NodeProxy>, body: Bytes) -> impl IntoRespon
                 return refuse("unknown block");
             }
         }
-        NodeBehavior::Frozen(newest) => {
-            if proxy.cut(&request, &mut answer, newest).await.is_err() {
-                return refuse("unknown block");
-            }
+        NodeBehavior::Frozen(newest) if proxy.cut(&request, &mut answer, newest).await.is_err() => {
+            return refuse("unknown block");
         }
         NodeBehavior::Omitting if is_logs && !filter["blockHash"].is_null() => {
             let logs = answer["result"].as_array().cloned().unwrap_or_default();

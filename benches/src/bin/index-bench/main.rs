@@ -1,6 +1,9 @@
-//! Measures the indexer's rate: 100,000 protocol events from an anvil chain into the local tables.
+//! Measures the indexer's rate: 100,000 protocol events from an anvil chain into the local tables, beside what the
+//! database takes at most and beside Ponder on the same chain.
 
-use std::{fs, time::Instant};
+mod ponder;
+
+use std::{fs, sync::atomic::Ordering, time::Instant};
 
 use alloy::{
     network::TransactionBuilder,
@@ -9,6 +12,8 @@ use alloy::{
     rpc::types::TransactionRequest,
     sol_types::{SolCall, SolValue},
 };
+use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
+use futures::{StreamExt, TryStreamExt, stream};
 use index_chain::Follower;
 use local::{
     Error,
@@ -30,12 +35,16 @@ use shared::{
     store::{Artists, Table},
 };
 use template::Template;
+use tests::DatabaseProxy;
 
 const CHAIN: ChainId = ChainId(8453);
 /// Least number of events on the chain.
 const EVENTS: usize = 100_000;
 const COLLECTIONS: usize = 40;
 const COLLECTORS: u64 = 5_000;
+/// Milliseconds added to each call, for the measurement that is closer to an account.
+const DATABASE_DELAY: u64 = 8;
+const NODE_DELAY: u64 = 50;
 /// Collects per transaction. Each has three events: transfer, comment and purchase.
 const COLLECTS: usize = 60;
 const EVENTS_A_COLLECT: usize = 3;
@@ -56,20 +65,69 @@ async fn main() -> Result<(), Error> {
     let blocks = make_events(&process.rpc_url, &chain).await?;
     println!("{blocks} blocks made in {:.0} s", start.elapsed().as_secs_f64());
 
-    let mut follower = follower(&paths, &process.rpc_url, &chain).await?;
+    let ceiling = ceiling(&paths).await?;
+    println!("database's ceiling: {ceiling:.0} rows a second, in transactions of 100, four at a time");
+    let ours = index(&paths, &process.rpc_url, &chain, None).await?;
+    println!("{:.0} % of the ceiling", 100.0 * ours.rows_written / ceiling);
+    println!("with {DATABASE_DELAY} ms added to each call of DynamoDB and {NODE_DELAY} ms to each of the node:");
+    index(&paths, &process.rpc_url, &chain, Some((DATABASE_DELAY, NODE_DELAY))).await?;
+    match ponder::index(&paths, &process.rpc_url, &chain, blocks - 1).await? {
+        Some(seconds) => {
+            let theirs = ours.events / seconds;
+            println!("Ponder: the same blocks in {seconds:.1} s: {theirs:.0} events a second");
+            println!("ours to Ponder's: {:.2}", ours.rate / theirs);
+        }
+        None => println!("Ponder isn't installed: run make bench"),
+    }
+    Ok(())
+}
+
+/// What was measured of one history.
+struct Measured {
+    events: f64,
+    /// Events a second.
+    rate: f64,
+    /// Rows written a second.
+    rows_written: f64,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far fewer than 2^52")]
+async fn index(paths: &Paths, rpc_url: &str, chain: &Chain, delays: Option<(u64, u64)>) -> Result<Measured, Error> {
+    let mut follower = follower(paths, rpc_url, chain, delays).await?;
     let start = Instant::now();
     let followed = follower.follow(None, None, &[]).await?;
     let seconds = start.elapsed().as_secs_f64();
     let (calls, usage) = follower.usage();
-    #[expect(clippy::cast_precision_loss, reason = "events are far fewer than 2^52")]
-    let rate = followed.events as f64 / seconds;
-    println!("{} events indexed in {seconds:.1} s: {rate:.0} events a second", followed.events);
+    let (events, rows) = (followed.events as f64, usage.rows_written as f64);
+    println!("{events} events indexed in {seconds:.1} s: {:.0} events a second", events / seconds);
     println!("{calls} RPC calls, {} reads and {} writes of DynamoDB", usage.reads, usage.writes);
-    println!("{} rows written, journal included", usage.rows_written);
+    println!("{rows} rows written, journal included: {:.0} a second", rows / seconds);
     if followed.events < EVENTS {
         return Err(format!("only {} events", followed.events).into());
     }
-    Ok(())
+    Ok(Measured { events, rate: events / seconds, rows_written: rows / seconds })
+}
+
+/// Rows a second that the database takes from a client without anything else to do.
+#[expect(clippy::cast_precision_loss, reason = "counts are far fewer than 2^52")]
+async fn ceiling(paths: &Paths) -> Result<f64, Error> {
+    const TRANSACTIONS: usize = 600;
+    const ROWS: usize = 100;
+    let (endpoints, dynamodb) = tables(paths).await?;
+    let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
+    let text = |value: String| AttributeValue::S(value);
+    let write = |transaction: usize| {
+        let put = |row: usize| {
+            let put = Put::builder().table_name("ChainTable").item("pk", text(format!("ROW#{transaction}")));
+            let put = put.item("sk", text(format!("{row:012}"))).item("filler", text("x".repeat(200)));
+            Ok::<_, Error>(TransactWriteItem::builder().put(put.build()?).build())
+        };
+        let (client, items) = (client.clone(), (0..ROWS).map(put).collect::<Result<Vec<_>, _>>());
+        async move { Ok::<_, Error>(client.transact_write_items().set_transact_items(Some(items?)).send().await?) }
+    };
+    let start = Instant::now();
+    stream::iter((0..TRANSACTIONS).map(write)).buffer_unordered(4).try_for_each(async |_| Ok(())).await?;
+    Ok((TRANSACTIONS * ROWS) as f64 / start.elapsed().as_secs_f64())
 }
 
 /// Fills the chain with events, and returns its number of blocks.
@@ -130,13 +188,28 @@ fn collect(chain: &Chain, collection: Address, number: usize, value: U256) -> Ca
     Call { value, ..Call::new(collection, &mint) }
 }
 
-/// Creates an indexer with empty tables.
-async fn follower(paths: &Paths, rpc_url: &str, chain: &Chain) -> Result<Follower, Error> {
+/// Starts a database with the template's tables.
+async fn tables(paths: &Paths) -> Result<(Endpoints, String), Error> {
     let dynamodb = database::start().await?;
     let endpoints = Endpoints { aws: dynamodb.clone(), dynamodb: dynamodb.clone() };
     let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
     for table in template.resources("AWS::DynamoDB::Table") {
         endpoints.create_table(table).await?;
+    }
+    Ok((endpoints, dynamodb))
+}
+
+/// Creates an indexer with empty tables. `delays` are milliseconds added to each call of DynamoDB and of the node.
+async fn follower(paths: &Paths, rpc_url: &str, chain: &Chain, delays: Option<(u64, u64)>) -> Result<Follower, Error> {
+    let (endpoints, mut dynamodb) = tables(paths).await?;
+    let mut rpc_url = rpc_url.to_owned();
+    if let Some((of_database, of_node)) = delays {
+        for (url, delay) in [(&mut dynamodb, of_database), (&mut rpc_url, of_node)] {
+            let proxy = DatabaseProxy::start().await?;
+            proxy.lead_to(url);
+            proxy.delay.store(delay, Ordering::Relaxed);
+            *url = proxy.url;
+        }
     }
     let aws = endpoints.sdk_config(&dynamodb).await;
     let urls = format!(r#"{{"{CHAIN}": ["{rpc_url}"]}}"#).parse()?;

@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use super::progress::Progress;
+use super::{
+    payments::PaymentFilter,
+    structures::numbered_list::row_key,
+    table::{StoreError, Table, text},
+};
 use crate::{
     model::{ChainId, Payment},
-    store::{
-        payments::PaymentFilter,
-        structures::numbered_list::row_key,
-        table::{StoreError, Table, text},
-    },
+    store::index::Progress,
 };
 
 #[derive(Deserialize)]

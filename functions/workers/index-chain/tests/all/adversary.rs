@@ -1,0 +1,90 @@
+//! Everything at once: reorganisations, nodes that misbehave in every way, a database that throttles, and processes that
+//! die. `SEED=<number>` chooses another course.
+
+use std::sync::atomic::Ordering;
+
+use alloy::providers::Provider;
+use tests::{
+    DatabaseProxy, Error, TestChain,
+    history::{Dice, History},
+};
+
+use crate::support::{Indexer, NodeBehavior, NodeProxy};
+
+const ROUNDS: u64 = 8;
+const NODES: u64 = 3;
+/// Deeper than any reorganisation of the test.
+const REORG_DEPTH: u64 = 40;
+const DEEPEST: u64 = 30;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
+    let seed = std::env::var("SEED").ok().map_or(Ok(1), |seed| seed.parse())?;
+    println!("SEED={seed}");
+    let mut dice = Dice::at(seed << 40);
+    let test_chain = TestChain::start(&format!("adversary-{seed}"), REORG_DEPTH).await?;
+    let mut history = History::on(&test_chain, 1_000 + seed).await?;
+    let database = DatabaseProxy::start().await?;
+    let mut nodes = Vec::new();
+    for _ in 0..NODES {
+        nodes.push(NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::Healthy).await?);
+    }
+    let urls: Vec<&str> = nodes.iter().map(|node| node.url.as_str()).collect();
+    let mut indexer = Indexer::through(&test_chain, &urls, Some(&database)).await?;
+    for round in 0..ROUNDS {
+        history.go_on(10 + usize::try_from(dice.roll(30))?).await?;
+        let head = test_chain.node.get_block_number().await?;
+        let healthy = dice.roll(NODES);
+        for (index, node) in (0..).zip(&nodes) {
+            let behavior = behavior(&mut dice, head);
+            node.behave(if index == healthy { NodeBehavior::Healthy } else { behavior });
+        }
+        database.throttled.store([0, 0, 8, 5][usize::try_from(dice.roll(4))?], Ordering::Relaxed);
+        match dice.roll(4) {
+            0 => {
+                // The process dies at one of its writes.
+                database.left.store(i64::try_from(dice.roll(40))?, Ordering::Relaxed);
+                let _ = indexer.follow().await;
+                database.left.store(i64::MAX, Ordering::Relaxed);
+                indexer.restart().await?;
+            }
+            1 => {
+                indexer.follower.follow(Some(head - dice.roll(10)), None, &[]).await?;
+            }
+            2 => {
+                indexer.follow().await?;
+                let depth = 1 + dice.roll(DEEPEST);
+                if dice.roll(2) == 0 {
+                    test_chain.reorganise(depth).await?;
+                } else {
+                    test_chain.roll_back(depth).await?;
+                }
+                history.forget_dropped().await?;
+            }
+            _ => test_chain.finalise().await?,
+        }
+        println!("round {round}: {:?}", indexer.follow().await);
+    }
+    database.throttled.store(0, Ordering::Relaxed);
+    for node in &nodes {
+        node.behave(NodeBehavior::Healthy);
+    }
+    indexer.follow().await?;
+    indexer.assert_fresh_members(&test_chain).await
+}
+
+fn behavior(dice: &mut Dice, head: u64) -> NodeBehavior {
+    match dice.roll(11) {
+        0 => NodeBehavior::FewBlocks(1 + dice.roll(5)),
+        1 => NodeBehavior::FewLogs(5 + usize::try_from(dice.roll(40)).unwrap_or_default()),
+        2 => NodeBehavior::FewLogsNoReceipts(20),
+        3 => NodeBehavior::Failing,
+        4 => NodeBehavior::Lagging(1 + dice.roll(8)),
+        5 => NodeBehavior::Frozen(head.saturating_sub(dice.roll(10))),
+        6 => NodeBehavior::Omitting,
+        7 => NodeBehavior::Foreign,
+        8 => NodeBehavior::Absurd,
+        9 => NodeBehavior::Removed,
+        _ => NodeBehavior::Healthy,
+    }
+}
