@@ -10,7 +10,7 @@ const NOUNS = "@nouns/contracts/dist/typechain/factories/contracts";
 
 /** Sources that are compiled together, from this folder or npm packages. Groups without a compiler are compiled already. */
 const GROUPS = {
-  comments: { compiler: "solc", sources: ["Comments.sol", "TestCurrency.sol"] },
+  comments: { compiler: "solc", sources: ["Comments.sol", "TestCurrency.sol", "Hostile.sol"] },
   splits: { compiler: "solc", sources: ["PushSplit.sol", "PushSplitFactory.sol"] },
   timedSale: {
     compiler: "solc-0.8.23",

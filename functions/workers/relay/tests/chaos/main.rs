@@ -86,15 +86,20 @@ async fn wish(
         let ids: Vec<TransactionId> = queue(&world.workshop, &people[index], vec![renaming(collection, &uri)]).await?;
         let is_allowed = index + 1 < people.len();
         wishes.extend(ids.into_iter().map(|id| Wish { artist: people[index], id, uri: uri.clone(), is_allowed }));
-        tokio::time::sleep(Duration::from_millis(dice.roll(200))).await;
+        tokio::time::sleep(Duration::from_millis(dice.roll(2 * lasts(count).as_millis() as u64 / count as u64))).await;
     }
     Ok(wishes)
+}
+
+/// How long everything goes wrong.
+fn lasts(count: usize) -> Duration {
+    Duration::from_secs(25 + count as u64 / 10)
 }
 
 /// One disaster after the other. Returns how many of which kind there were.
 async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
     let (dice, mut tally) = (Dice::new(seed, "rage"), [0_usize; 8]);
-    let end = Instant::now() + Duration::from_secs(20 + count as u64 / 8);
+    let end = Instant::now() + lasts(count);
     while Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(200 + dice.roll(1_200))).await;
         let (kind, pick) = (dice.roll(12), dice.roll(60));

@@ -78,7 +78,11 @@ pub async fn check(world: &World, collection: Address, wishes: &[Wish]) -> Resul
     let told = check_transactions(world, collection, wishes, &mut faults).await?;
     let batches = check_lanes(world, &mut faults).await?;
     check_accounts(world, wishes, &mut faults).await?;
-    if faults.is_empty() { Ok(Told { batches, ..told }) } else { Err(faults.join("\n").into()) }
+    if faults.is_empty() {
+        return Ok(Told { batches, ..told });
+    }
+    println!("{}", faults.join("\n"));
+    Err(format!("{} faults", faults.len()).into())
 }
 
 async fn check_transactions(
@@ -97,7 +101,11 @@ async fn check_transactions(
         let count = counts.get(&wish.uri).copied().unwrap_or_default();
         let is_mined = row.status == TransactionStatus::Mined;
         if count != usize::from(is_mined) || (is_mined && !wish.is_allowed) {
-            faults.push(format!("{} was done {count} times: {row:?}", wish.uri));
+            let Transaction { status, batch, reason, mined, attempts, .. } = row;
+            faults.push(format!(
+                "{} was done {count} times: {status:?} by {batch:?} in {mined:?} after {attempts} attempts, {reason:?}",
+                wish.uri
+            ));
         }
         match row.status {
             TransactionStatus::Mined => told.done += 1,

@@ -63,6 +63,8 @@ impl World {
 
     /// Blocks come at intervals from now on, and the relays are woken again and again.
     pub async fn begin(&mut self) -> Result<(), Error> {
+        // What was there before is never dropped.
+        self.node.anvil_mine(Some(REORG_DEPTH), None).await?;
         self.node.anvil_set_auto_mine(false).await?;
         self.node.anvil_set_interval_mining(1).await?;
         for relay in &mut self.relays {

@@ -13,7 +13,7 @@ async fn base_fee_above_a_batchs_fees_raises_them() -> Result<(), Error> {
     node.anvil_set_next_block_base_fee_per_gas(100_000_000).await?;
     node.anvil_mine(Some(1), None).await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://dear")]).await?[0];
-    let running = spawn(relay(&workshop, &workshop.rpc_url)?);
+    let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
     until_sent(&workshop, &artist, id).await?;
 
     node.anvil_set_next_block_base_fee_per_gas(1_000_000_000).await?;
@@ -21,7 +21,7 @@ async fn base_fee_above_a_batchs_fees_raises_them() -> Result<(), Error> {
     until("raised", async || Ok(transaction(&workshop, &artist, id).await?.hashes.len() == 2)).await?;
     node.anvil_mine(Some(1), None).await?;
 
-    assert_eq!(running.await??.bumped, 1);
+    assert_eq!(running.done().await?.bumped, 1);
     let row = transaction(&workshop, &artist, id).await?;
     assert_eq!((row.status, row.mined.map(|mined| mined.hash)), (TransactionStatus::Mined, row.hashes.get(1).copied()));
     Ok(())

@@ -84,11 +84,11 @@ async fn transaction_that_is_refused_in_its_new_block_is_told_so() -> Result<(),
         act_as(&workshop, artists[1].embedded_wallet.into(), Call::new(collection, &removal)).await?;
     }
     node.anvil_mine(Some(1), None).await?;
-    let running = spawn(patient(&workshop)?);
+    let mut running = spawn(patient(&workshop)?);
     let batch = transaction(&workshop, &artists[0], ids[0]).await?.batch.ok_or("no batch")?;
     until("sent again", async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce)).await?;
     node.anvil_mine(Some(FINAL + 1), None).await?;
-    running.await??;
+    running.done().await?;
     until("final", async || {
         run(&patient(&workshop)?).await?;
         let lane = store.lane(workshop.chain.id, batch.lane).await?.ok_or("no lane")?;
