@@ -10,7 +10,11 @@ use alloy::{
 };
 use futures::{StreamExt, stream};
 use shared::{
-    chain::{node::NodeFault, transaction::Packed, wallet::{LaneSigner, SignerError}},
+    chain::{
+        node::NodeFault,
+        transaction::Packed,
+        wallet::{LaneSigner, SignerError},
+    },
     model::{Fees, MarketFees},
     store::{Attempt, Batch, BatchStatus, Lease, Member, Slot, Transaction},
     telemetry,

@@ -52,6 +52,10 @@ async fn each_transaction_is_done_once_or_told_that_it_was_not() -> Result<(), E
     let (wishes, disasters) = tokio::join!(wish(&world, seed, &people, collection, count), rage(&world, seed, count));
     let (wishes, disasters) = (wishes?, disasters?);
     world.faults.is_over.store(true, Relaxed);
+    // A reorganisation may have dropped a refill.
+    for lane in 0..3 {
+        world.fund(lane, true).await?;
+    }
     let healed = Instant::now();
     let longest = wait(&world, &wishes).await?;
     let took = healed.elapsed();
@@ -118,7 +122,8 @@ async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
                 tally[1] += 1;
                 continue;
             }
-            5 | 6 => {
+            // Every other seed keeps the chain as it is, where the order of all of an artist's transactions must hold.
+            5 | 6 if seed % 2 == 1 => {
                 world.reorganise(1 + pick % 8).await?;
                 tally[2] += 1;
                 continue;
@@ -149,7 +154,8 @@ async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
         outage.0.store(false, Relaxed);
         tally[outage.1] += 1;
     }
-    let names = ["kills", "stops", "reorganisations", "empty lanes", "dear blocks", "foreign nonces", "KMS", "node or store"];
+    let names =
+        ["kills", "stops", "reorganisations", "empty lanes", "dear blocks", "foreign nonces", "KMS", "node or store"];
     let told: Vec<_> = names.iter().zip(tally).map(|(name, count)| format!("{count} {name}")).collect();
     Ok(told.join(", "))
 }

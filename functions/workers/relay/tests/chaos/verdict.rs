@@ -1,6 +1,6 @@
 //! What must hold at the end.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::atomic::Ordering::Relaxed, time::Duration};
 
 use alloy::{
     eips::BlockNumberOrTag,
@@ -119,10 +119,13 @@ async fn check_transactions(
             }
         }
     }
-    // Each artist's, in the order in which they asked.
-    let artists: BTreeMap<&str, Vec<&str>> = wishes.iter().fold(BTreeMap::new(), |mut artists, wish| {
+    // Each artist's, in the order in which they asked. Of different lanes' batches that a reorganisation has dropped, the
+    // chain may take any first.
+    let drops = world.reorganisations.load(Relaxed) > 0;
+    let artists: BTreeMap<String, Vec<&str>> = wishes.iter().fold(BTreeMap::new(), |mut artists, wish| {
         let artist = wish.uri.rsplit_once('/').map_or("", |(artist, _)| artist);
-        artists.entry(artist).or_insert_with(Vec::new).push(&wish.uri);
+        let lane = rows.get(&wish.id).and_then(|row| row.batch).filter(|_| drops).map(|batch| batch.lane.to_string());
+        artists.entry(format!("{artist} {}", lane.unwrap_or_default())).or_insert_with(Vec::new).push(&wish.uri);
         artists
     });
     for (artist, asked) in artists {

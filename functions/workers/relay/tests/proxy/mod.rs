@@ -85,9 +85,9 @@ async fn handle(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, bytes: Byte
     match act {
         Act::Forward => proxy.forward(&request, headers, bytes).await,
         Act::Answer(status, body) => (StatusCode::from_u16(status).unwrap_or_default(), body).into_response(),
-        Act::Refuse(message) => {
-            json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": message}}).to_string().into_response()
-        }
+        Act::Refuse(message) => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": message}})
+            .to_string()
+            .into_response(),
         Act::Say(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response(),
         Act::Lose => {
             proxy.forward(&request, headers, bytes).await;

@@ -100,7 +100,9 @@ async fn interrupt(
             false
         }
     };
-    let was_reached = if is_done { calls.load(Relaxed) > step } else {
+    let was_reached = if is_done {
+        calls.load(Relaxed) > step
+    } else {
         running.kill().await?;
         true
     };

@@ -109,7 +109,11 @@ async fn nonce_used_by_another_program_costs_no_transaction() -> Result<(), Erro
     let forgetting = Arc::clone(&forgets);
     let url = proxy::start(&workshop.rpc_url, move |request| {
         let is_sent = request.operation == "eth_sendRawTransaction";
-        if is_sent && forgetting.load(Relaxed) { Act::Say(json!(format!("0x{}", "11".repeat(32)))) } else { Act::Forward }
+        if is_sent && forgetting.load(Relaxed) {
+            Act::Say(json!(format!("0x{}", "11".repeat(32))))
+        } else {
+            Act::Forward
+        }
     })
     .await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://moved")]).await?[0];

@@ -13,9 +13,7 @@ use shared::{
 
 use crate::{
     proxy::{self, Act, Request},
-    support::{
-        Error, assert_done_once, queue, relay, renaming, run, run_for, stage, take_account, transaction,
-    },
+    support::{Error, assert_done_once, queue, relay, renaming, run, run_for, stage, take_account, transaction},
 };
 
 /// Refuses the first transaction that is sent, whatever comes later.
