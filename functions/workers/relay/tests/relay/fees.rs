@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use alloy::providers::{RootProvider, ext::AnvilApi};
-use shared::model::TransactionStatus;
+use shared::{model::TransactionStatus, store::Slot};
 
 use crate::support::{Error, queue, relay, renaming, run, run_for, spawn, stage, transaction, until, until_sent};
 
@@ -20,9 +20,12 @@ async fn base_fee_above_a_batchs_fees_raises_them() -> Result<(), Error> {
     set_base_fee(&node, 100_000_000).await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://dear")]).await?[0];
     let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
-    until_sent(&workshop, &artist, id).await?;
+    let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
+    let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
+    let batch = workshop.transactions().batch(&slot).await?.ok_or("no batch")?;
+    let offered = u128::from(batch.attempts[0].fees.max_fee_per_gas);
 
-    set_base_fee(&node, 1_000_000_000).await?;
+    set_base_fee(&node, offered * 3 / 2).await?;
     until("raised", async || Ok(transaction(&workshop, &artist, id).await?.hashes.len() == 2)).await?;
     node.anvil_mine(Some(1), None).await?;
 

@@ -19,7 +19,7 @@ const ATTACKS: [(&str, bool); 8] = [
     ("reentry", true),
     ("forged events", true),
     ("demand for gas", true),
-    ("nothing left", false),
+    ("nothing left", true),
 ];
 
 fn attack(hostile: Address, kind: usize) -> Call {
