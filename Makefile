@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test check fuzz bench openapi contract operator tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
+.PHONY: run test check fuzz soak bench openapi contract operator tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
@@ -31,6 +31,12 @@ check:
 # Fuzzes the service against its contract, for FUZZ_SECONDS (default 1800) from FUZZ_SEED (default random).
 fuzz: tools tests/fuzz/.venv/.installed binaries
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --workspace --test fuzz -- --nocapture
+
+# Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20).
+soak: tools binaries
+	@$(CARGO) test --workspace --test chaos --no-run --quiet
+	@for seed in $${SEEDS:-$$(seq 1 20)}; do \
+	SEED=$$seed TRANSACTIONS=$${TRANSACTIONS:-1000} $(CARGO) test --workspace --quiet --test chaos -- --nocapture; done
 
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := write-bench index-bench scale-bench

@@ -45,30 +45,39 @@ impl ChainRelay {
     /// Leads until there is nothing more to do, or `until`; at once without anything done if another process leads.
     pub async fn run(&self, until: Instant) -> Result<Report, RelayError> {
         let mut report = Report::of(self.chain.id);
-        while let Some(lease) = lead::take(&self.transactions, self.chain.id, &self.holder).await? {
-            let led = self.lead(&lease, until, &mut report).await;
-            if let Err(error) = self.transactions.give_lead_back(&lease).await {
-                tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "lead not given back");
-            }
-            match led {
-                Ok(()) | Err(RelayError::LostLead) => {}
+        loop {
+            match self.turn(until, &mut report).await {
+                Ok(true) => {}
+                Ok(false) => return Ok(report),
                 Err(error) if Instant::now() < until => {
                     tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "starting again");
                     tokio::time::sleep(PAUSE).await;
-                    continue;
                 }
                 Err(error) => return Err(error),
             }
-            // What was queued in the last moments found a leader who didn't look any more.
-            if self.transactions.queued(self.chain.id, 1).await?.is_empty() {
-                break;
-            }
-            if Instant::now() >= until {
-                self.transactions.wake(self.chain.id, clock::now()?.as_secs()).await?;
-                break;
-            }
         }
-        Ok(report)
+    }
+
+    /// Leads once. `false` if nothing is left to do here.
+    async fn turn(&self, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
+        let Some(lease) = lead::take(&self.transactions, self.chain.id, &self.holder).await? else { return Ok(false) };
+        let led = self.lead(&lease, until, report).await;
+        if let Err(error) = self.transactions.give_lead_back(&lease).await {
+            tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "lead not given back");
+        }
+        match led {
+            Ok(()) | Err(RelayError::LostLead) => {}
+            Err(error) => return Err(error),
+        }
+        // What was queued in the last moments found a leader who didn't look any more.
+        if self.transactions.queued(self.chain.id, 1).await?.is_empty() {
+            return Ok(false);
+        }
+        if Instant::now() >= until {
+            self.transactions.wake(self.chain.id, clock::now()?.as_secs()).await?;
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// Leads, and shows that it is alive, until it is done or loses the lead.

@@ -7,7 +7,7 @@ use std::{
 
 use alloy::{eips::BlockNumberOrTag, primitives::U256};
 use shared::{
-    chain::{node::NodeError, wallet::LaneSigner},
+    chain::{contracts::safe::Safe, node::NodeError, wallet::LaneSigner},
     model::{Address, ArtistId, TransactionId},
     store::{Batch, BatchStatus, LaneState, Lease},
     telemetry::{self, Metric},
@@ -202,6 +202,11 @@ impl ChainRelay {
             }
         }
         Ok(checked?)
+    }
+
+    /// The lanes that the operator Safe has. One call.
+    pub(crate) async fn owners(&self) -> Result<Vec<alloy::primitives::Address>, RelayError> {
+        Ok(self.node.read(self.operator.safe, &Safe::getOwnersCall {}).await?.unwrap_or_default())
     }
 
     /// A lane's next nonce as of a block with enough newer ones, by the node that answers for both.

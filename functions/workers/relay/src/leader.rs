@@ -6,7 +6,6 @@ use std::{
 use alloy::primitives::Address;
 use futures::future::try_join_all;
 use shared::{
-    chain::contracts::safe::Safe,
     clock,
     model::{self, MarketFees},
     store::{Lease, Queued},
@@ -16,6 +15,7 @@ use shared::{
 use crate::{
     ChainRelay, RelayError, Report,
     fleet::{Lane, under_way},
+    pack::Dispatched,
 };
 
 /// Pause between two looks at the chain and the queue, while something goes on.
@@ -120,9 +120,14 @@ impl<'a> Leader<'a> {
                 break;
             }
             let fees = market.quote(self.relay.chain.spending.max_fee_per_gas);
-            if self.dispatch(lane, draft, fees, now, report).await? {
-                sent = true;
-                self.sent_at = Some(Instant::now());
+            match self.dispatch(lane, draft, fees, now, report).await? {
+                Dispatched::Sent => {
+                    sent = true;
+                    self.sent_at = Some(Instant::now());
+                }
+                Dispatched::LaneRests => {}
+                // The queue must be read again.
+                Dispatched::Split => return Ok(true),
             }
         }
         Ok(sent)
@@ -151,7 +156,7 @@ impl<'a> Leader<'a> {
     pub(crate) async fn look(&mut self) -> Result<(), RelayError> {
         let relay = self.relay;
         self.looked_at = Some(Instant::now());
-        let owners = relay.node.read(relay.operator.safe, &Safe::getOwnersCall {}).await?.unwrap_or_default();
+        let owners = relay.owners().await?;
         for lane in &mut self.lanes {
             lane.is_owner = owners.contains(&lane.address.into());
             if lane.signer.is_some() && !lane.is_owner {

@@ -38,12 +38,11 @@ enum Verdict {
 }
 
 impl ChainRelay {
-    /// Stores what became of each of a mined batch's transactions; `is_owner` says whether the operator Safe has its lane. May be repeated. One write each, one read per 100; up to
+    /// Stores what became of each of a mined batch's transactions. May be repeated. One write each, one read per 100; up to
     /// two node calls for each that failed.
     pub(crate) async fn conclude(
         &self,
         batch: &Batch,
-        is_owner: bool,
         receipt: &TransactionReceipt,
         now: u64,
         report: &mut Report,
@@ -53,8 +52,10 @@ impl ChainRelay {
         }
         let verdicts = match receipt.status() {
             true => self.verdicts(batch, receipt).await?,
-            // The lane isn't an owner any more: that isn't the transactions' fault.
-            false if !is_owner => return self.release(batch, now, report).await,
+            // That isn't the transactions' fault.
+            false if !self.owners().await?.contains(&batch.slot.lane.into()) => {
+                return self.release(batch, now, report).await;
+            }
             false => self.reverted(batch, receipt),
         };
         self.store(batch, verdicts, now, report).await

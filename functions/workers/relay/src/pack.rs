@@ -21,6 +21,15 @@ use crate::{RelayError, Report, leader::Leader, outcome::failed};
 /// Transactions whose rows are read together.
 const CHUNK: usize = 60;
 
+/// What became of a draft.
+pub(crate) enum Dispatched {
+    Sent,
+    /// The lane can't send anything now; others may.
+    LaneRests,
+    /// Its transactions are back in the queue, for smaller batches.
+    Split,
+}
+
 /// Transactions for a batch, in packed order.
 #[derive(Default)]
 pub(crate) struct Draft {
@@ -101,7 +110,7 @@ impl Leader<'_> {
         Ok(draft)
     }
 
-    /// Packs, tries, signs and sends a draft with a lane. `false` if it didn't, and the lane rests or the draft is split.
+    /// Packs, tries, signs and sends a draft with a lane.
     pub(crate) async fn dispatch(
         &mut self,
         lane: usize,
@@ -109,7 +118,7 @@ impl Leader<'_> {
         fees: Fees,
         now: u64,
         report: &mut Report,
-    ) -> Result<bool, RelayError> {
+    ) -> Result<Dispatched, RelayError> {
         let (relay, lease) = (self.relay, self.lease);
         let (safe, address) = (relay.operator.safe, self.lanes[lane].address.into());
         let packed = pack(safe, address, &draft.operations);
@@ -117,7 +126,7 @@ impl Leader<'_> {
         if self.lanes[lane].spendable() < cost {
             tracing::warn!(chain.id = relay.chain.id.0, lane = %address, "the lane can't pay for a batch");
             self.lanes[lane].rest();
-            return Ok(false);
+            return Ok(Dispatched::LaneRests);
         }
         if let Some(reason) = refusal(&relay.node, address, &packed).await? {
             tracing::warn!(
@@ -127,10 +136,11 @@ impl Leader<'_> {
                 "a batch would revert as a whole"
             );
             self.look().await?;
-            if self.lanes[lane].is_owner {
-                self.split(&draft, now, report).await?;
+            if !self.lanes[lane].is_owner {
+                return Ok(Dispatched::LaneRests);
             }
-            return Ok(false);
+            self.split(&draft, now, report).await?;
+            return Ok(Dispatched::Split);
         }
         let lane = &mut self.lanes[lane];
         match relay.submit(lease, lane, &packed, draft.members, fees, now).await {
@@ -145,13 +155,13 @@ impl Leader<'_> {
             report.transactions += tracked.batch.members.len();
             if let Some((NodeFault::InsufficientFunds, _)) = relay.send(tracked).await {
                 lane.rest();
-                return Ok(true);
+                return Ok(Dispatched::Sent);
             }
             if tracked.is_taken {
                 relay.mark_sent(tracked, now).await?;
             }
         }
-        Ok(true)
+        Ok(Dispatched::Sent)
     }
 
     /// Puts a draft that would revert as a whole back in two halves; alone, the transaction has failed.
@@ -279,8 +289,8 @@ impl Draft {
     }
 }
 
-fn rest(lane: &mut crate::fleet::Lane<'_>, error: &(dyn std::error::Error + Send + Sync)) -> bool {
+fn rest(lane: &mut crate::fleet::Lane<'_>, error: &(dyn std::error::Error + Send + Sync)) -> Dispatched {
     tracing::error!(lane = %lane.address, error = telemetry::chain(error), "the lane didn't sign");
     lane.rest();
-    false
+    Dispatched::LaneRests
 }

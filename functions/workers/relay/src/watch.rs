@@ -271,7 +271,7 @@ async fn mature(
             // Another block has it now, where it may have gone another way.
             receipt.block_hash != lane.young[index].batch.mined.map(|mined| mined.block_hash)
         }) {
-            relay.conclude(&lane.young[index].batch, lane.is_owner, receipt, now, report).await?;
+            relay.conclude(&lane.young[index].batch, receipt, now, report).await?;
         }
         let mut tracked = lane.young.remove(index);
         match receipt {
@@ -313,7 +313,7 @@ impl ChainRelay {
         let batch = &lane.open[index].batch;
         let decided = async {
             let Some(receipt) = self.receipt(batch).await? else { return Ok(None) };
-            self.conclude(batch, lane.is_owner, &receipt, now, report).await?;
+            self.conclude(batch, &receipt, now, report).await?;
             Ok(Some(receipt))
         };
         decided.await.or_else(if_node)

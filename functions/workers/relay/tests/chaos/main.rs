@@ -52,6 +52,10 @@ async fn each_transaction_is_done_once_or_told_that_it_was_not() -> Result<(), E
     let (wishes, disasters) = tokio::join!(wish(&world, seed, &people, collection, count), rage(&world, seed, count));
     let (wishes, disasters) = (wishes?, disasters?);
     world.faults.is_over.store(true, Relaxed);
+    // A reorganisation may have dropped a refill.
+    for lane in 0..3 {
+        world.fund(lane, true).await?;
+    }
     let healed = Instant::now();
     let longest = wait(&world, &wishes).await?;
     let took = healed.elapsed();
@@ -86,15 +90,20 @@ async fn wish(
         let ids: Vec<TransactionId> = queue(&world.workshop, &people[index], vec![renaming(collection, &uri)]).await?;
         let is_allowed = index + 1 < people.len();
         wishes.extend(ids.into_iter().map(|id| Wish { artist: people[index], id, uri: uri.clone(), is_allowed }));
-        tokio::time::sleep(Duration::from_millis(dice.roll(200))).await;
+        tokio::time::sleep(Duration::from_millis(dice.roll(2 * lasts(count).as_millis() as u64 / count as u64))).await;
     }
     Ok(wishes)
+}
+
+/// How long everything goes wrong.
+fn lasts(count: usize) -> Duration {
+    Duration::from_secs(25 + count as u64 / 10)
 }
 
 /// One disaster after the other. Returns how many of which kind there were.
 async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
     let (dice, mut tally) = (Dice::new(seed, "rage"), [0_usize; 8]);
-    let end = Instant::now() + Duration::from_secs(20 + count as u64 / 8);
+    let end = Instant::now() + lasts(count);
     while Instant::now() < end {
         tokio::time::sleep(Duration::from_millis(200 + dice.roll(1_200))).await;
         let (kind, pick) = (dice.roll(12), dice.roll(60));
@@ -113,7 +122,8 @@ async fn rage(world: &World, seed: u64, count: usize) -> Result<String, Error> {
                 tally[1] += 1;
                 continue;
             }
-            5 | 6 => {
+            // Every other seed keeps the chain as it is, where the order of all of an artist's transactions must hold.
+            5 | 6 if seed % 2 == 1 => {
                 world.reorganise(1 + pick % 8).await?;
                 tally[2] += 1;
                 continue;

@@ -1,6 +1,6 @@
 //! What must hold at the end.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::atomic::Ordering::Relaxed, time::Duration};
 
 use alloy::{
     eips::BlockNumberOrTag,
@@ -78,7 +78,11 @@ pub async fn check(world: &World, collection: Address, wishes: &[Wish]) -> Resul
     let told = check_transactions(world, collection, wishes, &mut faults).await?;
     let batches = check_lanes(world, &mut faults).await?;
     check_accounts(world, wishes, &mut faults).await?;
-    if faults.is_empty() { Ok(Told { batches, ..told }) } else { Err(faults.join("\n").into()) }
+    if faults.is_empty() {
+        return Ok(Told { batches, ..told });
+    }
+    println!("{}", faults.join("\n"));
+    Err(format!("{} faults", faults.len()).into())
 }
 
 async fn check_transactions(
@@ -97,7 +101,11 @@ async fn check_transactions(
         let count = counts.get(&wish.uri).copied().unwrap_or_default();
         let is_mined = row.status == TransactionStatus::Mined;
         if count != usize::from(is_mined) || (is_mined && !wish.is_allowed) {
-            faults.push(format!("{} was done {count} times: {row:?}", wish.uri));
+            let Transaction { status, batch, reason, mined, attempts, .. } = row;
+            faults.push(format!(
+                "{} was done {count} times: {status:?} by {batch:?} in {mined:?} after {attempts} attempts, {reason:?}",
+                wish.uri
+            ));
         }
         match row.status {
             TransactionStatus::Mined => told.done += 1,
@@ -111,10 +119,13 @@ async fn check_transactions(
             }
         }
     }
-    // Each artist's, in the order in which they asked.
-    let artists: BTreeMap<&str, Vec<&str>> = wishes.iter().fold(BTreeMap::new(), |mut artists, wish| {
+    // Each artist's, in the order in which they asked. Of different lanes' batches that a reorganisation has dropped, the
+    // chain may take any first.
+    let drops = world.reorganisations.load(Relaxed) > 0;
+    let artists: BTreeMap<String, Vec<&str>> = wishes.iter().fold(BTreeMap::new(), |mut artists, wish| {
         let artist = wish.uri.rsplit_once('/').map_or("", |(artist, _)| artist);
-        artists.entry(artist).or_insert_with(Vec::new).push(&wish.uri);
+        let lane = rows.get(&wish.id).and_then(|row| row.batch).filter(|_| drops).map(|batch| batch.lane.to_string());
+        artists.entry(format!("{artist} {}", lane.unwrap_or_default())).or_insert_with(Vec::new).push(&wish.uri);
         artists
     });
     for (artist, asked) in artists {

@@ -1,6 +1,16 @@
 //! The parts: a chain with blocks at intervals, proxies in front of everything, and two relays' processes.
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use alloy::{
     primitives::{U256, address},
@@ -35,6 +45,7 @@ pub struct World {
     /// Two relays; the second one's clock is a minute fast where `libfaketime` is installed.
     relays: Vec<Emulator>,
     pub is_skewed: bool,
+    pub reorganisations: AtomicUsize,
 }
 
 impl World {
@@ -44,7 +55,10 @@ impl World {
         workshop.add_lanes(3).await?;
         let node = workshop.node().await?;
         let faults: Arc<Faults> = Arc::default();
-        let (mut world, library) = (Self { workshop, node, faults, relays: Vec::new(), is_skewed: false }, faketime());
+        let (mut world, library) = (
+            Self { workshop, node, faults, relays: Vec::new(), is_skewed: false, reorganisations: AtomicUsize::new(0) },
+            faketime(),
+        );
         world.is_skewed = library.is_some();
         for relay in 0..2 {
             let mut variables = world.environment(seed, relay).await?;
@@ -63,6 +77,8 @@ impl World {
 
     /// Blocks come at intervals from now on, and the relays are woken again and again.
     pub async fn begin(&mut self) -> Result<(), Error> {
+        // What was there before is never dropped.
+        self.node.anvil_mine(Some(REORG_DEPTH), None).await?;
         self.node.anvil_set_auto_mine(false).await?;
         self.node.anvil_set_interval_mining(1).await?;
         for relay in &mut self.relays {
@@ -121,6 +137,7 @@ impl World {
     }
 
     pub async fn reorganise(&self, depth: u64) -> Result<(), Error> {
+        self.reorganisations.fetch_add(1, Relaxed);
         Ok(self.node.anvil_reorg(ReorgOptions { depth, tx_block_pairs: Vec::new() }).await?)
     }
 

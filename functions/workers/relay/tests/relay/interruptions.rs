@@ -28,12 +28,14 @@ const FOREVER: Duration = Duration::from_secs(600);
 /// until a relay is done before it comes to that call. Another relay goes on.
 async fn interrupt_at_every_call(
     name: &str,
+    kills: bool,
     trouble: impl Fn(usize, usize, &Request) -> Act + Clone + Send + Sync + 'static,
 ) -> Result<usize, Error> {
     let (workshop, artists, collection) = stage(name, 2).await?;
     let (mut expected, mut step) = (Vec::new(), 0);
     loop {
-        let reached = interrupt(&workshop, &artists, collection, step, trouble.clone(), &mut expected).await?;
+        let at = (step, kills);
+        let reached = interrupt(&workshop, &artists, collection, at, trouble.clone(), &mut expected).await?;
         if !reached {
             break;
         }
@@ -55,7 +57,7 @@ async fn interrupt(
     workshop: &Workshop,
     artists: &[Artist],
     collection: Address,
-    step: usize,
+    (step, kills): (usize, bool),
     trouble: impl Fn(usize, usize, &Request) -> Act + Clone + Send + Sync + 'static,
     expected: &mut Vec<String>,
 ) -> Result<bool, Error> {
@@ -72,7 +74,7 @@ async fn interrupt(
             // Signs of life come at times of their own.
             let beats = request.body["UpdateExpression"] == "SET beat = :beat";
             let call = if beats { 0 } else { calls.fetch_add(1, Relaxed) };
-            if call == step && !beats {
+            if kills && call == step && !beats {
                 reached.notify_one();
             }
             if beats { Act::Forward } else { trouble(call, step, request) }
@@ -87,18 +89,22 @@ async fn interrupt(
     let disturbed = relay_over(workshop, &ways).await?;
     let holder = disturbed.holder.clone();
     let mut running = spawn(disturbed);
-    let was_reached = tokio::select! {
-        done = &mut running => {
-            done??;
-            calls.load(Relaxed) > step
+    let is_done = tokio::select! {
+        done = running.done() => {
+            done?;
+            true
         }
         () = reached.notified() => {
             // Calls that it made are answered, if they are.
             tokio::time::sleep(Duration::from_millis(50)).await;
-            running.abort();
-            let _ = running.await;
-            true
+            false
         }
+    };
+    let was_reached = if is_done {
+        calls.load(Relaxed) > step
+    } else {
+        running.kill().await?;
+        true
     };
     let mut healthy = relay(workshop, &workshop.rpc_url)?;
     healthy.holder = holder;
@@ -112,26 +118,37 @@ async fn interrupt(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_before_any_call_costs_no_transaction() -> Result<(), Error> {
-    let steps =
-        interrupt_at_every_call(
-            "relay-crash-before",
-            |call, step, _| {
-                if call >= step { Act::Hold(FOREVER) } else { Act::Forward }
-            },
-        );
+    let steps = interrupt_at_every_call("relay-crash-before", true, |call, step, _| {
+        if call >= step { Act::Hold(FOREVER) } else { Act::Forward }
+    });
     assert!(steps.await? > 15);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn crash_after_any_call_costs_no_transaction() -> Result<(), Error> {
-    let steps =
-        interrupt_at_every_call(
-            "relay-crash-after",
-            |call, step, _| {
-                if call >= step { Act::Late(FOREVER) } else { Act::Forward }
-            },
-        );
+    let steps = interrupt_at_every_call("relay-crash-after", true, |call, step, _| {
+        if call >= step { Act::Late(FOREVER) } else { Act::Forward }
+    });
+    assert!(steps.await? > 15);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn database_that_fails_at_any_call_costs_no_transaction() -> Result<(), Error> {
+    /// More than the client repeats by itself.
+    const FAILURES: usize = 4;
+    let steps = interrupt_at_every_call("relay-database", false, |call, step, request| {
+        let is_database = request.body["jsonrpc"].is_null() && request.operation != "Sign";
+        if !is_database || !(step..step + FAILURES).contains(&call) {
+            return Act::Forward;
+        }
+        match step % 3 {
+            0 => Act::Lose,
+            1 => Act::throttle(),
+            _ => Act::Answer(500, "{}".to_owned()),
+        }
+    });
     assert!(steps.await? > 15);
     Ok(())
 }
@@ -153,11 +170,11 @@ async fn leader_who_stands_still_does_nothing_twice() -> Result<(), Error> {
     for (index, artist) in artists.iter().enumerate() {
         ids.push(queue(&workshop, artist, vec![renaming(collection, &format!("ar://{index}"))]).await?[0]);
     }
-    let slow = spawn(relay_over(&workshop, &Ways { store, ..parts }).await?);
+    let mut slow = spawn(relay_over(&workshop, &Ways { store, ..parts }).await?);
     tokio::time::sleep(Duration::from_millis(500)).await;
 
     run(&relay(&workshop, &workshop.rpc_url)?).await?;
-    slow.await??;
+    slow.done().await?;
 
     for (artist, id) in artists.iter().zip(ids) {
         assert_eq!(transaction(&workshop, artist, id).await?.status, TransactionStatus::Mined);
@@ -173,7 +190,7 @@ async fn former_leader_ends_nothing_that_another_one_has_sent() -> Result<(), Er
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://sent")]).await?[0];
     let stale = transaction(&workshop, &artist, id).await?;
     alloy::providers::ext::AnvilApi::anvil_set_auto_mine(&workshop.node().await?, false).await?;
-    let running = spawn(relay(&workshop, &workshop.rpc_url)?);
+    let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
     until_sent(&workshop, &artist, id).await?;
 
     let ending = shared::store::Ending {
@@ -188,7 +205,7 @@ async fn former_leader_ends_nothing_that_another_one_has_sent() -> Result<(), Er
     };
     assert!(!store.give_up(&former, &stale, &ending, stale.updated_at).await?);
     alloy::providers::ext::AnvilApi::anvil_mine(&workshop.node().await?, Some(1), None).await?;
-    running.await??;
+    running.done().await?;
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
     Ok(())
 }

@@ -63,7 +63,7 @@ async fn emptied_lane_keeps_its_fees_and_goes_on_after_a_refill() -> Result<(), 
     .await?;
     node.anvil_set_auto_mine(false).await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://refilled")]).await?[0];
-    let running = spawn(relay(&workshop, &url)?);
+    let mut running = spawn(relay(&workshop, &url)?);
     let hash = until_sent(&workshop, &artist, id).await?.hashes[0];
 
     for (lane, _) in workshop.lanes() {
@@ -80,7 +80,7 @@ async fn emptied_lane_keeps_its_fees_and_goes_on_after_a_refill() -> Result<(), 
     assert!(refilled.elapsed() < Duration::from_secs(10));
     node.anvil_mine(Some(1), None).await?;
 
-    assert_eq!(running.await??.bumped, 0);
+    assert_eq!(running.done().await?.bumped, 0);
     assert_eq!(transaction(&workshop, &artist, id).await?.hashes, [hash]);
     assert_done_once(&workshop, collection, &["ar://refilled".to_owned()]).await
 }
@@ -117,12 +117,12 @@ async fn nonce_used_by_another_program_costs_no_transaction() -> Result<(), Erro
     })
     .await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://moved")]).await?[0];
-    let running = spawn(relay(&workshop, &url)?);
+    let mut running = spawn(relay(&workshop, &url)?);
     let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
     act_as(&workshop, batch.lane.into(), Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
     forgets.store(false, Relaxed);
 
-    running.await??;
+    running.done().await?;
     let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
     let displaced = workshop.transactions().batch(&slot).await?.ok_or("no batch")?;
     assert_eq!(displaced.status, BatchStatus::Displaced);
@@ -138,7 +138,7 @@ async fn batch_whose_receipt_lags_is_not_taken_for_displaced() -> Result<(), Err
     // One backend has the receipt and the nonce, the other one lags.
     let url = proxy::start(&workshop.rpc_url, move |request| {
         let lags = request.operation == "eth_getTransactionReceipt" && start.elapsed() < LAG;
-        if lags { Act::Say(json!(null)) } else { Act::Forward }
+        if lags { Act::Old } else { Act::Forward }
     })
     .await?;
     let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://lagging")]).await?[0];
@@ -188,13 +188,13 @@ async fn lane_replaced_while_its_batch_is_under_way_fails_no_transaction() -> Re
     let (node, artist) = (workshop.node().await?, artists[0]);
     node.anvil_set_auto_mine(false).await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://kept")]).await?[0];
-    let running = spawn(relay(&workshop, &workshop.rpc_url)?);
+    let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
     let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;
     disown(&workshop, batch.lane.into()).await?;
     node.anvil_mine(Some(1), None).await?;
     node.anvil_set_auto_mine(true).await?;
 
-    running.await??;
+    running.done().await?;
     let row = transaction(&workshop, &artist, id).await?;
     assert_eq!(row.status, TransactionStatus::Mined, "{row:?}");
     assert_ne!(row.batch.map(|batch| batch.lane), Some(batch.lane));
@@ -209,19 +209,18 @@ async fn batch_of_a_lane_that_left_the_configuration_is_not_repeated() -> Result
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://former")]).await?[0];
     let first = spawn(relay(&workshop, &workshop.rpc_url)?);
     let former = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?.lane;
-    first.abort();
-    let _ = first.await;
+    first.kill().await?;
 
-    let others = workshop.signers.iter().filter(|signer| signer.address() != former.into()).cloned().collect();
+    let others = workshop.signers.iter().filter(|signer| signer.address() != Address::from(former)).cloned().collect();
     let mut second = relay(&workshop, &workshop.rpc_url)?;
     second.signers = LaneSigners::new(others);
-    let second = spawn(second);
+    let mut second = spawn(second);
     let (store, chain) = (workshop.transactions(), workshop.chain.id);
     let epoch = store.standing(chain).await?.epoch;
     until("led", async || Ok(store.standing(chain).await?.epoch > epoch)).await?;
     node.anvil_mine(Some(1), None).await?;
 
-    assert_eq!(second.await??.signatures, 0);
+    assert_eq!(second.done().await?.signatures, 0);
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
     assert_done_once(&workshop, collection, &["ar://former".to_owned()]).await
 }

@@ -4,6 +4,7 @@ mod batches;
 #[path = "../common/mod.rs"]
 mod common;
 mod fees;
+mod hostile;
 mod interruptions;
 mod lanes;
 #[path = "../proxy/mod.rs"]
@@ -11,3 +12,4 @@ mod proxy;
 mod refusals;
 mod reorganisations;
 mod support;
+mod tokens;

@@ -17,7 +17,7 @@ use shared::{
     model::{Call, TransactionId, TransactionStatus},
     store::{Artist, Transaction},
 };
-use tokio::task::JoinHandle;
+use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
 
 pub use crate::common::*;
@@ -76,9 +76,38 @@ pub async fn relay_over(workshop: &Workshop, ways: &Ways) -> Result<ChainRelay, 
     })
 }
 
-/// Runs a relay at the same time as the test.
-pub fn spawn(relay: ChainRelay) -> JoinHandle<Result<Report, Error>> {
-    tokio::spawn(async move { run(&relay).await })
+/// A relay that runs at the same time as the test.
+pub struct Running {
+    task: JoinHandle<Result<Option<Report>, Error>>,
+    kill: oneshot::Sender<()>,
+}
+
+pub fn spawn(relay: ChainRelay) -> Running {
+    let ((kill, killed), runtime) = (oneshot::channel::<()>(), Handle::current());
+    // Its future can't move between threads.
+    let task = tokio::task::spawn_blocking(move || {
+        runtime.block_on(async {
+            tokio::select! {
+                done = run(&relay) => done.map(Some),
+                Ok(()) = killed => Ok(None),
+            }
+        })
+    });
+    Running { task, kill }
+}
+
+impl Running {
+    /// Waits until it is done.
+    pub async fn done(&mut self) -> Result<Report, Error> {
+        Ok((&mut self.task).await??.ok_or("killed")?)
+    }
+
+    /// Stops it where it is.
+    pub async fn kill(self) -> Result<(), Error> {
+        // It may have just ended.
+        let _ = self.kill.send(());
+        self.task.await?.map(drop)
+    }
 }
 
 /// Two lanes, some artists, and a collection of which they are admins.
@@ -127,7 +156,7 @@ pub async fn act_as(workshop: &Workshop, account: Address, call: Call) -> Result
     let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
     // Before everything else in its block.
     let request = request.input(call.data.into()).gas_limit(500_000).max_priority_fee_per_gas(2_000_000_000);
-    node.send_transaction(request.max_fee_per_gas(20_000_000_000)).await?;
+    let _ = node.send_transaction(request.max_fee_per_gas(20_000_000_000)).await?;
     Ok(node.anvil_stop_impersonating_account(account).await?)
 }
 
