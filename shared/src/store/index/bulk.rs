@@ -167,7 +167,9 @@ impl Bulk {
         };
         let chunks: Vec<Vec<WriteRequest>> = rows.chunks(MAX_WRITE).map(<[_]>::to_vec).collect();
         let calls = stream::iter(chunks.into_iter().map(write)).buffer_unordered(self.width);
-        Ok(calls.try_collect::<Vec<_>>().await?.into_iter().flatten().collect())
+        // All calls are awaited even if one fails: one that is dropped could still take effect after the undo.
+        let answers: Vec<Result<_, StoreError>> = calls.collect().await;
+        Ok(answers.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Writes all items or none; `false` if a condition failed.
