@@ -20,8 +20,12 @@ use crate::{
 /// Pause between two sendings of the same bytes, in case nodes have lost them.
 const RESEND: Duration = Duration::from_secs(3);
 
-/// Time for which nodes must refuse a batch, or claim its nonce used, before it is given up.
+/// Time for which nodes must refuse a batch, or lack it after they had it, before it is replaced.
 const DOUBT: Duration = Duration::from_secs(6);
+
+/// Time for which nodes must claim a batch's nonce used before it is looked who used it. That is decided by a block, so it
+/// may be short.
+const SHORT_DOUBT: Duration = Duration::from_secs(2);
 
 /// The same where no node finds out which transaction used the nonce.
 const LONG_DOUBT: Duration = Duration::from_secs(60);
@@ -117,11 +121,12 @@ impl Leader<'_> {
         let (on_chain, signs) = (lane.on_chain, lane.signer.is_some());
         let tracked = &mut lane.open[index];
         let Some(newest) = tracked.batch.attempts.last().copied() else { return Ok(Remedy::Wait) };
-        let doubted = |tracked: &mut Tracked| tracked.suspect_since.get_or_insert_with(Instant::now).elapsed() >= DOUBT;
+        let doubted =
+            |tracked: &mut Tracked, time| tracked.suspect_since.get_or_insert_with(Instant::now).elapsed() >= time;
         Ok(match fault {
-            Some((NodeFault::NonceTooLow, _)) if doubted(tracked) => Remedy::LookWhoUsedIt,
+            Some((NodeFault::NonceTooLow, _)) if doubted(tracked, SHORT_DOUBT) => Remedy::LookWhoUsedIt,
             _ if !signs => Remedy::Wait,
-            Some((NodeFault::Refused, false)) if !newest.fills && doubted(tracked) => Remedy::Fill,
+            Some((NodeFault::Refused, false)) if !newest.fills && doubted(tracked, DOUBT) => Remedy::Fill,
             _ if tracked.replaced_at.is_some_and(|at| at.elapsed() < RESEND) => Remedy::Wait,
             Some((NodeFault::FeeTooLow | NodeFault::ReplacementUnderpriced, _)) => Remedy::Raise,
             // Higher fees would take the lane only further from being able to pay.
