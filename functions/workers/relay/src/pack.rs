@@ -228,7 +228,11 @@ impl Leader<'_> {
         let mut unknown = HashSet::new();
         for row in rows {
             let account = Address::from(row.account);
-            if row.is_deployed {
+            // One that was tried may have lacked its account: a reorganisation can drop the deployment.
+            if row.attempts > 0 {
+                self.deployed.remove(&account);
+                unknown.insert(account);
+            } else if row.is_deployed {
                 self.deployed.insert(account);
             } else if !self.deployed.contains(&account) {
                 unknown.insert(account);
