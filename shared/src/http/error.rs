@@ -190,7 +190,7 @@ impl ApiError {
     }
 
     /// The same, with this error as its cause.
-    pub(super) fn as_late(self) -> Self {
+    pub(super) fn into_late(self) -> Self {
         Self { cause: self.cause, ..Self::late() }
     }
 

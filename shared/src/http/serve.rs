@@ -74,7 +74,7 @@ async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lamb
 async fn in_time(endpoint: &dyn AnyEndpoint, request: &Request) -> Result<Response, ApiError> {
     let work = async {
         match deadline::before(endpoint.handle(request)).await {
-            Some(Err(error)) if deadline::has_passed() && error.status().is_server_error() => Err(error.as_late()),
+            Some(Err(error)) if deadline::has_passed() && error.status().is_server_error() => Err(error.into_late()),
             Some(answer) => answer,
             None => Err(ApiError::late()),
         }
