@@ -47,10 +47,6 @@ async fn transaction_tells_its_outcome_to_its_artist_alone() {
 async fn transactions_are_listed_newest_first_in_pages() {
     let stack = Stack::connect();
     let Collector { key, .. } = stack.new_collector().await;
-    let mut ids = Vec::new();
-    for name in ["One", "Two", "Three"] {
-        ids.insert(0, create_collection(&stack, &key, name).await.header("transaction-id").to_owned());
-    }
     let list = async |query: &str| {
         let request = stack.get(&format!("/transactions{query}")).header("x-api-key", &key);
         let answer = Answer::of(request).await.expect_success();
@@ -58,6 +54,11 @@ async fn transactions_are_listed_newest_first_in_pages() {
         let listed: Vec<_> = listed.map(|row| row["id"].as_str().expect("an id").to_owned()).collect();
         (listed, answer.header("link").to_owned())
     };
+    assert_eq!(list("").await, (Vec::new(), String::new()));
+    let mut ids = Vec::new();
+    for name in ["One", "Two", "Three"] {
+        ids.insert(0, create_collection(&stack, &key, name).await.header("transaction-id").to_owned());
+    }
     assert_eq!(list("").await, (ids.clone(), String::new()));
     let (first, link) = list("?limit=2").await;
     assert_eq!(first, ids[..2]);

@@ -12,6 +12,7 @@ use shared::{
     },
     model::TransactionStatus,
     store::{Batch, Ending, Member, MinedIn, Transaction},
+    telemetry,
 };
 
 use crate::{
@@ -26,6 +27,9 @@ const DEPLOYMENT: u64 = 250_000;
 
 /// Most attempts: halving the largest batch down to one takes seven, and others' tokens may come in between.
 const MOST_ATTEMPTS: u32 = 20;
+
+/// Seconds for which nodes are asked again why a transaction failed.
+const PATIENCE: u64 = 30;
 
 /// Outcomes that are stored side by side.
 const SIDE_BY_SIDE: usize = 16;
@@ -51,7 +55,7 @@ impl ChainRelay {
             return self.return_to_queue(batch, "The chain's nodes refuse the transaction", now, report).await;
         }
         let verdicts = match receipt.status() {
-            true => self.verdicts(batch, receipt).await?,
+            true => self.verdicts(batch, receipt, now).await?,
             // That isn't the transactions' fault.
             false if !self.owners().await?.contains(&batch.slot.lane.into()) => {
                 return self.release(batch, now, report).await;
@@ -133,7 +137,12 @@ impl ChainRelay {
     }
 
     /// What the logs of a successful batch say.
-    async fn verdicts(&self, batch: &Batch, receipt: &TransactionReceipt) -> Result<Vec<Verdict>, RelayError> {
+    async fn verdicts(
+        &self,
+        batch: &Batch,
+        receipt: &TransactionReceipt,
+        now: u64,
+    ) -> Result<Vec<Verdict>, RelayError> {
         let (safe, lane) = (self.operator.safe, batch.slot.lane.into());
         let data = transaction(&batch.signed).ok_or_else(|| unreadable(batch))?.input;
         let operations = unpack(safe, lane, &data).ok_or_else(|| unreadable(batch))?;
@@ -164,7 +173,7 @@ impl ChainRelay {
                     })
                 }
                 Execution::Executed { succeeded: false, gas, .. } => {
-                    match self.failure(batch, &operations, index, mined.block, *gas).await? {
+                    match self.failure(batch, &operations, index, (mined.block, *gas), now).await? {
                         Failure { is_overtaken: true, .. } => Verdict::Again(None),
                         Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
                     }
@@ -181,11 +190,18 @@ impl ChainRelay {
         batch: &Batch,
         operations: &[Operation],
         index: usize,
-        block: u64,
-        gas: u64,
+        (block, gas): (u64, u64),
+        now: u64,
     ) -> Result<Failure, RelayError> {
         let (safe, lane) = (self.operator.safe, batch.slot.lane.into());
-        Ok(failure(&self.node, safe, lane, operations, index, (block, gas)).await?)
+        match failure(&self.node, safe, lane, operations, index, (block, gas)).await {
+            // The others' outcomes don't wait for its words for ever.
+            Err(error) if batch.created_at + PATIENCE < now => {
+                tracing::warn!(chain.id = self.chain.id.0, lane = %batch.slot.lane, nonce = batch.slot.nonce, error = telemetry::chain(&error), "no reason found");
+                Ok("The call failed on the chain".to_owned().into())
+            }
+            found => Ok(found?),
+        }
     }
 
     /// A batch that reverted as a whole did nothing.

@@ -195,6 +195,11 @@ impl NodeFault {
     pub fn is_about_transaction(self) -> bool {
         !matches!(self, Busy | NoAnswer | Unknown)
     }
+
+    /// Whether a retry may well end otherwise.
+    pub fn is_temporary(self) -> bool {
+        matches!(self, Busy | NoAnswer)
+    }
 }
 
 #[cfg(test)]

@@ -31,8 +31,12 @@ fn with_margin(gas: u64) -> u64 {
 /// The cap if the transaction may have a gas limit of `most`, where `limit_of` a cap is it: a large write gives up as much
 /// of its margin as it has to. `None` if what the calls use now doesn't fit.
 pub(super) fn fitted(cap: u64, most: u64, limit_of: impl Fn(u64) -> u64) -> Option<u64> {
-    // The limit rises by a little more than the cap.
-    let fitted = cap.saturating_sub(limit_of(cap).saturating_sub(most));
+    let mut fitted = cap;
+    // The limit rises by 1.1 times what the cap does, so a step leaves a hundredth of what is too much.
+    for _ in 0..3 {
+        let excess = limit_of(fitted).saturating_sub(most);
+        fitted = fitted.saturating_sub((excess - excess / 11).max(excess.min(1)));
+    }
     (fitted >= without_margin(cap) && limit_of(fitted) <= most).then_some(fitted)
 }
 

@@ -79,6 +79,8 @@ pub async fn failure(
             Err(error) => {
                 let is_overtaken = error.revert_data().is_some_and(|data| revert::is_overtaken(&data));
                 match SimulationError::of(error) {
+                    // A hostile contract can make nodes fail in ways that have no words.
+                    SimulationError::Node(error) if !error.fault().is_temporary() => None,
                     SimulationError::Node(error) => return Err(error),
                     error => Some(Failure { reason: error.to_string(), is_overtaken }),
                 }
