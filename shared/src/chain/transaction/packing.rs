@@ -21,7 +21,7 @@ pub const MAX_TRANSACTION_GAS: u64 = 16_777_216;
 pub const MAX_TRANSACTION_BYTES: usize = 120_000;
 
 /// Gas cap of a deployment, which uses 240,000.
-const DEPLOYMENT_GAS: u64 = 330_000;
+const DEPLOYMENT_GAS: u64 = 275_000;
 
 /// What an account does in a packed transaction. It may fail without the others failing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 
 use super::{
     account::{AccountState, account_key},
-    budget::shards,
+    budget::{fits, shards},
     charge::{Charge, DAY, PoolLimit},
     queue::{Queued, next_turn, place},
     replay::{Replay, ReplayKey, replay_key},
@@ -110,6 +110,9 @@ impl Transactions {
             }
             if state.spent_on(now.as_secs() / DAY).saturating_add(wei) > admission.artist_limit {
                 return Ok(Admitted::Refused(AdmissionRefusal::ArtistSpent));
+            }
+            if !fits(admission.pool, wei) {
+                return Ok(Admitted::Refused(AdmissionRefusal::PoolSpent));
             }
             let Attempt { transactions, writes, key_at, pool_at } = self.attempt(admission, account, shard, now)?;
             let Err(reasons) = self.table.write_or_reasons(writes).await? else {

@@ -15,6 +15,11 @@ use crate::{
 /// Counters of a pool, so that concurrent transactions don't contend for one row.
 const SHARDS: u8 = 8;
 
+/// Whether one counter of the pool can take `wei` at all.
+pub(super) fn fits(limit: PoolLimit, wei: u64) -> bool {
+    wei <= limit.wei / u64::from(SHARDS)
+}
+
 /// A pool's counters in a random order.
 pub(super) fn shards() -> impl Iterator<Item = u8> {
     let first = getrandom::u32().unwrap_or_default() as u8 % SHARDS;
