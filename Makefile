@@ -39,12 +39,13 @@ soak: tools binaries
 	SEED=$$seed TRANSACTIONS=$${TRANSACTIONS:-1000} $(CARGO) test --workspace --quiet --test chaos -- --nocapture; done
 
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
-BENCHES := write-bench index-bench scale-bench
+BENCHES := index-bench scale-bench
 MEASURE := $(or $(CARGO_TARGET_DIR),target)/measure
 bench: tools binaries benches/peers/ponder/node_modules/.installed
 	@$(CARGO) build --quiet --profile measure --package benches --package local --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(MEASURE)/$$bench; done
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
+	@echo "== write-bench"; $(MEASURE)/local bench $(MEASURE)/write-bench
 	@echo "== function-bench"; $(MEASURE)/local bench $(MEASURE)/function-bench
 
 # Builds the deployed functions: for arm64, linked by zig against an old C library. One call of cargo builds all of them in
