@@ -21,7 +21,7 @@ use crate::{
 /// Pause between two looks at the chain and the queue, while something goes on.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 /// The same while nothing changes.
-const LONG_PAUSE: Duration = Duration::from_millis(500);
+const LONG_PAUSE: Duration = Duration::from_millis(200);
 
 /// How long fees and balances are used before they are read again.
 const FRESH: Duration = Duration::from_secs(2);

@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Time that is kept for the answer.
 const ANSWER: Duration = Duration::from_millis(500);
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
-const LONG_PAUSE: Duration = Duration::from_millis(500);
+const LONG_PAUSE: Duration = Duration::from_millis(200);
 
 /// Follows transactions until all are final or the request's patience ends, and returns what is known then. It doesn't fail:
 /// they are queued, whatever can be read.
