@@ -35,7 +35,7 @@ impl ArtistId {
         Self(Uuid::new_v5(&NAMESPACE, wallet.to_string().as_bytes()))
     }
 
-    /// The id as a number, from which the artist's wallet and lane follow.
+    /// The id as a number, from which the artist's wallet follows.
     pub fn as_u128(self) -> u128 {
         self.0.as_u128()
     }

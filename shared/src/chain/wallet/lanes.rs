@@ -6,7 +6,7 @@ use alloy::primitives::Address;
 
 use crate::{
     config::{self, ConfigError},
-    model::{self, ArtistId, Invalid},
+    model::{self, Invalid},
 };
 
 /// Addresses of the lanes, each in the place of its key. The zero address is the place of a key out of use.
@@ -29,12 +29,6 @@ impl Lanes {
         let pairs = (places.len() >= self.0.len()).then(|| self.0.iter().copied().zip(places));
         Some(pairs?.filter(|(lane, _)| !lane.is_zero()).collect())
     }
-
-    /// The lane for an artist who signs in for the first time.
-    pub fn assign(&self, artist: ArtistId) -> Address {
-        let lanes: Vec<_> = self.iter().collect();
-        lane_index(artist, lanes.len()).map(|index| lanes[index]).unwrap_or_default()
-    }
 }
 
 impl FromStr for Lanes {
@@ -44,11 +38,6 @@ impl FromStr for Lanes {
         let lane = |text: &str| text.trim().parse::<model::Address>().map(Into::into);
         list.split(',').map(lane).collect::<Result<_, _>>().map(Self)
     }
-}
-
-pub(super) fn lane_index(artist: ArtistId, lanes: usize) -> Option<usize> {
-    let lanes = u128::try_from(lanes).ok().filter(|&lanes| lanes > 0)?;
-    usize::try_from(artist.as_u128() % lanes).ok()
 }
 
 #[cfg(test)]

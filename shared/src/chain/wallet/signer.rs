@@ -14,11 +14,11 @@ use aws_sdk_kms::{
     types::{MessageType, SigningAlgorithmSpec},
 };
 
-use super::lanes::{Lanes, lane_index};
+use super::lanes::Lanes;
 use crate::{
     config::{self, ConfigError},
     kms::KmsError,
-    model::{ArtistId, Invalid},
+    model::Invalid,
 };
 
 /// Reason why a lane didn't sign.
@@ -132,17 +132,6 @@ impl LaneSigners {
     /// The given lanes.
     pub fn new(signers: Vec<LaneSigner>) -> Self {
         Self(signers)
-    }
-
-    /// The lane with this address.
-    pub fn get(&self, lane: Address) -> Result<&LaneSigner, SignerError> {
-        self.iter().find(|signer| signer.address == lane).ok_or(SignerError::UnknownLane(lane))
-    }
-
-    /// The lane that the configuration assigns to an artist. The lane stored with the artist may differ and prevails.
-    pub fn likely(&self, artist: ArtistId) -> Option<Address> {
-        let index = lane_index(artist, self.0.len())?;
-        self.0.get(index).map(|signer| signer.address)
     }
 
     /// All lanes, in the configured order.
