@@ -9,11 +9,11 @@ use alloy::{eips::BlockNumberOrTag, primitives::U256};
 use shared::{
     chain::{contracts::safe::Safe, node::NodeError, wallet::LaneSigner},
     model::{Address, ArtistId, TransactionId},
-    store::{Batch, BatchStatus, LaneState, Lease},
+    store::{Batch, LaneState, Lease, Member},
     telemetry::{self, Metric},
 };
 
-use crate::{ChainRelay, RelayError};
+use crate::{ChainRelay, RelayError, still_leads, submit::gas_limit};
 
 /// Longest rest of a lane after failures: a lane that can go on isn't known before.
 const MOST_REST: Duration = Duration::from_secs(4);
@@ -23,7 +23,8 @@ pub(crate) struct Lane<'a> {
     /// Signs for it; `None` for one that isn't configured any more, whose batches are only watched.
     pub(crate) signer: Option<&'a LaneSigner>,
     pub(crate) address: Address,
-    pub(crate) state: LaneState,
+    /// Next nonce to use.
+    pub(crate) next_nonce: u64,
     /// Batches that are open, by nonce.
     pub(crate) open: Vec<Tracked>,
     /// Batches in blocks that aren't final, by nonce.
@@ -72,9 +73,7 @@ impl<'a> Lane<'a> {
             Some(state) => state,
             None => {
                 let next_nonce = relay.buried_nonce(address).await?;
-                if !relay.transactions.open_lane(lease, address, next_nonce).await? {
-                    return Err(RelayError::LostLead);
-                }
+                still_leads(relay.transactions.open_lane(lease, address, next_nonce).await?)?;
                 LaneState { next_nonce, ..LaneState::default() }
             }
         };
@@ -86,7 +85,7 @@ impl<'a> Lane<'a> {
         Ok(Self {
             signer,
             address,
-            state,
+            next_nonce: state.next_nonce,
             open,
             young,
             balance: U256::ZERO,
@@ -144,27 +143,23 @@ impl<'a> Lane<'a> {
     }
 
     pub(crate) fn track(&mut self, batch: Batch) {
-        let nonce = batch.slot.nonce;
-        self.state.next_nonce = self.state.next_nonce.max(nonce + 1);
-        self.state.open.insert(nonce);
+        self.next_nonce = self.next_nonce.max(batch.slot.nonce + 1);
         self.open.push(Tracked::new(batch));
         self.open.sort_by_key(|tracked| tracked.batch.slot.nonce);
     }
 
     /// Moves nonces past those that another program has used for good.
     pub(crate) async fn follow_foreign_use(&mut self, relay: &ChainRelay, lease: &Lease) -> Result<(), RelayError> {
-        if self.on_chain <= self.state.next_nonce || !self.open.is_empty() || self.signer.is_none() {
+        if self.on_chain <= self.next_nonce || !self.open.is_empty() || self.signer.is_none() {
             return Ok(());
         }
         let buried = relay.buried_nonce(self.address).await?;
-        if buried > self.state.next_nonce {
-            let from = self.state.next_nonce;
+        if buried > self.next_nonce {
+            let from = self.next_nonce;
             tracing::error!(chain.id = relay.chain.id.0, lane = %self.address, nonce = from, "the lane's key was used elsewhere");
             telemetry::count(Metric::ForeignNonces);
-            if !relay.transactions.skip(lease, self.address, from, buried).await? {
-                return Err(RelayError::LostLead);
-            }
-            self.state.next_nonce = buried;
+            still_leads(relay.transactions.skip(lease, self.address, from, buried).await?)?;
+            self.next_nonce = buried;
         }
         Ok(())
     }
@@ -177,17 +172,20 @@ impl<'a> Lane<'a> {
     }
 }
 
+/// The members of all open batches.
+pub(crate) fn under_way<'a>(lanes: &'a [Lane<'_>]) -> impl Iterator<Item = &'a Member> {
+    lanes.iter().flat_map(|lane| &lane.open).flat_map(|tracked| &tracked.batch.members)
+}
+
 /// All artists and transactions in open batches.
-pub(crate) fn under_way(lanes: &[Lane<'_>]) -> (HashSet<TransactionId>, HashSet<ArtistId>) {
-    let members = lanes.iter().flat_map(|lane| &lane.open).flat_map(|tracked| &tracked.batch.members);
-    members.map(|member| (member.transaction_id, member.artist_id)).unzip()
+pub(crate) fn busy(lanes: &[Lane<'_>]) -> (HashSet<TransactionId>, HashSet<ArtistId>) {
+    under_way(lanes).map(|member| (member.transaction_id, member.artist_id)).unzip()
 }
 
 /// Most wei that a batch may cost.
 pub(crate) fn most_cost(batch: &Batch) -> U256 {
     let fees = batch.attempts.iter().map(|attempt| attempt.fees.max_fee_per_gas).max().unwrap_or_default();
-    let gas = crate::submit::transaction(batch.newest()).map_or(0, |transaction| transaction.gas_limit);
-    U256::from(gas) * U256::from(fees)
+    U256::from(gas_limit(batch)) * U256::from(fees)
 }
 
 impl ChainRelay {
@@ -213,9 +211,4 @@ impl ChainRelay {
     pub(crate) async fn buried_nonce(&self, lane: Address) -> Result<u64, RelayError> {
         Ok(self.node.buried_nonce(lane.into(), self.chain.confirmations).await?)
     }
-}
-
-/// Whether a batch is over.
-pub(crate) fn is_over(status: BatchStatus) -> bool {
-    !matches!(status, BatchStatus::Open | BatchStatus::Mined)
 }

@@ -19,8 +19,8 @@ pub(crate) async fn take(
 ) -> Result<Option<Lease>, StoreError> {
     let seen = transactions.standing(chain).await?;
     let since = Instant::now();
+    let mut now = seen.clone();
     loop {
-        let now = transactions.standing(chain).await?;
         // A lead of this very process is one that it couldn't give back.
         let is_free = now.holder.is_empty() || now.holder == holder;
         if is_free || (now == seen && since.elapsed() >= SILENCE) {
@@ -30,5 +30,6 @@ pub(crate) async fn take(
             return Ok(None);
         }
         tokio::time::sleep(LOOK).await;
+        now = transactions.standing(chain).await?;
     }
 }

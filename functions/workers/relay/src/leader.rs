@@ -14,7 +14,7 @@ use shared::{
 
 use crate::{
     ChainRelay, RelayError, Report,
-    fleet::{Lane, under_way},
+    fleet::{Lane, busy},
     pack::Dispatched,
 };
 
@@ -95,7 +95,7 @@ impl<'a> Leader<'a> {
     async fn pack(&mut self, queue: &[Queued], now: u64, report: &mut Report) -> Result<bool, RelayError> {
         let (mut sent, mut skipped) = (false, HashSet::new());
         loop {
-            let (transactions, artists) = under_way(&self.lanes);
+            let (transactions, artists) = busy(&self.lanes);
             let waiting: Vec<_> = queue
                 .iter()
                 .filter(|queued| !transactions.contains(&queued.transaction_id) && !artists.contains(&queued.artist_id))

@@ -63,6 +63,11 @@ pub enum RelayError {
     LostLead,
 }
 
+/// Fails if a write was refused because another process leads.
+fn still_leads(written: bool) -> Result<(), RelayError> {
+    if written { Ok(()) } else { Err(RelayError::LostLead) }
+}
+
 /// What was done on a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -16,7 +16,7 @@ use shared::{
     telemetry,
 };
 
-use crate::{RelayError, Report, leader::Leader, outcome::failed};
+use crate::{RelayError, Report, fleet::under_way, leader::Leader, outcome::failed};
 
 /// Transactions whose rows are read together.
 const CHUNK: usize = 60;
@@ -55,7 +55,7 @@ impl Leader<'_> {
         now: u64,
         report: &mut Report,
     ) -> Result<Draft, RelayError> {
-        let busy: HashSet<_> = self.collections_under_way();
+        let busy: HashSet<_> = under_way(&self.lanes).filter_map(|member| member.collection).collect();
         let (mut draft, mut held): (Draft, HashSet<ArtistId>) = (Draft::default(), HashSet::new());
         for queued in waiting.chunks(CHUNK) {
             let ids: Vec<_> = queued.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
@@ -267,11 +267,6 @@ impl Leader<'_> {
         report.ended += usize::from(self.relay.transactions.give_up(self.lease, row, &ending, now).await?);
         draft.dropped.push(row.id);
         Ok(())
-    }
-
-    fn collections_under_way(&self) -> HashSet<shared::model::Address> {
-        let members = self.lanes.iter().flat_map(|lane| &lane.open).flat_map(|tracked| &tracked.batch.members);
-        members.filter_map(|member| member.collection).collect()
     }
 }
 

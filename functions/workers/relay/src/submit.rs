@@ -23,6 +23,7 @@ use shared::{
 use crate::{
     ChainRelay, RelayError,
     fleet::{Lane, Tracked},
+    still_leads,
 };
 
 /// Gas of a transaction that does nothing; a node may ask for a little more, as on chains that charge for data.
@@ -42,7 +43,7 @@ impl ChainRelay {
         fees: Fees,
         now: u64,
     ) -> Result<(), RelayError> {
-        let nonce = lane.state.next_nonce;
+        let nonce = lane.next_nonce;
         self.open(lease, lane, nonce, request(self, nonce, packed, fees), members, false, now).await
     }
 
@@ -85,9 +86,7 @@ impl ChainRelay {
             mined: None,
             created_at: now,
         };
-        if !self.transactions.open_batch(lease, &batch, lane.state.next_nonce).await? {
-            return Err(RelayError::LostLead);
-        }
+        still_leads(self.transactions.open_batch(lease, &batch, lane.next_nonce).await?)?;
         lane.track(batch);
         Ok(())
     }
@@ -114,9 +113,7 @@ impl ChainRelay {
         };
         let signer = lane.signer.ok_or(SignerError::UnknownLane(lane.address.into()))?;
         let (attempt, signed) = sign(signer, request, fills, now).await?;
-        if !self.transactions.add_attempt(lease, batch, &attempt, &signed).await? {
-            return Err(RelayError::LostLead);
-        }
+        still_leads(self.transactions.add_attempt(lease, batch, &attempt, &signed).await?)?;
         let mut replaced = batch.clone();
         replaced.attempts.push(attempt);
         *(if fills { &mut replaced.filler } else { &mut replaced.signed }) = signed.to_vec();
@@ -198,6 +195,11 @@ async fn sign(
     let signed = request.into_signed(signature);
     let attempt = Attempt { hash: *signed.hash(), fees, signed_at: now, fills };
     Ok((attempt, Bytes::from(signed.encoded_2718())))
+}
+
+/// Gas limit of a batch's newest version.
+pub(crate) fn gas_limit(batch: &Batch) -> u64 {
+    transaction(batch.newest()).map_or(0, |transaction| transaction.gas_limit)
 }
 
 /// The transaction of signed bytes.

@@ -40,10 +40,10 @@ pub(crate) async fn measure(leader: &Leader<'_>) {
 
 /// Nonces by which the chain is ahead of those given out (above 0) or behind those known to be used (below 0).
 fn drift(lane: &Lane<'_>) -> i64 {
-    let used = lane.open.first().map_or(lane.state.next_nonce, |tracked| tracked.batch.slot.nonce);
+    let used = lane.open.first().map_or(lane.next_nonce, |tracked| tracked.batch.slot.nonce);
     let distance = |from: u64| i64::try_from(lane.on_chain.abs_diff(from)).unwrap_or(i64::MAX);
-    if lane.on_chain > lane.state.next_nonce {
-        distance(lane.state.next_nonce)
+    if lane.on_chain > lane.next_nonce {
+        distance(lane.next_nonce)
     } else if lane.on_chain < used {
         -distance(used)
     } else {

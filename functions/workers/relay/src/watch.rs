@@ -12,9 +12,11 @@ use shared::{
 
 use crate::{
     ChainRelay, RelayError, Report,
-    fleet::{Lane, Tracked, is_over},
+    fleet::{Lane, Tracked},
     leader::{Leader, if_node},
     outcome::mined_in,
+    still_leads,
+    submit::gas_limit,
 };
 
 /// Pause between two sendings of the same bytes, in case nodes have lost them.
@@ -82,7 +84,7 @@ impl Leader<'_> {
             for index in 0..self.lanes[lane].open.len() {
                 self.push_one(lane, index, now, report).await?;
             }
-            self.lanes[lane].open.retain(|tracked| !is_over(tracked.batch.status));
+            self.lanes[lane].open.retain(|tracked| tracked.batch.status == BatchStatus::Open);
         }
         Ok(())
     }
@@ -148,8 +150,8 @@ impl Leader<'_> {
         let batch = &self.lanes[lane].open[index].batch;
         let Some(newest) = batch.attempts.last() else { return Ok(()) };
         let Some(fees) = newest.fees.bump(market, relay.chain.spending.max_fee_per_gas) else { return Ok(()) };
-        let gas = crate::submit::transaction(batch.newest()).map_or(0, |transaction| transaction.gas_limit);
-        let more = u128::from(gas) * u128::from(fees.max_fee_per_gas.saturating_sub(newest.fees.max_fee_per_gas));
+        let more =
+            u128::from(gas_limit(batch)) * u128::from(fees.max_fee_per_gas.saturating_sub(newest.fees.max_fee_per_gas));
         if self.lanes[lane].spendable() < alloy::primitives::U256::from(more) {
             return Ok(());
         }
@@ -219,12 +221,8 @@ impl Leader<'_> {
         tracing::error!(chain.id = relay.chain.id.0, lane = %batch.slot.lane, nonce = batch.slot.nonce, "the lane's key was used elsewhere");
         telemetry::count(Metric::ForeignNonces);
         relay.release(&batch, now, report).await?;
-        if !relay.transactions.close_batch(lease, &batch, BatchStatus::Displaced, None, now).await? {
-            return Err(RelayError::LostLead);
-        }
-        let lane = &mut self.lanes[lane];
-        lane.state.open.remove(&batch.slot.nonce);
-        lane.open[index].batch.status = BatchStatus::Displaced;
+        still_leads(relay.transactions.close_batch(lease, &batch, BatchStatus::Displaced, None, now).await?)?;
+        self.lanes[lane].open[index].batch.status = BatchStatus::Displaced;
         Ok(())
     }
 
@@ -282,8 +280,7 @@ async fn mature(
         match receipt {
             Some(receipt) if receipt.block_hash == tracked.batch.mined.map(|mined| mined.block_hash) => {
                 if is_old && !is_lost {
-                    lead(relay.transactions.finish_batch(lease, &tracked.batch, now).await?)?;
-                    lane.state.young.remove(&tracked.batch.slot.nonce);
+                    still_leads(relay.transactions.finish_batch(lease, &tracked.batch, now).await?)?;
                 } else {
                     lane.young.insert(index, tracked);
                     index += 1;
@@ -296,7 +293,7 @@ async fn mature(
             }
             None => {
                 tracing::warn!(chain.id = relay.chain.id.0, lane = %lane.address, nonce = tracked.batch.slot.nonce, "the chain has dropped a batch");
-                lead(relay.transactions.reopen_batch(lease, &tracked.batch).await?)?;
+                still_leads(relay.transactions.reopen_batch(lease, &tracked.batch).await?)?;
                 (tracked.batch.status, tracked.batch.mined) = (BatchStatus::Open, None);
                 lane.track(tracked.batch);
             }
@@ -343,12 +340,8 @@ impl ChainRelay {
         now: u64,
     ) -> Result<Tracked, RelayError> {
         let mined = mined_in(receipt, receipt.gas_used);
-        lead(self.transactions.close_batch(lease, &batch, status, Some(mined), now).await?)?;
+        still_leads(self.transactions.close_batch(lease, &batch, status, Some(mined), now).await?)?;
         (batch.status, batch.mined) = (status, Some(mined));
         Ok(Tracked::new(batch))
     }
-}
-
-fn lead(written: bool) -> Result<(), RelayError> {
-    if written { Ok(()) } else { Err(RelayError::LostLead) }
 }
