@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, number, text};
+use super::table::{PrimaryKey, StoreError, Table, number, text, updating};
 use crate::model::{ArtistId, KeyId, KeyName};
 
 /// Maximum number of live keys per artist.
@@ -63,7 +63,7 @@ impl ApiKeys {
             .expression_attribute_values(":one", number(1))
             .expression_attribute_values(":max", number(MAX_KEYS));
         let writes = vec![
-            TransactWriteItem::builder().update(count.build()?).build(),
+            updating(count)?,
             self.0.insertion(&hash_key(hash), &owner)?,
             self.0.insertion(&list_key(artist, record.id), &listed)?,
         ];
@@ -84,7 +84,7 @@ impl ApiKeys {
                 .update_expression("SET last_used_at = :now")
                 .condition_expression("attribute_exists(pk)")
                 .expression_attribute_values(":now", number(now));
-            Ok::<_, StoreError>(TransactWriteItem::builder().update(update.build()?).build())
+            updating(update)
         };
         let writes = vec![note(hash_key(hash))?, note(list_key(owner.artist_id, owner.id))?];
         self.0.write_together(writes).await.map(drop)
@@ -114,7 +114,7 @@ impl ApiKeys {
             .count(artist)
             .update_expression("ADD live :minus_one")
             .expression_attribute_values(":minus_one", number(-1));
-        let mut writes = vec![TransactWriteItem::builder().update(count.build()?).build()];
+        let mut writes = vec![updating(count)?];
         for key in [hash_key(&hash), listed] {
             let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item()));
             let delete = delete.condition_expression("attribute_exists(pk)").build()?;

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::{
     Client,
     error::{BuildError, ProvideErrorMetadata, SdkError},
     operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError},
-    types::{AttributeValue, KeysAndAttributes, Put, TransactWriteItem},
+    types::{AttributeValue, KeysAndAttributes, Put, TransactWriteItem, builders::UpdateBuilder},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -192,6 +192,22 @@ impl Table {
             },
         }
     }
+}
+
+/// An update as one of the items that are written together.
+pub(super) fn updating(update: UpdateBuilder) -> Result<TransactWriteItem, StoreError> {
+    Ok(TransactWriteItem::builder().update(update.build()?).build())
+}
+
+/// A condition that the row's status is one of `words`, and the update with what the condition names.
+pub(super) fn status_in<'a>(update: UpdateBuilder, words: impl Iterator<Item = &'a str>) -> (UpdateBuilder, String) {
+    let (mut update, mut names) = (update.expression_attribute_names("#status", "status"), Vec::new());
+    for word in words {
+        let name = format!(":from_{word}");
+        update = update.expression_attribute_values(&name, text(word));
+        names.push(name);
+    }
+    (update, format!("#status IN ({})", names.join(", ")))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistId, Bio, Email, SocialUsername, Wallet},
-    store::table::{Item, StoreError, WriteReason, backoff, number},
+    store::table::{Item, StoreError, WriteReason, backoff, number, updating},
 };
 
 #[derive(Serialize)]
@@ -152,8 +152,8 @@ impl Artists {
                 .expression_attribute_names(format!("#{name}"), &name)
                 .expression_attribute_values(format!(":{name}"), value);
         }
-        let update = update.update_expression(format!("SET {}", settings.join(", "))).build()?;
-        Ok(TransactWriteItem::builder().update(update).build())
+        let update = update.update_expression(format!("SET {}", settings.join(", ")));
+        updating(update)
     }
 }
 

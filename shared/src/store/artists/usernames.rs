@@ -13,7 +13,7 @@ use crate::{
     model::{Address, ArtistId, FoldedName, Username},
     store::{
         search::{ListedArtist, Search},
-        table::{PrimaryKey, StoreError, number, row, text},
+        table::{PrimaryKey, StoreError, number, row, text, updating},
     },
 };
 
@@ -79,7 +79,7 @@ impl Artists {
                 .condition_expression("artist_id = :artist")
                 .expression_attribute_values(":username", text(username))
                 .expression_attribute_values(":artist", text(artist.artist_id));
-            writes.push((TransactWriteItem::builder().update(update.build()?).build(), None));
+            writes.push((updating(update)?, None));
         }
         profile.username = username.to_string();
         Ok(Ok(writes))
@@ -109,7 +109,7 @@ impl Artists {
             .condition_expression("artist_id = :artist")
             .expression_attribute_values(":until", number(until))
             .expression_attribute_values(":artist", text(artist));
-        Ok(TransactWriteItem::builder().update(update.build()?).build())
+        updating(update)
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistId, ChainId, Creation, Plan, TransactionId, TransactionStatus},
-    store::table::{StoreError, backoff, number, row},
+    store::table::{StoreError, backoff, number, row, updating},
 };
 
 /// Most transactions of one request; DynamoDB writes 100 rows together.
@@ -230,7 +230,7 @@ impl Transactions {
                 .condition_expression("last_turn = :last AND #day = :day")
                 .expression_attribute_values(":today", number(day))
         };
-        Ok(TransactWriteItem::builder().update(update.build()?).build())
+        updating(update)
     }
 
     /// Takes an idempotency key that is free or has outlived its replay.

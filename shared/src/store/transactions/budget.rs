@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     model::ChainId,
-    store::table::{PrimaryKey, StoreError, number},
+    store::table::{PrimaryKey, StoreError, number, updating},
 };
 
 /// Counters of a pool, so that concurrent transactions don't contend for one row.
@@ -42,7 +42,7 @@ impl Transactions {
             .expression_attribute_values(":expiry", number((charge.day + 2) * DAY))
             .expression_attribute_values(":wei", number(charge.wei))
             .expression_attribute_values(":rest", number((limit.wei / u64::from(SHARDS)).saturating_sub(charge.wei)));
-        Ok(TransactWriteItem::builder().update(update.build()?).build())
+        updating(update)
     }
 
     /// Changes a pool's counter by `wei`.
@@ -58,7 +58,7 @@ impl Transactions {
             .update_expression("SET expires_at = :expiry ADD spent :wei")
             .expression_attribute_values(":expiry", number((charge.day + 2) * DAY))
             .expression_attribute_values(":wei", number(wei));
-        Ok(TransactWriteItem::builder().update(update.build()?).build())
+        updating(update)
     }
 }
 

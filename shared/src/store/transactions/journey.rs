@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     model::TransactionStatus,
-    store::table::{StoreError, WriteReason, backoff, number, text},
+    store::table::{StoreError, WriteReason, backoff, number, status_in, text, updating},
 };
 
 /// What became of a transaction.
@@ -55,7 +55,7 @@ impl Transactions {
             .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?)
             .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value([hash])?)
             .expression_attribute_values(":now", number(now));
-        self.table.write_together(vec![write(update)?]).await
+        self.table.write_together(vec![updating(update)?]).await
     }
 
     /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `company`. One write.
@@ -77,7 +77,7 @@ impl Transactions {
             collection: transaction.collection(),
             company,
         };
-        self.table.write_together(vec![write(update)?, self.enqueue(transaction.chain, &queued)?]).await
+        self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await
     }
 
     /// Ends a transaction: takes it from the queue, and gives back what it reserved beyond its cost. Ending it again, as
@@ -180,7 +180,7 @@ impl Transactions {
         if !remove.is_empty() {
             expression = format!("{expression} REMOVE {}", remove.join(", "));
         }
-        write(update.update_expression(expression)).map(Some)
+        updating(update.update_expression(expression)).map(Some)
     }
 
     fn leave_account(
@@ -208,29 +208,22 @@ impl Transactions {
                 .expression_attribute_values(":day", number(transaction.charge.day))
                 .expression_attribute_values(":wei", number(wei));
         }
-        write(update.update_expression(expression))
+        updating(update.update_expression(expression))
     }
 
     /// An update of a transaction whose status may become `next`; `None` if no status like its own may.
     fn step(&self, transaction: &Transaction, next: TransactionStatus) -> Option<UpdateBuilder> {
         let key = transaction_key(transaction.artist_id, transaction.id);
-        let mut update = Update::builder()
-            .table_name(&self.table.name)
-            .set_key(Some(key.item()))
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":status", text(next.word()));
         // A final transaction is corrected as such, so that it isn't taken out of the queue twice.
         let is_like = |status: &TransactionStatus| status.is_final() == transaction.status.is_final();
-        let mut before = Vec::new();
-        for status in TransactionStatus::ALL.into_iter().filter(|status| status.may_become(next)).filter(is_like) {
-            let name = format!(":from_{}", status.word());
-            update = update.expression_attribute_values(&name, text(status.word()));
-            before.push(name);
-        }
-        if before.is_empty() {
-            return None;
-        }
-        let mut condition = format!("#status IN ({})", before.join(", "));
+        let before = TransactionStatus::ALL.into_iter().filter(|status| status.may_become(next)).filter(is_like);
+        let mut before = before.map(TransactionStatus::word).peekable();
+        before.peek()?;
+        let update = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(key.item()))
+            .expression_attribute_values(":status", text(next.word()));
+        let (mut update, mut condition) = status_in(update, before);
         if transaction.status.is_final() {
             // Its cost is corrected once.
             condition.push_str(" AND charge.wei = :known");
@@ -241,7 +234,3 @@ impl Transactions {
 }
 
 const ATTEMPTS: u32 = 12;
-
-fn write(update: UpdateBuilder) -> Result<TransactWriteItem, StoreError> {
-    Ok(TransactWriteItem::builder().update(update.build()?).build())
-}

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::{
     primitives::Blob,
-    types::{AttributeValue, TransactWriteItem, Update, builders::UpdateBuilder},
+    types::{AttributeValue, Update, builders::UpdateBuilder},
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     model::{Address, ChainId},
-    store::table::{StoreError, number, text},
+    store::table::{StoreError, number, status_in, text, updating},
 };
 
 /// How long a batch's row is kept after it is over.
@@ -84,7 +84,7 @@ impl Transactions {
             .update_expression("ADD addresses :lane")
             .expression_attribute_values(":lane", AttributeValue::Ss(vec![lane.to_string()]));
         let writes =
-            vec![self.leads(lease)?, self.table.insertion(&lane_key(lease.chain, lane), &state)?, write(known)?];
+            vec![self.leads(lease)?, self.table.insertion(&lane_key(lease.chain, lane), &state)?, updating(known)?];
         self.table.write_together(writes).await
     }
 
@@ -96,7 +96,7 @@ impl Transactions {
             .condition_expression("next_nonce = :from")
             .expression_attribute_values(":from", number(from))
             .expression_attribute_values(":to", number(to));
-        self.table.write_together(vec![self.leads(lease)?, write(update)?]).await
+        self.table.write_together(vec![self.leads(lease)?, updating(update)?]).await
     }
 
     /// Stores a new batch with its signed bytes, which takes its nonce: the lane's next one, or one below it that no batch
@@ -112,7 +112,7 @@ impl Transactions {
             .expression_attribute_values(":next", number(next_nonce.max(nonce + 1)))
             .expression_attribute_values(":nonce", set(nonce));
         let insertion = self.table.insertion(&batch_key(&batch.slot), batch)?;
-        self.table.write_together(vec![self.leads(lease)?, write(update)?, insertion]).await
+        self.table.write_together(vec![self.leads(lease)?, updating(update)?, insertion]).await
     }
 
     /// Stores a further version of an open batch. Before it returns `true`, the bytes must not be sent. One write.
@@ -129,7 +129,7 @@ impl Transactions {
             .expression_attribute_names("#bytes", if attempt.fills { "filler" } else { "signed" })
             .expression_attribute_values(":bytes", AttributeValue::B(Blob::new(signed)))
             .expression_attribute_values(":attempt", serde_dynamo::to_attribute_value([attempt])?);
-        self.table.write_together(vec![self.leads(lease)?, write(update)?]).await
+        self.table.write_together(vec![self.leads(lease)?, updating(update)?]).await
     }
 
     /// Records that a nonce is used: by the batch (`Mined`), by its filler (`Filled`), or by another program
@@ -183,24 +183,19 @@ impl Transactions {
             .update_expression(change)
             .expression_attribute_names("#open", "open")
             .expression_attribute_values(":nonce", set(nonce));
-        self.table.write_together(vec![self.leads(lease)?, write(update)?, write(lane)?]).await
+        self.table.write_together(vec![self.leads(lease)?, updating(update)?, updating(lane)?]).await
     }
 
     /// An update of a batch whose versions are still those of `batch`, and whose status may become `next`.
     fn transition(&self, batch: &Batch, next: BatchStatus) -> UpdateBuilder {
-        let mut update = Update::builder()
+        let update = Update::builder()
             .table_name(&self.table.name)
             .set_key(Some(batch_key(&batch.slot).item()))
-            .expression_attribute_names("#status", "status")
             .expression_attribute_values(":status", text(next.word()))
             .expression_attribute_values(":versions", number(batch.attempts.len()));
-        let mut before = Vec::new();
-        for status in BatchStatus::ALL.into_iter().filter(|status| status.may_become(next)) {
-            let name = format!(":from_{}", status.word());
-            update = update.expression_attribute_values(&name, text(status.word()));
-            before.push(name);
-        }
-        update.condition_expression(format!("size(attempts) = :versions AND #status IN ({})", before.join(", ")))
+        let before = BatchStatus::ALL.into_iter().filter(|status| status.may_become(next)).map(BatchStatus::word);
+        let (update, condition) = status_in(update, before);
+        update.condition_expression(format!("size(attempts) = :versions AND {condition}"))
     }
 
     fn lane_update(&self, chain: ChainId, lane: Address) -> UpdateBuilder {
@@ -210,8 +205,4 @@ impl Transactions {
 
 fn set(nonce: u64) -> AttributeValue {
     AttributeValue::Ns(vec![nonce.to_string()])
-}
-
-fn write(update: UpdateBuilder) -> Result<TransactWriteItem, StoreError> {
-    Ok(TransactWriteItem::builder().update(update.build()?).build())
 }

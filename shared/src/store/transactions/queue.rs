@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{account::AccountState, transaction::Transactions};
 use crate::{
     model::{Address, ArtistId, ChainId, TransactionId},
-    store::table::{PrimaryKey, StoreError, number, row, text},
+    store::table::{PrimaryKey, StoreError, number, row, text, updating},
 };
 
 /// Milliseconds that each of an artist's waiting transactions puts off the next one.
@@ -81,7 +81,7 @@ impl Transactions {
             .update_expression("SET woken_at = :now ADD calls :one")
             .expression_attribute_values(":now", number(now))
             .expression_attribute_values(":one", number(1));
-        let wake = TransactWriteItem::builder().update(update.build()?).build();
+        let wake = updating(update)?;
         self.table.write_together(vec![wake]).await.map(drop)
     }
 
