@@ -25,7 +25,7 @@ use crate::{
     model::{Address, Call, Creation, MomentRef, Plan, TokenId},
     store::{
         Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Progress, Replay,
-        ReplayKey, Table, Transaction, Transactions,
+        ReplayKey, StoreError, Table, Transaction, Transactions,
     },
 };
 
@@ -104,23 +104,28 @@ impl WriteSession<'_> {
     }
 
     /// Requires a configured factory to have made the collection (422): any contract can claim prices and permissions. The
-    /// index knows, or the chain does of blocks that aren't indexed yet. One read; for an unknown collection also one more
+    /// index knows, or the chain does of blocks that aren't indexed for good. One read; for an unknown collection two more
     /// and two calls.
     pub async fn require_genuine(&self, collection: Address) -> Result<(), ApiError> {
         if self.genuine.lock().unwrap_or_else(PoisonError::into_inner).contains(&collection) {
             return Ok(());
         }
-        let chain = self.chain();
-        if self.stores.moments.collection(chain.id, collection).await?.is_none() {
-            let progress = Progress::of(&self.stores.chain, chain.id).await?;
-            let unread = progress.next_block.unwrap_or(chain.first_block);
-            if !was_made_since(self.node(), chain, collection, unread).await? {
+        if !self.is_indexed(collection).await? {
+            let chain = self.chain();
+            // Read before the rows, so that a block that is indexed meanwhile is asked for as well.
+            let unread =
+                Progress::of(&self.stores.chain, chain.id).await?.first_unsettled().unwrap_or(chain.first_block);
+            if !self.is_indexed(collection).await? && !was_made_since(self.node(), chain, collection, unread).await? {
                 let words = format!("{collection} was not made by a factory that this service knows");
                 return Err(ApiError::unprocessable(words));
             }
         }
         self.genuine.lock().unwrap_or_else(PoisonError::into_inner).insert(collection);
         Ok(())
+    }
+
+    async fn is_indexed(&self, collection: Address) -> Result<bool, StoreError> {
+        Ok(self.stores.moments.collection(self.chain().id, collection).await?.is_some())
     }
 
     fn expect(&self, standing: &Standing, permission: Permission, on: &str) -> Result<(), ApiError> {

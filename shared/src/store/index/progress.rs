@@ -80,6 +80,12 @@ impl Progress {
         self.final_block.is_some_and(|last| block <= last) && self.next_block.is_some_and(|next| block < next)
     }
 
+    /// The first block that isn't indexed for good: all before it are, and can't be undone. `None` if no block is.
+    pub fn first_unsettled(&self) -> Option<u64> {
+        let next = self.next_block?;
+        Some(self.final_block.map_or(next, |last| next.min(last + 1)))
+    }
+
     pub(super) async fn of_work(table: &Table, work: &str) -> Result<Self, StoreError> {
         Ok(table.get(&Self::key(work)).await?.unwrap_or_default())
     }
@@ -139,4 +145,23 @@ impl Batch {
 
 fn partition(work: &str) -> String {
     format!("BATCHES#{work}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_settled_when_they_are_indexed_and_final() {
+        let progress = |next_block, final_block| Progress { next_block, final_block, ..Progress::default() };
+        for (next, last, expected) in [
+            (None, None, None),
+            (None, Some(9), None),
+            (Some(5), None, Some(5)),
+            (Some(5), Some(9), Some(5)),
+            (Some(12), Some(9), Some(10)),
+        ] {
+            assert_eq!(progress(next, last).first_unsettled(), expected, "{next:?} {last:?}");
+        }
+    }
 }
