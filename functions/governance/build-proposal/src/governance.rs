@@ -111,7 +111,9 @@ impl Governance {
 
 fn answer_simulation_error(error: SimulationError) -> ApiError {
     match error {
-        SimulationError::Reverts(reason) | SimulationError::Forbidden(reason) => ApiError::unprocessable(reason),
+        SimulationError::Reverts(reason) | SimulationError::Forbidden(reason) | SimulationError::Overtaken(reason) => {
+            ApiError::unprocessable(reason)
+        }
         SimulationError::CannotPay => ApiError::unprocessable("The governor's executor can't pay for this"),
         SimulationError::Node(error) => error.into(),
     }

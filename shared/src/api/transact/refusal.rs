@@ -72,6 +72,9 @@ impl From<PlanError> for ApiError {
         match error {
             PlanError::Reverts(reason) => Self::unprocessable(reason),
             PlanError::Forbidden(reason) => Self::forbidden(reason),
+            PlanError::Overtaken(_) => {
+                Self::unavailable("Others add tokens to this collection just now: try again", 2, error)
+            }
             PlanError::AccountCannotPay => Self::payment_required("Your account can't pay for this"),
             PlanError::Policy(PolicyError::Function { target, .. }) => {
                 Self::forbidden(format!("This service makes no such call to {}", Address::from(target)))

@@ -10,6 +10,9 @@ pub enum PlanError {
     /// A contract denies it to this account; the reason in words.
     #[error("{0}")]
     Forbidden(String),
+    /// Other tokens took the ids that the calls were made for, again and again.
+    #[error("{0}")]
+    Overtaken(String),
     /// The policy refuses it.
     #[error(transparent)]
     Policy(#[from] PolicyError),
@@ -53,6 +56,7 @@ impl From<SimulationError> for PlanError {
         match error {
             SimulationError::Reverts(reason) => Self::Reverts(reason),
             SimulationError::Forbidden(reason) => Self::Forbidden(reason),
+            SimulationError::Overtaken(reason) => Self::Overtaken(reason),
             SimulationError::CannotPay => Self::AccountCannotPay,
             SimulationError::Node(error) => Self::Node(error),
         }

@@ -24,6 +24,8 @@ use crate::{
 /// Most bytes of a write's calls: they have to fit into a transaction, and twice into a row.
 const MAX_CALL_BYTES: usize = 100_000;
 
+const PLAN_ATTEMPTS: u32 = 5;
+
 /// A write that would succeed now. Nothing is reserved for it yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
@@ -68,8 +70,18 @@ impl Planner {
     }
 
     /// Plans a write of the caller. Tokens get the ids that are next now, and may get later ones when it is sent. Seven
-    /// calls, most of them at once.
+    /// calls, most of them at once; as many again each time that another token comes between them.
     pub async fn plan(&self, caller: &CallerState, plan: Plan) -> Result<Planned, PlanError> {
+        let mut attempts = 1..PLAN_ATTEMPTS;
+        loop {
+            match self.try_plan(caller, plan.clone()).await {
+                Err(PlanError::Overtaken(_)) if attempts.next().is_some() => {}
+                planned => return planned,
+            }
+        }
+    }
+
+    async fn try_plan(&self, caller: &CallerState, plan: Plan) -> Result<Planned, PlanError> {
         let wallet = self.wallet(caller.artist.artist_id);
         if caller.artist.embedded_wallet != wallet.address().into() {
             return Err(PlanError::ForeignWallet(caller.artist.embedded_wallet));

@@ -76,15 +76,13 @@ pub async fn failure(
         Told::Success => None,
         _ => match node.call_at(parent, &call, &overrides).await {
             Ok(_) => None,
-            Err(error) => {
-                let is_overtaken = error.revert_data().is_some_and(|data| revert::is_overtaken(&data));
-                match SimulationError::of(error) {
-                    // A hostile contract can make nodes fail in ways that have no words.
-                    SimulationError::Node(error) if !error.fault().is_temporary() => None,
-                    SimulationError::Node(error) => return Err(error),
-                    error => Some(Failure { reason: error.to_string(), is_overtaken }),
-                }
-            }
+            Err(error) => match SimulationError::of(error) {
+                // A hostile contract can make nodes fail in ways that have no words.
+                SimulationError::Node(error) if !error.fault().is_temporary() => None,
+                SimulationError::Node(error) => return Err(error),
+                SimulationError::Overtaken(reason) => Some(Failure { reason, is_overtaken: true }),
+                error => Some(Failure { reason: error.to_string(), is_overtaken: false }),
+            },
         },
     };
     let silence = revert::explain(&[]);

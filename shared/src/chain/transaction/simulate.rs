@@ -26,6 +26,9 @@ pub enum SimulationError {
     /// A contract denies a call to this account; the reason in words.
     #[error("{0}")]
     Forbidden(String),
+    /// Another token took the id that the calls are made for; the reason in words.
+    #[error("{0}")]
+    Overtaken(String),
     /// The account can't pay the value that the calls send.
     #[error("the account can't pay")]
     CannotPay,
@@ -108,7 +111,13 @@ fn request(account: Address, call: &Call) -> TransactionRequest {
 
 fn refusal(data: &[u8]) -> SimulationError {
     let reason = revert::explain(data);
-    if revert::is_forbidden(data) { SimulationError::Forbidden(reason) } else { SimulationError::Reverts(reason) }
+    if revert::is_forbidden(data) {
+        SimulationError::Forbidden(reason)
+    } else if revert::is_overtaken(data) {
+        SimulationError::Overtaken(reason)
+    } else {
+        SimulationError::Reverts(reason)
+    }
 }
 
 /// Input of [`stand_in`]: per call the target, the value, the length of the data, and the data.
