@@ -18,7 +18,7 @@ run: tools binaries
 test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed browser binaries
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
-	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs)'
+	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test $(CARGO) test --workspace --test fuzz
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi

@@ -66,7 +66,7 @@ pub struct StackMap {
     pub aws: String,
     /// URL of the list of sent mails, as JSON.
     pub mail: String,
-    /// Chain id → URL of its node itself, whatever functions are given.
+    /// Chain id → URL of its node. Functions may be given others (`RPC_URLS`).
     pub rpc: BTreeMap<String, String>,
     /// Chain id → name → address.
     pub contracts: BTreeMap<String, BTreeMap<String, String>>,

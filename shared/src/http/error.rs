@@ -11,8 +11,7 @@ use utoipa::ToSchema;
 
 use super::rate_limit::RateLimit;
 
-/// An error answer, and apart from it the cause for the log. Each constructor names an answer; an error converts with `?`
-/// where a `From` says which answer it becomes.
+/// An error answer, and apart from it the cause for the log. A `From` says which answer an error becomes.
 pub struct ApiError {
     status: StatusCode,
     message: String,

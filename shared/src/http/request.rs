@@ -93,8 +93,7 @@ impl Request {
         key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
     }
 
-    /// Hash of method, path and body, to tell another request with the same key. The body is compared as JSON: whitespace
-    /// and order of fields don't matter.
+    /// Hash of method, path and body (as JSON: order doesn't matter), to tell another request with the same key.
     pub fn fingerprint(&self) -> String {
         let body: &[u8] = self.event.body().as_ref();
         let body = serde_json::from_slice::<Value>(body).map_or_else(|_| body.to_vec(), |json| json.to_string().into());

@@ -73,8 +73,7 @@ impl Response {
         }
     }
 
-    /// Gives a cacheable answer a weak `ETag` of its body; 304 without a body if the client has it (`If-None-Match`, RFC 9110
-    /// 13.1.2).
+    /// Gives a cacheable answer a weak `ETag`; 304 without a body if the client has it (RFC 9110, 13.1.2).
     pub(super) fn revalidated(self, request: &Request) -> Self {
         let kept = self.0.headers().get(header::CACHE_CONTROL).is_some_and(|value| value != NO_STORE);
         let keepable = kept && self.status() == StatusCode::OK;

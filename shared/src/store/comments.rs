@@ -128,8 +128,7 @@ impl UnitOfWork {
         .await
     }
 
-    /// Gives a comment from before the comments protocol the ids that it has there, so that the two are one. Returns
-    /// `false` if the sender has no comment with this row id.
+    /// Gives a comment the ids that it has in the comments protocol; `false` if the sender has none with this id.
     pub async fn adopt_comment(&mut self, original: EventId, new: &NewComment) -> Result<bool, StoreError> {
         let NewComment { moment, comment, .. } = new;
         let former_key = named_key(moment.chain, comment.sender, &original.to_string());
@@ -149,8 +148,7 @@ impl UnitOfWork {
         Ok(true)
     }
 
-    /// Loads what [`UnitOfWork::rename_commenter`] reads of these comments: their rows, and those of the parents of replies.
-    /// One read per 100 rows.
+    /// Loads what [`UnitOfWork::rename_commenter`] reads of these comments. One read per 100 rows.
     pub async fn prefetch_commenters(
         &mut self,
         chain: ChainId,

@@ -80,7 +80,7 @@ impl ChainRelay {
         Ok(true)
     }
 
-    /// Leads, and shows that it is alive, until it is done or loses the lead.
+    /// Leads until nothing is left to do or the lead is lost, with a heartbeat beside it.
     async fn lead(&self, lease: &Lease, until: Instant, report: &mut Report) -> Result<(), RelayError> {
         let work = async {
             let mut leader = Leader::start(self, lease).await?;

@@ -1,6 +1,5 @@
-//! The relay: takes artists' transactions from the queue, packs many of them into one transaction of a lane, signs and
-//! sends it, and stores what became of each. One process at a time leads on a chain; all that it decides is stored before
-//! it is done, so another can go on from there at any point.
+//! The relay: packs artists' queued transactions into transactions of lanes, signs and sends them, and stores what
+//! became of each. One process leads on each chain. It stores each decision before it acts: another can take over.
 
 mod chain;
 mod fleet;

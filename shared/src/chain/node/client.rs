@@ -210,8 +210,7 @@ impl Node {
         self.tagged_block(BlockNumberOrTag::Latest).await?.ok_or(NodeError::MissingBlock(0))
     }
 
-    /// Header fields of the newest block that can't be dropped, according to the chain's consensus; `None` before the
-    /// first. Fails on nodes without the tag.
+    /// The newest block that can't be dropped, by the chain's consensus, if any. Fails on nodes without the tag.
     pub async fn finalized(&self) -> Result<Option<BlockFacts>, NodeError> {
         self.tagged_block(BlockNumberOrTag::Finalized).await
     }
@@ -254,8 +253,7 @@ impl Node {
         block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(0))
     }
 
-    /// Result of a call at the newest block, with some accounts' code or balance replaced. It gets the gas of one transaction
-    /// unless it names less.
+    /// Result of a call at the newest block, with accounts' state overridden. Gets one transaction's gas at most.
     pub async fn call(&self, call: &TransactionRequest, overrides: &StateOverride) -> Result<Bytes, NodeError> {
         let call = &call.clone().gas_limit(call.gas.unwrap_or(Self::CALL_GAS));
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
@@ -272,8 +270,7 @@ impl Node {
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).block(at).await }).await
     }
 
-    /// Result of a view function at the newest block; `None` if it reverts, uses more than 10 million gas, or the contract
-    /// isn't of that kind.
+    /// Result of a view at the newest block; `None` if it reverts, uses over 10 million gas, or isn't there.
     pub async fn read<C: SolCall>(&self, contract: Address, function: &C) -> Result<Option<C::Return>, NodeError> {
         let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
         match self.call(&call.gas_limit(Self::READ_GAS), &StateOverride::default()).await {

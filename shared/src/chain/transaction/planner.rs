@@ -1,5 +1,4 @@
-//! Planning a write before it is queued: whether the policy and the contracts allow it, the gas that its calls may use,
-//! and the money to reserve for it.
+//! Planning a write before it is queued: whether it is allowed, the gas that it may use, the money to reserve.
 
 use alloy::primitives::U256;
 

@@ -41,12 +41,10 @@ impl Failure {
     }
 }
 
-/// Why the operation at `index` failed; `block` is the block that has the
-/// transaction, `gas` what the call used. Up to two RPC calls.
+/// Why the operation at `index` failed in `block`, where its call used `gas`. Up to two RPC calls.
 ///
-/// The calls are made again on the block before, after the transaction's earlier operations (`eth_simulateV1`), and
-/// without those where the node lacks the method or tells no reason by it. That isn't traced (`debug_traceTransaction`): a trace repeats each
-/// call's input, which costs a hostile contract next to nothing and would be gigabytes.
+/// It is made again on the block before, after the earlier operations (`eth_simulateV1`) or, where the node can't,
+/// without them. `debug_traceTransaction` isn't used: a hostile contract can make a trace of gigabytes.
 pub async fn failure(
     node: &Node,
     operator_safe: Address,
@@ -106,9 +104,7 @@ enum Told {
     Nothing,
 }
 
-/// Why the whole transaction would revert; `None` if it wouldn't. One RPC call.
-///
-/// A single operation of an account that the operator doesn't own makes all revert.
+/// Why the whole transaction would revert, as one operation on an account of another owner makes it. One RPC call.
 pub async fn refusal(node: &Node, lane: Address, packed: &Packed) -> Result<Option<String>, NodeError> {
     match node.call(&request(lane, packed), &StateOverride::default()).await.map_err(SimulationError::of) {
         Ok(_) => Ok(None),

@@ -39,8 +39,7 @@ impl Image {
     }
 }
 
-/// Packs images of the changed rows. Changes that come again from final blocks are overwritten then, so images of rows
-/// that are new are left out.
+/// Packs images of the changed rows; not of new ones, which are overwritten when they come again.
 pub(super) fn packed(changes: &[Change], come_again: bool) -> Vec<Vec<Image>> {
     let mut chunks: Vec<Vec<Image>> = Vec::new();
     let mut room = 0;

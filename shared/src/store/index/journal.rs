@@ -130,8 +130,7 @@ impl Journal {
         self.progress.anchor.is_some()
     }
 
-    /// Reads the progress and undoes a half-written batch. Must come first, and again after an error. Keeps the unit's
-    /// cache if no other writer has changed anything.
+    /// Reads the progress and undoes a half-written batch. Comes first, and again after an error.
     pub async fn open(&mut self, unit: &mut UnitOfWork) -> Result<Opened, CommitError> {
         let progress = Progress::of_work(&self.bulk.table, &self.work).await?;
         if self.is_open && progress == self.progress {
@@ -162,8 +161,7 @@ impl Journal {
         Ok(opened)
     }
 
-    /// Commits the changes as those of whole blocks `first` to `last`. Batches up to `final_block`, the last block that
-    /// can't be dropped, can't be undone any more.
+    /// Commits the changes as those of blocks `first` to `last`. Batches up to `final_block` stay for good.
     pub async fn commit(
         &mut self,
         unit: &mut UnitOfWork,
@@ -181,8 +179,7 @@ impl Journal {
         self.finish(unit, prepared, extent, false).await
     }
 
-    /// Commits changes beside the blocks, as part of the newest block that is indexed. Returns whether there are any;
-    /// without such a block they are dropped.
+    /// Commits changes beside the blocks, as part of the newest indexed one; drops them (`false`) without one.
     pub async fn commit_beside(&mut self, unit: &mut UnitOfWork) -> Result<bool, CommitError> {
         let newest = self.milestones().next();
         let Some(last) = newest.filter(|_| unit.is_changed()) else {
@@ -207,8 +204,7 @@ impl Journal {
         self.commit(unit, step, BlockId { number: step, hash: B256::ZERO }, Some(step)).await
     }
 
-    /// Takes the unit's changes, for [`Journal::write`]. The unit may be changed further before they are written, but not
-    /// trimmed; after an error it must be cleared.
+    /// Takes the unit's changes, for [`Journal::write`]. Until then it may be changed, not trimmed.
     pub async fn prepare(&mut self, unit: &mut UnitOfWork) -> Result<Prepared, CommitError> {
         Ok(Prepared(unit.take_changes().await?))
     }

@@ -99,8 +99,7 @@ impl UnitOfWork {
         Ok(item.map(serde_dynamo::from_item).transpose()?)
     }
 
-    /// Returns the sort keys of a partition from `first` to `last`, sorted, as they are after the changes. One Query per
-    /// 1 MB.
+    /// Sort keys of a partition from `first` to `last`, sorted, after the changes. One Query per megabyte.
     pub(in crate::store) async fn sort_keys(
         &mut self,
         partition: &str,
@@ -148,8 +147,7 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// Like [`Self::insert`] for a row that [`Self::sort_keys`] finds, too, or that may not come again: undoing its batch
-    /// deletes it.
+    /// Like [`Self::insert`], and undoing its batch deletes it: for a row that may not come again.
     pub(in crate::store) fn add(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
         let item = row(key, fields)?;
         self.change(key, Some(item), Stored::Known(None));
@@ -192,8 +190,7 @@ impl UnitOfWork {
         (self.cached_bytes, self.changed_bytes) = (0, 0);
     }
 
-    /// Takes the changes, with images of the rows before. From now on the cache shows them as stored: on an error of
-    /// their write, it must be cleared.
+    /// Takes the changes, with the rows before. The cache counts them as stored: clear it if their write fails.
     pub(super) async fn take_changes(&mut self) -> Result<Vec<Change>, StoreError> {
         let is_unknown =
             |key: &&PrimaryKey| self.rows.get(*key).is_some_and(|row| matches!(row.stored, Stored::Unknown));

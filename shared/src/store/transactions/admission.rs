@@ -1,5 +1,4 @@
-//! Admission: one DynamoDB transaction stores the artist's transactions, queues them, reserves their budget and takes the
-//! idempotency key; or nothing happens.
+//! Admission: transactions, queue, reserved budget and idempotency key are written in one DynamoDB transaction.
 
 use std::time::Duration;
 
@@ -97,8 +96,7 @@ struct Attempt {
 }
 
 impl Transactions {
-    /// Admits a request's transactions. One write; more where the artist's other requests come at the same time. After an
-    /// error they may have been admitted.
+    /// Admits a request's transactions. One write unless others contend. After an error it may have happened.
     pub async fn admit(&self, admission: &Admission, now: Duration) -> Result<Admitted, StoreError> {
         let (wei, count) = admission.demand();
         let (mut account, mut shards) = (admission.account, shards());

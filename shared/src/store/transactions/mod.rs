@@ -1,5 +1,4 @@
-//! Artists' transactions: admission, queue, outcome; and the lanes' batches that carry them to the chain. Rows:
-//! docs/data-model.md, Transactions.
+//! Artists' transactions, and the lanes' batches that carry them. Rows: docs/data-model.md, Transactions.
 
 mod account;
 mod admission;
