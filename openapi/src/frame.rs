@@ -45,7 +45,7 @@ is 202: `GET /transactions/{id}` has the outcome, with the id that every answer 
 `Idempotency-Key`, retries don't repeat the write; they are answered with what is true then.
 
 **Amounts** are whole numbers in a currency's smallest unit, as decimal digits. **Addresses** are answered in lower case. \
-**Unknown parameters** are ignored.";
+**Unknown parameters** are ignored, and `X-Ignored-Parameters` names them.";
 
 /// Groups of endpoints, in reading order.
 const TAGS: [(&str, &str); 9] = [

@@ -101,6 +101,15 @@ impl Response {
         headers.fold(self, |response, (name, value)| response.with_header(name, value))
     }
 
+    /// Names what was sent and not read, which is most often a mistake.
+    pub(super) fn naming_ignored(self, request: &Request) -> Self {
+        let names = request.ignored().and_then(|names| HeaderValue::from_str(&names).ok());
+        match names {
+            Some(names) => self.with_header(HeaderName::from_static("x-ignored-parameters"), names),
+            None => self,
+        }
+    }
+
     pub(super) fn from_error(error: &ApiError) -> Self {
         let response = Self::new(error.status(), error.body());
         error

@@ -54,7 +54,7 @@ async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lamb
         }
         Response::from_error(&error)
     });
-    let response = response.limited(request.limit()).revalidated(&request);
+    let response = response.limited(request.limit()).naming_ignored(&request).revalidated(&request);
     tracing::info!(
         request.id = request.id(),
         route = request.route(),

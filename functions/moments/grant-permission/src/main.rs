@@ -5,10 +5,6 @@ mod description;
 
 use shared::{
     api::transact::TransactionService,
-    chain::{
-        protocol::permission::{Permission, Standing},
-        wallet::Call,
-    },
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{CheckedAddress, Creation, MomentRef},
     telemetry,
@@ -29,7 +25,7 @@ struct GrantPermission {
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct GrantPermissionRequest {
-    /// The moment.
+    /// The moment; token 0 is its whole collection.
     moment: MomentRef,
     /// Account that gets the permission.
     admin_address: CheckedAddress,
@@ -42,12 +38,7 @@ impl Endpoint for GrantPermission {
             request.json()?.read_for(&self.service)?;
         self.service
             .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
-                session.require(&moment, Permission::Admin).await?;
-                if Standing::of(session.node(), admin.into(), &moment).await?.is_admin_of_token() {
-                    return Err(ApiError::conflict(format!("{admin} is an admin of this moment already")));
-                }
-                let grant = Permission::Admin.grant(moment.token.into(), admin.into());
-                Ok(vec![Call::new(moment.collection.into(), &grant)])
+                session.grant_admin(&moment, admin).await
             })
             .await
     }

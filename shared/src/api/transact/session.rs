@@ -22,7 +22,7 @@ use crate::{
     },
     clock, deadline,
     http::{ApiError, Request},
-    model::{Address, Call, Creation, MomentRef, Plan, TokenId},
+    model::{Address, Call, Creation, MomentRef, Plan},
     store::{
         Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Progress, Replay,
         ReplayKey, StoreError, Table, Transaction, Transactions,
@@ -93,14 +93,19 @@ impl WriteSession<'_> {
     }
 
     /// Requires the collection (404) to be genuine (422), and the account's permission on all of it (403).
-    pub async fn require_on_collection(&self, collection: Address, permission: Permission) -> Result<(), ApiError> {
-        let whole = MomentRef { chain: self.chain().id, collection, token: TokenId::from(primitives::U256::ZERO) };
+    pub async fn require_on_collection(
+        &self,
+        collection: Address,
+        permission: Permission,
+    ) -> Result<Standing, ApiError> {
+        let whole = MomentRef::whole(self.chain().id, collection);
         let standing = Standing::of(self.node(), self.account().into(), &whole).await?;
         if !standing.is_collection {
             return Err(no_collection(collection));
         }
         self.require_genuine(collection).await?;
-        self.expect(&standing, permission, &format!("collection {collection}"))
+        self.expect(&standing, permission, &format!("collection {collection}"))?;
+        Ok(standing)
     }
 
     /// Requires a configured factory to have made the collection (422): any contract can claim prices and permissions. The
