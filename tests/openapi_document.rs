@@ -142,6 +142,11 @@ async fn prepare(stack: &Stack, writer: &Writer, operation: &Operation<'_>) {
             let grant = json!({"moment": moment, "adminAddress": EXAMPLE_PERSON});
             stack.write("/moment/permission", &writer.key, &grant, &[]).await.expect_success();
         }
+        ("DELETE", "/collections/{network}/{contract}/admins") => {
+            let admins = format!("/collections/eip155:8453/erc1155:{:#x}/admins", writer.collection);
+            let admin = json!({"adminAddress": writer.collection});
+            stack.write(&admins, &writer.key, &admin, &[]).await.expect_success();
+        }
         ("POST", "/moment/migrate") => {
             stack.connect_wallet(&writer.artist, &PrivateKeySigner::random()).await.expect_success();
         }
