@@ -14,7 +14,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{error::ApiError, idempotency::IdempotencyKey, input::Input, rate_limit::RateLimit};
-use crate::model::Invalid;
+use crate::model::{ArtistId, Invalid, KeyId, Scope};
 
 /// Longest body unless an endpoint says otherwise.
 const MAX_BODY_BYTES: usize = 16 * 1024;
@@ -24,12 +24,24 @@ pub struct Request {
     event: lambda_http::Request,
     id: String,
     limit: Mutex<Option<RateLimit>>,
+    principal: Mutex<Principal>,
+}
+
+/// Who asks, for the log.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Principal {
+    /// The artist.
+    pub artist: Option<ArtistId>,
+    /// The API key, unless it is a token.
+    pub key: Option<KeyId>,
+    /// The scope that was needed.
+    pub scope: Option<Scope>,
 }
 
 impl Request {
     pub(super) fn new(event: lambda_http::Request) -> Self {
         let id = event.lambda_context_ref().map(|context| context.request_id.clone()).unwrap_or_default();
-        Self { event, id, limit: Mutex::default() }
+        Self { event, id, limit: Mutex::default(), principal: Mutex::default() }
     }
 
     /// Id in the logs.
@@ -45,6 +57,25 @@ impl Request {
 
     pub(super) fn limit(&self) -> Option<RateLimit> {
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Names who asks, for the log.
+    pub fn note_principal(&self, principal: Principal) {
+        *self.principal.lock().unwrap_or_else(PoisonError::into_inner) = principal;
+    }
+
+    pub(super) fn principal(&self) -> Principal {
+        *self.principal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Base URL that the gateway was asked at, such as `https://moments.example.com/api`. It isn't the client's word: the
+    /// gateway answers to its own names alone.
+    pub fn base_url(&self) -> String {
+        let domain = match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.domain_name.as_deref().unwrap_or_default(),
+            _ => "",
+        };
+        format!("https://{domain}{}", self.stage())
     }
 
     /// HTTP method.
@@ -91,6 +122,16 @@ impl Request {
         let Some(value) = values.next() else { return Ok(None) };
         let key = value.to_str().ok().filter(|_| values.next().is_none()).unwrap_or_default().parse();
         key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
+    }
+
+    /// The `Idempotency-Key` header; 400 when it is missing or malformed.
+    pub fn required_idempotency_key(&self) -> Result<IdempotencyKey, ApiError> {
+        self.idempotency_key()?.ok_or_else(|| {
+            ApiError::bad_request(
+                "Send an Idempotency-Key header, such as a random UUID, and the same one with every retry: this moves \
+                 money, and without it a retry would do so again",
+            )
+        })
     }
 
     /// Hash of method, path and body, to tell another request with the same key. The body is compared as JSON: whitespace

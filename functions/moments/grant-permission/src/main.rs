@@ -10,7 +10,7 @@ use shared::{
         wallet::Call,
     },
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -37,11 +37,11 @@ struct GrantPermissionRequest {
 
 impl Endpoint for GrantPermission {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
         let GrantPermissionRequest { moment, admin_address: CheckedAddress(admin) } =
             request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Admin).await?;
                 if Standing::of(session.node(), admin.into(), &moment).await?.is_admin_of_token() {
                     return Err(ApiError::conflict(format!("{admin} is an admin of this moment already")));

@@ -11,7 +11,7 @@ use shared::{
     },
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, CheckedAddress, Creation, MomentRef},
+    model::{Address, CheckedAddress, Creation, MomentRef, Scope},
     store::{Moments, Table},
     telemetry,
 };
@@ -41,11 +41,11 @@ struct RevokePermissionRequest {
 
 impl Endpoint for RevokePermission {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
         let RevokePermissionRequest { moment, admin_address: CheckedAddress(admin) } =
             request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 let own = session.require(&moment, Permission::Admin).await?;
                 let standing = Standing::of(session.node(), admin.into(), &moment).await?;
                 if !standing.is_admin_of_token() {
