@@ -4,6 +4,7 @@
 mod airdrop_moment;
 mod answers;
 mod api_gateway;
+mod attacks;
 mod build_proposal;
 mod challenge_wallet;
 mod collect_moment;

@@ -24,7 +24,7 @@ pub fn frame() -> Value {
         "paths": {},
         "components": {
             "securitySchemes": security_schemes(),
-            "parameters": {"IdempotencyKey": idempotency_key()},
+            "parameters": {"IdempotencyKey": idempotency_key(false), "RequiredIdempotencyKey": idempotency_key(true)},
             "headers": headers(),
             "responses": responses(),
             "schemas": schemas(),
@@ -77,11 +77,11 @@ fn security_schemes() -> Value {
     })
 }
 
-fn idempotency_key() -> Value {
+fn idempotency_key(is_required: bool) -> Value {
     json!({
         "name": "Idempotency-Key",
         "in": "header",
-        "required": false,
+        "required": is_required,
         "description": "Makes retries safe: nothing is done twice, and a retry is answered with what became of the first \
                         request. Kept for a week at least. Scoped to the artist.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},

@@ -125,6 +125,8 @@ async fn queue(
     let plan = Plan::Calls { calls: vec![call] };
     let admission = Admission {
         artist: artist.artist_id,
+        key: None,
+        outlay: None,
         chain,
         wallet: artist.embedded_wallet,
         account: store.account(artist.artist_id, chain).await?,

@@ -91,6 +91,11 @@ impl Field<'_> {
         T::from_field(self)
     }
 
+    /// A truth value.
+    pub fn boolean(&self) -> Option<bool> {
+        self.note(self.given()?.as_bool().ok_or(Invalid("must be true or false")))
+    }
+
     /// Whether it was sent, right or wrong.
     pub fn is_given(&self) -> bool {
         self.value.is_some()

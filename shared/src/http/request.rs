@@ -22,7 +22,7 @@ use super::{
     input::{Ignored, Input},
     rate_limit::RateLimit,
 };
-use crate::model::Invalid;
+use crate::model::{ArtistId, Invalid, KeyId, Scope};
 
 /// Longest body unless an endpoint says otherwise.
 const MAX_BODY_BYTES: usize = 16 * 1024;
@@ -35,12 +35,31 @@ pub struct Request {
     limit: Mutex<Option<RateLimit>>,
     ignored: Ignored,
     is_query_read: AtomicBool,
+    principal: Mutex<Principal>,
+}
+
+/// Who asks, for the log.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Principal {
+    /// The artist.
+    pub artist: Option<ArtistId>,
+    /// The API key, unless it is a token.
+    pub key: Option<KeyId>,
+    /// The scope that was needed.
+    pub scope: Option<Scope>,
 }
 
 impl Request {
     pub(super) fn new(event: lambda_http::Request) -> Self {
         let id = event.lambda_context_ref().map(|context| context.request_id.clone()).unwrap_or_default();
-        Self { event, id, limit: Mutex::default(), ignored: Ignored::default(), is_query_read: AtomicBool::new(false) }
+        Self {
+            event,
+            id,
+            limit: Mutex::default(),
+            ignored: Ignored::default(),
+            is_query_read: AtomicBool::new(false),
+            principal: Mutex::default(),
+        }
     }
 
     /// Id in the logs.
@@ -69,6 +88,25 @@ impl Request {
         let names: Vec<_> =
             ignored.iter().take(MOST).map(|name| utf8_percent_encode(name, NOT_IN_NAMES).to_string()).collect();
         (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// Names who asks, for the log.
+    pub fn note_principal(&self, principal: Principal) {
+        *self.principal.lock().unwrap_or_else(PoisonError::into_inner) = principal;
+    }
+
+    pub(super) fn principal(&self) -> Principal {
+        *self.principal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Base URL that the gateway was asked at, such as `https://moments.example.com/api`. It isn't the client's word: the
+    /// gateway answers to its own names alone.
+    pub fn base_url(&self) -> String {
+        let domain = match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.domain_name.as_deref().unwrap_or_default(),
+            _ => "",
+        };
+        format!("https://{domain}{}", self.stage())
     }
 
     /// HTTP method.
@@ -115,6 +153,16 @@ impl Request {
         let Some(value) = values.next() else { return Ok(None) };
         let key = value.to_str().ok().filter(|_| values.next().is_none()).unwrap_or_default().parse();
         key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
+    }
+
+    /// The `Idempotency-Key` header; 400 when it is missing or malformed.
+    pub fn required_idempotency_key(&self) -> Result<IdempotencyKey, ApiError> {
+        self.idempotency_key()?.ok_or_else(|| {
+            ApiError::bad_request(
+                "Send an Idempotency-Key header, such as a random UUID, and the same one with every retry: this moves \
+                 money, and without it a retry would do so again",
+            )
+        })
     }
 
     /// Hash of method, path, query and body (as JSON: order doesn't matter), to tell another request with the same key.

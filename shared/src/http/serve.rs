@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use lambda_http::{Body, http::HeaderName, service_fn};
 
 use super::{error::ApiError, request::Request, response::Response};
-use crate::{clock, deadline, telemetry};
+use crate::{clock, deadline, model::Scope, telemetry};
 
 /// Time that an answer may take; API Gateway waits 29 seconds for it.
 const LIMIT: Duration = Duration::from_secs(28);
@@ -55,9 +55,14 @@ async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lamb
         Response::from_error(&error)
     });
     let response = response.limited(request.limit()).naming_ignored(&request).revalidated(&request);
+    let principal = request.principal();
     tracing::info!(
         request.id = request.id(),
         route = request.route(),
+        artist.id = principal.artist.map(tracing::field::display),
+        key.id = principal.key.map(tracing::field::display),
+        key.scope = principal.scope.map(Scope::word),
+        client.network = request.client_network(),
         status = response.status().as_u16(),
         duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         cold_start,

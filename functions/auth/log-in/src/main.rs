@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 use shared::{
+    api::activity::ActivityRetention,
     auth::{sign_in_code::SignInCodes, token::TokenIssuer},
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     kms::MacKey,
-    model::{Address, ArtistId, Email, OneTimeCode},
-    store::{Artist, Artists, Codes, StoreError, Table},
+    model::{ActivityKind, Address, ArtistId, Email, OneTimeCode},
+    store::{Activities, Artist, Artists, Codes, StoreError, Table},
     telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
@@ -29,6 +30,8 @@ struct LogIn {
     artists: Artists,
     operator: OperatorAccount,
     tokens: TokenIssuer,
+    activities: Activities,
+    retention: ActivityRetention,
 }
 
 /// The code and its address.
@@ -54,6 +57,8 @@ impl LogIn {
         Ok(Self {
             codes: SignInCodes::new(Codes::new(Table::secrets(&aws)?), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             artists: Artists::new(Table::artists(&aws)?),
+            activities: Activities::new(Table::artists(&aws)?),
+            retention: ActivityRetention::from_env()?,
             operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(&aws)?,
         })
@@ -84,6 +89,10 @@ impl Endpoint for LogIn {
         // The code is consumed last, so that a failure before costs a try, not the code.
         if !self.codes.withdraw(&issued).await? {
             return Err(wrong_code());
+        }
+        let signed_in = self.retention.activity(request, ActivityKind::SignedIn, "")?;
+        if let Err(error) = self.activities.record(artist.artist_id, &signed_in).await {
+            tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "sign-in not recorded");
         }
         telemetry::count(Metric::SignIns);
         Response::json(&LogInResponse { token, social_wallet: artist.embedded_wallet })

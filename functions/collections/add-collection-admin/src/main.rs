@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -31,14 +31,14 @@ struct AddCollectionAdminRequest {
 
 impl Endpoint for AddCollectionAdmin {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
         let input = request.json()?;
         let (path, AddCollectionAdminRequest { admin_address: CheckedAddress(admin) }): (CollectionPath, _) =
             input.read_with(&request.path_parameters(), &self.service)?;
         let (chain, contract) = path.place();
         let collection = MomentRef::whole(chain, contract);
         self.service
-            .transact(request, artist, chain, Creation::Nothing, async |session| {
+            .transact(request, caller, chain, Creation::Nothing, async |session| {
                 session.grant_admin(&collection, admin).await
             })
             .await

@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
 use utoipa::IntoParams;
@@ -31,14 +31,14 @@ struct RemoveCollectionAdminQuery {
 
 impl Endpoint for RemoveCollectionAdmin {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
         let input = request.query();
         let (path, RemoveCollectionAdminQuery { admin_address: CheckedAddress(admin) }): (CollectionPath, _) =
             input.read_with(&request.path_parameters(), &self.service)?;
         let (chain, contract) = path.place();
         let collection = MomentRef::whole(chain, contract);
         self.service
-            .transact(request, artist, chain, Creation::Nothing, async |session| {
+            .transact(request, caller, chain, Creation::Nothing, async |session| {
                 session.revoke_admin(&collection, admin).await
             })
             .await

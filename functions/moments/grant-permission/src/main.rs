@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::transact::TransactionService,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -33,11 +33,11 @@ struct GrantPermissionRequest {
 
 impl Endpoint for GrantPermission {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
         let GrantPermissionRequest { moment, admin_address: CheckedAddress(admin) } =
             request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.grant_admin(&moment, admin).await
             })
             .await

@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::{request::MomentFields, transact::TransactionService},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -44,14 +44,14 @@ struct RevokePermissionQuery {
 
 impl Endpoint for RevokePermission {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
         let RevokePermissionRequest { moment, admin_address: CheckedAddress(admin) } = if request.has_body() {
             request.json()?.read_for(&self.service)?
         } else {
             request.query().read_for::<RevokePermissionQuery>(&self.service)?.into()
         };
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.revoke_admin(&moment, admin).await
             })
             .await

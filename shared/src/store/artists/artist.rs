@@ -32,6 +32,11 @@ struct WalletOwner {
 }
 
 #[derive(Deserialize)]
+struct Addressee {
+    email: Email,
+}
+
+#[derive(Deserialize)]
 struct WalletName {
     address: Address,
     username: String,
@@ -46,6 +51,12 @@ impl Artists {
     /// Returns the artist with this sign-in address. One read.
     pub async fn find_by_email(&self, email: &Email) -> Result<Option<Artist>, StoreError> {
         self.0.get(&email_key(email)).await
+    }
+
+    /// Returns an artist's sign-in address. One read.
+    pub async fn email(&self, artist: ArtistId) -> Result<Option<Email>, StoreError> {
+        let row: Option<Addressee> = self.0.get(&profile_key(artist)).await?;
+        Ok(row.map(|row| row.email))
     }
 
     /// Creates an artist; `false` if the address already has one.

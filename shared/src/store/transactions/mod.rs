@@ -9,6 +9,7 @@ mod charge;
 mod journey;
 mod lane;
 mod lease;
+mod outlay;
 mod queue;
 mod replay;
 mod transaction;
@@ -22,6 +23,7 @@ pub use self::{
     journey::Ending,
     lane::LaneState,
     lease::{Lease, Standing},
+    outlay::Outlay,
     queue::Queued,
     replay::{Replay, ReplayKey},
     transaction::{BatchReference, Transaction, TransactionPage, Transactions},

@@ -50,6 +50,8 @@ pub async fn queue(
     let (store, chain) = (workshop.transactions(), workshop.chain.id);
     let admission = Admission {
         artist: artist.artist_id,
+        key: None,
+        outlay: None,
         chain,
         wallet: artist.embedded_wallet,
         account: store.account(artist.artist_id, chain).await?,
