@@ -16,6 +16,7 @@ mod notification_reads;
 mod payments;
 mod rate_windows;
 mod related;
+mod request_counts;
 mod search;
 mod settled_payments;
 mod structures;
@@ -44,6 +45,7 @@ pub use self::{
     },
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
+    request_counts::RequestCounts,
     search::{ListedArtist, Search},
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
     table::{Item, PrimaryKey, StoreError, Table},

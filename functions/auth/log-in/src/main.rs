@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use shared::{
-    auth::{sign_in_code::SignInCodes, token::TokenIssuer},
+    auth::{client_limit::ClientLimit, sign_in_code::SignInCodes, token::TokenIssuer},
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
@@ -29,6 +29,7 @@ struct LogIn {
     artists: Artists,
     operator: OperatorAccount,
     tokens: TokenIssuer,
+    tries: ClientLimit,
 }
 
 /// The code and its address.
@@ -50,9 +51,12 @@ struct LogInResponse {
 
 impl LogIn {
     async fn from_env() -> Result<Self, StartError> {
-        let aws = config::aws().await;
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
+        let secrets = Table::secrets(&aws)?;
         Ok(Self {
-            codes: SignInCodes::new(Codes::new(Table::secrets(&aws)?), MacKey::from_env(&aws, "CODE_KEY_ID")?),
+            tries: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
+            codes: SignInCodes::new(Codes::new(secrets), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             artists: Artists::new(Table::artists(&aws)?),
             operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(&aws)?,
@@ -78,6 +82,7 @@ impl Endpoint for LogIn {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let LogInRequest { email, code } = request.json()?.read()?;
         let now = clock::now()?;
+        self.tries.admit(request, now).await?;
         let issued = self.codes.check(&email, &code, now).await?.ok_or_else(wrong_code)?;
         let artist = self.find_or_create(&email, now).await?;
         let token = self.tokens.issue(artist.artist_id, now).await?;
