@@ -4,9 +4,11 @@
 mod airdrop_moment;
 mod answers;
 mod api_gateway;
+mod as_deployed;
 mod attacks;
 mod build_proposal;
 mod challenge_wallet;
+mod client_limits;
 mod collect_moment;
 mod connect_wallet;
 mod create_api_key;

@@ -48,7 +48,18 @@ const INSTANCES: usize = 128;
 const SCHEDULE_FACTOR: u32 = 30;
 
 /// Factor on production's limits per client, per route and in total, so that tests don't reach them.
-const LIMIT_FACTOR: u32 = 100;
+pub const LIMIT_FACTOR: u32 = 100;
+
+/// The parameters that the factor raises.
+const SCALED_LIMITS: [&str; 7] = [
+    "CodesPerClientHourly",
+    "CodesTotalHourly",
+    "SignInsPerClientHourly",
+    "ChallengesPerClientHourly",
+    "ProposalsPerClientHourly",
+    "WritesPerClientMinutely",
+    "WalletReadsPerClientMinutely",
+];
 
 /// Shortest time between two writes of `stack.json`.
 const MAP_PAUSE: Duration = Duration::from_millis(100);
@@ -107,6 +118,8 @@ pub struct Options {
     pub is_recorded: bool,
     /// Ports of the chains' nodes, and URLs that functions call instead.
     pub nodes: NodeSettings,
+    /// Factor on production's limits: [`LIMIT_FACTOR`], or 1 for them as they are.
+    pub limit_factor: u32,
 }
 
 /// Prints each step with its duration.
@@ -133,7 +146,7 @@ impl Stack {
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
         let mut functions = Emulator::start(paths, &logs, "lambda", free_port()?, &template).await?;
         let any_page = template.names([("CorsOrigins".to_owned(), "*".to_owned())])?;
-        let api_gateway = ApiGateway::in_front_of(&functions, port, &template, &any_page, LIMIT_FACTOR).await?;
+        let api_gateway = ApiGateway::in_front_of(&functions, port, &template, &any_page, options.limit_factor).await?;
         let api = format!("{}/api", api_gateway.url);
         steps.done(&format!("Lambda at {}, its gateway at {}", functions.url(), api_gateway.url));
 
@@ -177,7 +190,7 @@ impl Stack {
                 urls.iter().map(Url::as_str).collect::<Vec<_>>().join(", ")
             ));
         }
-        let overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway)?;
+        let overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway, options.limit_factor)?;
         let mut names = endpoints.provision(&template, overrides).await?;
         steps.done("tables, keys and identities");
         let operator = set_up_operator(paths, &endpoints, &nodes, &names).await?;
@@ -265,6 +278,7 @@ fn overrides(
     chains: String,
     rpc_urls: &BTreeMap<String, Vec<String>>,
     gateway: SocketAddr,
+    limit_factor: u32,
 ) -> Result<BTreeMap<&'static str, String>, Error> {
     let mut overrides = BTreeMap::from([
         ("Chains", chains),
@@ -276,10 +290,10 @@ fn overrides(
         ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly", "ProposalsPerClientHourly"] {
+    for limit in SCALED_LIMITS {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
-        overrides.insert(limit, (default * u64::from(LIMIT_FACTOR)).to_string());
+        overrides.insert(limit, (default * u64::from(limit_factor)).to_string());
     }
     Ok(overrides)
 }

@@ -6,7 +6,7 @@ use local::paths::Paths;
 use template::Template;
 
 /// Resource types whose name is unique in an account, and the name's property.
-const NAMED: [(&str, &str); 10] = [
+const NAMED: [(&str, &str); 15] = [
     ("AWS::Serverless::HttpApi", "Name"),
     ("AWS::DynamoDB::Table", "TableName"),
     ("AWS::KMS::Alias", "AliasName"),
@@ -16,7 +16,12 @@ const NAMED: [(&str, &str); 10] = [
     ("AWS::SQS::Queue", "QueueName"),
     ("AWS::SNS::Topic", "TopicName"),
     ("AWS::CloudWatch::Alarm", "AlarmName"),
+    ("AWS::CloudWatch::CompositeAlarm", "AlarmName"),
     ("AWS::CloudWatch::Dashboard", "DashboardName"),
+    ("AWS::Logs::QueryDefinition", "Name"),
+    ("AWS::SecretsManager::Secret", "Name"),
+    ("AWS::WAFv2::WebACL", "Name"),
+    ("AWS::CloudFront::CachePolicy", "CachePolicyConfig"),
 ];
 
 fn template() -> Template {

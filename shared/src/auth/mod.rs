@@ -3,6 +3,7 @@
 
 pub mod api_key;
 pub mod caller;
+pub mod client_limit;
 pub mod rate_limit;
 pub mod service_address;
 pub mod session;

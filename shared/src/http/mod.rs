@@ -5,6 +5,7 @@ mod error;
 mod fields;
 mod idempotency;
 mod input;
+mod origin;
 mod rate_limit;
 mod request;
 mod response;

@@ -36,6 +36,7 @@ pub struct Request {
     ignored: Ignored,
     is_query_read: AtomicBool,
     principal: Mutex<Principal>,
+    trusts_viewer_address: bool,
 }
 
 /// Who asks, for the log.
@@ -59,6 +60,7 @@ impl Request {
             ignored: Ignored::default(),
             is_query_read: AtomicBool::new(false),
             principal: Mutex::default(),
+            trusts_viewer_address: false,
         }
     }
 
@@ -207,17 +209,30 @@ impl Request {
         query.extend_pairs(others).append_pair(name, &value.to_string()).finish()
     }
 
-    /// The client's network as the gateway saw it: the address, or for IPv6 its /64, which one subscriber has.
+    /// Takes the client's address from the distribution, which the gateway sees in its place.
+    pub(super) fn trust_viewer_address(&mut self) {
+        self.trusts_viewer_address = true;
+    }
+
+    /// The client's network as the distribution or the gateway saw it: the address, or for IPv6 its /64, which one
+    /// subscriber has.
     /// `X-Forwarded-For` is ignored, since clients set it.
     pub fn client_network(&self) -> String {
         let source = match self.event.request_context_ref() {
             Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone().unwrap_or_default(),
             _ => String::new(),
         };
-        match source.parse() {
+        match self.viewer_address().map_or_else(|| source.parse(), Ok) {
             Ok(IpAddr::V6(address)) => format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-            _ => source,
+            Ok(IpAddr::V4(address)) => address.to_string(),
+            Err(_) => source,
         }
+    }
+
+    /// The address, without the port after it.
+    fn viewer_address(&self) -> Option<IpAddr> {
+        let header = self.header("cloudfront-viewer-address").filter(|_| self.trusts_viewer_address)?;
+        header.rsplit_once(':')?.0.trim_matches(['[', ']']).parse().ok()
     }
 
     /// The body; 413 over 16 KiB, 415 unless it is sent as JSON, 400 unless it is a JSON object.

@@ -50,9 +50,15 @@ impl Response {
         Ok(Self::json(body)?.cacheable(SECONDS_TO_KEEP))
     }
 
-    /// Makes it cacheable by anyone for `seconds`, and with its `ETag` revalidatable after that.
+    /// Makes it cacheable by anyone for `seconds`, and with its `ETag` revalidatable after that. Caches may give it out twice
+    /// as long while they ask for a newer one, and for a day while there is none to be had; with 0 seconds never unasked.
     pub fn cacheable(self, seconds: u32) -> Self {
-        match HeaderValue::from_str(&format!("public, max-age={seconds}")) {
+        const OUTAGE: u32 = 24 * 60 * 60;
+        let control = match seconds {
+            0 => "public, max-age=0".to_owned(),
+            _ => format!("public, max-age={seconds}, stale-while-revalidate={}, stale-if-error={OUTAGE}", 2 * seconds),
+        };
+        match HeaderValue::from_str(&control) {
             Ok(value) => self.with_header(header::CACHE_CONTROL, value),
             Err(_) => self,
         }
@@ -156,6 +162,7 @@ mod tests {
 
     #[test]
     fn a_body_with_a_known_etag_is_not_sent_again() {
+        let control = "public, max-age=5, stale-while-revalidate=10, stale-if-error=86400";
         let answer = |known: &str| Response::public(&["a"]).unwrap().revalidated(&request(known));
         let first = answer("");
         assert_eq!((first.status(), first.0.body().as_ref()), (StatusCode::OK, b"[\"a\"]".as_slice()));
@@ -165,7 +172,7 @@ mod tests {
             let again = answer(known);
             assert_eq!((again.status(), again.0.body().is_empty()), (StatusCode::NOT_MODIFIED, true), "{known}");
             assert_eq!(header_of(&again, header::ETAG), Some(tag));
-            assert_eq!(header_of(&again, header::CACHE_CONTROL), Some("public, max-age=5"));
+            assert_eq!(header_of(&again, header::CACHE_CONTROL), Some(control));
             assert_eq!(header_of(&again, header::CONTENT_TYPE), None);
         }
         for known in ["W/\"other\"", tag.trim_matches(['W', '/', '"'])] {

@@ -8,7 +8,7 @@ use std::{
 use futures::future::BoxFuture;
 use lambda_http::{Body, http::HeaderName, service_fn};
 
-use super::{error::ApiError, request::Request, response::Response};
+use super::{error::ApiError, origin::Origin, request::Request, response::Response};
 use crate::{clock, deadline, model::Scope, telemetry};
 
 /// Time that an answer may take; API Gateway waits 29 seconds for it.
@@ -42,13 +42,23 @@ impl<E: Endpoint> AnyEndpoint for E {
 }
 
 async fn run(endpoint: &dyn AnyEndpoint) -> Result<(), StartError> {
-    lambda_http::run(service_fn(move |event| async move { Ok::<_, Infallible>(answer(endpoint, event).await) })).await
+    let origin = &Origin::from_env();
+    let answered = async move |event| Ok::<_, Infallible>(answer(endpoint, origin, event).await);
+    lambda_http::run(service_fn(answered)).await
 }
 
-async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lambda_http::Response<Body> {
+async fn answer(
+    endpoint: &dyn AnyEndpoint,
+    origin: &Origin,
+    event: lambda_http::Request,
+) -> lambda_http::Response<Body> {
     let (started, cold_start) = (Instant::now(), telemetry::is_cold_start());
-    let request = Request::new(event);
-    let response = in_time(endpoint, &request).await.unwrap_or_else(|error| {
+    let mut request = Request::new(event);
+    let answered = match origin.admit(&mut request) {
+        Ok(()) => in_time(endpoint, &request).await,
+        Err(refusal) => Err(refusal),
+    };
+    let response = answered.unwrap_or_else(|error| {
         if let Some(cause) = error.cause() {
             tracing::error!(request.id = request.id(), error = telemetry::chain(cause), "request failed");
         }

@@ -18,6 +18,7 @@ mod payments;
 mod payouts;
 mod rate_windows;
 mod related;
+mod request_counts;
 mod search;
 mod sessions;
 mod settled_payments;
@@ -49,6 +50,7 @@ pub use self::{
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
+    request_counts::RequestCounts,
     search::{ListedArtist, Search},
     sessions::Sessions,
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, SetLoader},

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use shared::{
     api::activity::ActivityRetention,
-    auth::{sign_in_code::SignInCodes, token::TokenIssuer},
+    auth::{client_limit::ClientLimit, sign_in_code::SignInCodes, token::TokenIssuer},
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
@@ -32,6 +32,7 @@ struct LogIn {
     tokens: TokenIssuer,
     activities: Activities,
     retention: ActivityRetention,
+    tries: ClientLimit,
 }
 
 /// The code and its address.
@@ -53,9 +54,12 @@ struct LogInResponse {
 
 impl LogIn {
     async fn from_env() -> Result<Self, StartError> {
-        let aws = config::aws().await;
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
+        let secrets = Table::secrets(&aws)?;
         Ok(Self {
-            codes: SignInCodes::new(Codes::new(Table::secrets(&aws)?), MacKey::from_env(&aws, "CODE_KEY_ID")?),
+            tries: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
+            codes: SignInCodes::new(Codes::new(secrets), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             artists: Artists::new(Table::artists(&aws)?),
             activities: Activities::new(Table::artists(&aws)?),
             retention: ActivityRetention::from_env()?,
@@ -83,6 +87,7 @@ impl Endpoint for LogIn {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let LogInRequest { email, code } = request.json()?.read()?;
         let now = clock::now()?;
+        self.tries.admit(request, now).await?;
         let issued = self.codes.check(&email, &code, now).await?.ok_or_else(wrong_code)?;
         let artist = self.find_or_create(&email, now).await?;
         let token = self.tokens.issue(artist.artist_id, now).await?;

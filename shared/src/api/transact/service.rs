@@ -1,4 +1,4 @@
-use std::sync::Mutex;
+use std::{sync::Mutex, time::Duration};
 
 use super::{
     follow::follow,
@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     api::error::no_artist,
-    auth::api_key::{Caller, KeyAuthenticator},
+    auth::{
+        api_key::{Caller, KeyAuthenticator},
+        client_limit::ClientLimit,
+    },
     chain::{
         Chain, Chains, History,
         node::{Node, NodeError, NodeUrls},
@@ -27,6 +30,7 @@ use crate::{
 /// Writes to the chains for artists with an API key.
 pub struct TransactionService {
     keys: KeyAuthenticator,
+    writes: ClientLimit,
     chains: Chains,
     planners: Vec<Planner>,
     payments: Payments,
@@ -40,10 +44,12 @@ enum Opened<'a> {
 }
 
 impl TransactionService {
-    /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE` and the limits of
-    /// [`Policy`].
+    /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE`,
+    /// `WRITES_PER_CLIENT_MINUTELY` and the limits of [`Policy`].
     pub async fn from_env() -> Result<Self, StartError> {
-        let aws = config::aws().await;
+        const MINUTE: Duration = Duration::from_secs(60);
+        let (aws, most) = (config::aws().await, config::parsed_or("WRITES_PER_CLIENT_MINUTELY", "300")?);
+        let secrets = Table::secrets(&aws)?;
         let (operator, policy, urls) = (OperatorAccount::from_env()?, Policy::from_env()?, NodeUrls::from_env()?);
         let (artists, chain) = (Table::artists(&aws)?, Table::chain(&aws)?);
         let chains = Chains::from_env()?;
@@ -52,7 +58,8 @@ impl TransactionService {
             Ok::<_, NodeError>(Planner::new(chain.clone(), node, operator, policy.clone()))
         };
         Ok(Self {
-            keys: KeyAuthenticator::new(ApiKeys::new(Table::secrets(&aws)?)),
+            writes: ClientLimit::new(secrets.clone(), "write", most, MINUTE),
+            keys: KeyAuthenticator::new(ApiKeys::new(secrets)),
             planners: chains.iter().filter(|chain| urls.names(chain.id)).map(planner).collect::<Result<_, _>>()?,
             chains,
             payments: Payments::new(chain.clone()),
@@ -65,9 +72,13 @@ impl TransactionService {
         })
     }
 
-    /// Returns whom the request's API key stands for; 401 without a live key, 403 if it lacks the scope.
+    /// Returns whom the request's API key stands for; 401 without a live key, 403 if it lacks the scope, 429 over the limit
+    /// of the client's network.
     pub async fn authenticate(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
-        self.keys.authenticate(request, Some(scope), clock::now()?).await
+        let now = clock::now()?;
+        let caller = self.keys.authenticate(request, Some(scope), now).await?;
+        self.writes.admit(request, now).await?;
+        Ok(caller)
     }
 
     /// Returns the chain with this id, which must be an allowed one.
