@@ -6,6 +6,7 @@ mod chain;
 mod fleet;
 mod lead;
 mod leader;
+mod order;
 mod outcome;
 mod pack;
 mod submit;
@@ -114,6 +115,7 @@ impl Relay {
                 operator,
                 transactions: transactions.clone(),
                 holder: holder.clone(),
+                loyalty: chain::LOYALTY,
             })
         };
         // A chain that is only read may have no nodes.

@@ -42,7 +42,7 @@ impl Failure {
 }
 
 /// Why the operation at `index` failed; `block` is the block that has the
-/// transaction, `gas` what the call used. Up to two RPC calls.
+/// transaction, `gas` what the call used. Up to three RPC calls.
 ///
 /// The calls are made again on the block before, after the transaction's earlier operations (`eth_simulateV1`), and
 /// without those where the node lacks the method or tells no reason by it. That isn't traced (`debug_traceTransaction`): a trace repeats each
@@ -72,26 +72,41 @@ pub async fn failure(
     if let Told::Words(failure) = simulated {
         return Ok(failure);
     }
+    let silence = revert::explain(&[]);
     let alone = match simulated {
         Told::Success => None,
-        _ => match node.call_at(parent, &call, &overrides).await {
-            Ok(_) => None,
-            Err(error) => match SimulationError::of(error) {
-                // A hostile contract can make nodes fail in ways that have no words.
-                SimulationError::Node(error) if !error.fault().is_temporary() => None,
-                SimulationError::Node(error) => return Err(error),
-                SimulationError::Overtaken(reason) => Some(Failure { reason, is_overtaken: true }),
-                error => Some(Failure { reason: error.to_string(), is_overtaken: false }),
-            },
-        },
+        _ => refused_at(node, parent, &call, &overrides).await?,
     };
-    let silence = revert::explain(&[]);
+    if alone.is_none() && !is_used_up(operation.gas, gas) {
+        // Another transaction of the same block came before it.
+        let after = refused_at(node, block, &call, &overrides).await?;
+        if let Some(failure) = after.filter(|failure| failure.reason != silence) {
+            return Ok(failure);
+        }
+    }
     Ok(match (alone, simulated) {
         (Some(failure), _) if failure.reason != silence => failure,
         // A contract that calls another which runs out of gas often reverts without a reason.
         (None, Told::Silence) | (Some(_), _) if !is_used_up(operation.gas, gas) => silence.into(),
         _ => told_by_gas(operation.gas, gas).into(),
     })
+}
+
+/// Why the call fails on top of a block, as far as there are words; `None` if it doesn't.
+async fn refused_at(
+    node: &Node,
+    block: u64,
+    call: &TransactionRequest,
+    overrides: &StateOverride,
+) -> Result<Option<Failure>, NodeError> {
+    let Err(error) = node.call_at(block, call, overrides).await else { return Ok(None) };
+    match SimulationError::of(error) {
+        // A hostile contract can make nodes fail in ways that have no words.
+        SimulationError::Node(error) if !error.fault().is_temporary() => Ok(None),
+        SimulationError::Node(error) => Err(error),
+        SimulationError::Overtaken(reason) => Ok(Some(Failure { reason, is_overtaken: true })),
+        error => Ok(Some(Failure { reason: error.to_string(), is_overtaken: false })),
+    }
 }
 
 /// What a simulation tells of a failure.
