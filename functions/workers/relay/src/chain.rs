@@ -17,6 +17,9 @@ use crate::{RelayError, Report, lead, leader::Leader, vitals};
 /// Longest wait for an answer of one node.
 pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// See [`ChainRelay::loyalty`].
+pub(crate) const LOYALTY: Duration = Duration::from_secs(15);
+
 /// Pause after a failure, so that a part of the service that is down isn't asked all the time.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -39,6 +42,8 @@ pub struct ChainRelay {
     pub transactions: Transactions,
     /// This process, among others that may lead.
     pub holder: String,
+    /// How long artists wait for their lane when it can't go on, before other lanes serve them.
+    pub loyalty: Duration,
 }
 
 impl ChainRelay {

@@ -5,6 +5,7 @@ mod chain;
 mod fleet;
 mod lead;
 mod leader;
+mod order;
 mod outcome;
 mod pack;
 mod submit;
@@ -113,6 +114,7 @@ impl Relay {
                 operator,
                 transactions: transactions.clone(),
                 holder: holder.clone(),
+                loyalty: chain::LOYALTY,
             })
         };
         // A chain that is only read may have no nodes.

@@ -173,7 +173,7 @@ impl TransactionService {
             if let Some(earlier) = earlier {
                 let transactions = self.transactions_of(caller.artist, &earlier).await?;
                 let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
-                if !(is_over && earlier.expires_at <= session.now) {
+                if !(is_over && earlier.reusable_at <= session.now) {
                     if earlier.fingerprint != fingerprint {
                         return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
                     }

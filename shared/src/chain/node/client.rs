@@ -114,6 +114,32 @@ pub struct BlockFacts {
     pub logs_bloom: Bloom,
 }
 
+/// Receipt of a transaction of our own.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Receipt {
+    #[serde(flatten)]
+    common: TransactionReceipt,
+    /// Wei for data on the layer below, which chains of the OP stack take beside the gas:
+    /// <https://specs.optimism.io/protocol/exec-engine.html#l1-cost-fees-l1-fee-vault>
+    #[serde(default, rename = "l1Fee")]
+    l1_fee: Option<U256>,
+}
+
+impl Receipt {
+    /// Wei that it cost beside its gas.
+    pub fn l1_fee(&self) -> u128 {
+        self.l1_fee.unwrap_or_default().saturating_to()
+    }
+}
+
+impl std::ops::Deref for Receipt {
+    type Target = TransactionReceipt;
+
+    fn deref(&self) -> &TransactionReceipt {
+        &self.common
+    }
+}
+
 /// The part of a receipt that all types of transactions have, those of other chains' own types included.
 #[derive(Debug, Deserialize)]
 struct ReceiptLogs {
@@ -341,8 +367,8 @@ impl Node {
     }
 
     /// Receipt of a transaction; `None` until it is mined.
-    pub async fn receipt(&self, hash: B256) -> Result<Option<TransactionReceipt>, NodeError> {
-        self.ask(|node| async move { node.get_transaction_receipt(hash).await }).await
+    pub async fn receipt(&self, hash: B256) -> Result<Option<Receipt>, NodeError> {
+        self.ask(|node| async move { node.raw_request("eth_getTransactionReceipt".into(), (hash,)).await }).await
     }
 
     /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, by one node.

@@ -83,6 +83,14 @@ impl Operation {
         Call::new(self.account, &capped_execution(&self.call, self.kind, operator_safe, self.gas))
     }
 
+    /// The calls that the account makes.
+    pub fn calls(&self) -> Vec<Call> {
+        match self.kind {
+            CallKind::Call => vec![self.call.clone()],
+            CallKind::DelegateCall => unbatch(&self.call.data).unwrap_or_default(),
+        }
+    }
+
     fn sends_value(&self) -> bool {
         self.kind == CallKind::Call && !self.call.value.is_zero()
     }
@@ -91,7 +99,7 @@ impl Operation {
     fn packed_calls(&self) -> u64 {
         match self.kind {
             CallKind::Call => 0,
-            CallKind::DelegateCall => unbatch(&self.call.data).map_or(0, |calls| calls.len() as u64),
+            CallKind::DelegateCall => self.calls().len() as u64,
         }
     }
 }

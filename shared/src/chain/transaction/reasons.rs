@@ -41,7 +41,7 @@ impl Failure {
     }
 }
 
-/// Why the operation at `index` failed in `block`, where its call used `gas`. Up to two RPC calls.
+/// Why the operation at `index` failed in `block`, where its call used `gas`. Up to three RPC calls.
 ///
 /// It is made again on the block before, after the earlier operations (`eth_simulateV1`) or, where the node can't,
 /// without them. `debug_traceTransaction` isn't used: a hostile contract can make a trace of gigabytes.
@@ -70,26 +70,41 @@ pub async fn failure(
     if let Told::Words(failure) = simulated {
         return Ok(failure);
     }
+    let silence = revert::explain(&[]);
     let alone = match simulated {
         Told::Success => None,
-        _ => match node.call_at(parent, &call, &overrides).await {
-            Ok(_) => None,
-            Err(error) => match SimulationError::of(error) {
-                // A hostile contract can make nodes fail in ways that have no words.
-                SimulationError::Node(error) if !error.fault().is_temporary() => None,
-                SimulationError::Node(error) => return Err(error),
-                SimulationError::Overtaken(reason) => Some(Failure { reason, is_overtaken: true }),
-                error => Some(Failure { reason: error.to_string(), is_overtaken: false }),
-            },
-        },
+        _ => refused_at(node, parent, &call, &overrides).await?,
     };
-    let silence = revert::explain(&[]);
+    if alone.is_none() && !is_used_up(operation.gas, gas) {
+        // Another transaction of the same block came before it.
+        let after = refused_at(node, block, &call, &overrides).await?;
+        if let Some(failure) = after.filter(|failure| failure.reason != silence) {
+            return Ok(failure);
+        }
+    }
     Ok(match (alone, simulated) {
         (Some(failure), _) if failure.reason != silence => failure,
         // A contract that calls another which runs out of gas often reverts without a reason.
         (None, Told::Silence) | (Some(_), _) if !is_used_up(operation.gas, gas) => silence.into(),
         _ => told_by_gas(operation.gas, gas).into(),
     })
+}
+
+/// Why the call fails on top of a block, as far as there are words; `None` if it doesn't.
+async fn refused_at(
+    node: &Node,
+    block: u64,
+    call: &TransactionRequest,
+    overrides: &StateOverride,
+) -> Result<Option<Failure>, NodeError> {
+    let Err(error) = node.call_at(block, call, overrides).await else { return Ok(None) };
+    match SimulationError::of(error) {
+        // A hostile contract can make nodes fail in ways that have no words.
+        SimulationError::Node(error) if !error.fault().is_temporary() => Ok(None),
+        SimulationError::Node(error) => Err(error),
+        SimulationError::Overtaken(reason) => Ok(Some(Failure { reason, is_overtaken: true })),
+        error => Ok(Some(Failure { reason: error.to_string(), is_overtaken: false })),
+    }
 }
 
 /// What a simulation tells of a failure.

@@ -199,8 +199,8 @@ impl Transactions {
         let mut key_at = None;
         if let Some((key, fingerprint, outlived)) = &admission.replay {
             let ids = transactions.iter().map(|transaction| transaction.id).collect();
-            let expires_at = now.as_secs() + REPLAY_LIFETIME;
-            let replay = Replay { fingerprint: fingerprint.clone(), transactions: ids, expires_at };
+            let (reusable_at, expires_at) = (now.as_secs() + REPLAY_LIFETIME, now.as_secs() + LIFETIME);
+            let replay = Replay { fingerprint: fingerprint.clone(), transactions: ids, reusable_at, expires_at };
             key_at = Some(writes.len());
             writes.push(self.remember(key, &replay, outlived.as_ref())?);
         }
@@ -260,8 +260,8 @@ impl Transactions {
         let put = match outlived {
             None => put.condition_expression("attribute_not_exists(pk)"),
             Some(outlived) => put
-                .condition_expression("attribute_not_exists(pk) OR expires_at = :outlived")
-                .expression_attribute_values(":outlived", number(outlived.expires_at)),
+                .condition_expression("attribute_not_exists(pk) OR reusable_at = :outlived")
+                .expression_attribute_values(":outlived", number(outlived.reusable_at)),
         };
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
