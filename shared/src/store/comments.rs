@@ -103,7 +103,9 @@ impl UnitOfWork {
     pub async fn add_comment(&mut self, new: &NewComment) -> Result<(), StoreError> {
         let NewComment { moment, comment, sparks } = new;
         let named_key = new.named_key();
-        if self.get::<PlaceRow>(&named_key).await?.is_some() {
+        // A comment made while collecting comes once; the protocol's may be backfilled again.
+        let may_be_known = comment.comment_id.is_some();
+        if may_be_known && self.get::<PlaceRow>(&named_key).await?.is_some() {
             return Ok(());
         }
         let partition = match comment.reply_to_id {
@@ -113,9 +115,12 @@ impl UnitOfWork {
         let listed = ListedComment { comment: comment.clone(), reply_count: 0, replies: Vec::new() };
         let number = self.append(&partition, &CommentRow { listed, sparks: *sparks }).await?;
         let place = PlaceRow { place: row_key(&partition, number) };
-        self.put(&named_key, &place)?;
-        if let Some(id) = comment.comment_id {
-            self.put(&place_key(moment.chain, id), &place)?;
+        match comment.comment_id {
+            Some(id) => {
+                self.put(&named_key, &place)?;
+                self.put(&place_key(moment.chain, id), &place)?;
+            }
+            None => self.insert(&named_key, &place)?,
         }
         // A parent from before the first indexed block has no row.
         let Some(parent) = comment.reply_to_id else { return Ok(()) };
@@ -224,7 +229,8 @@ impl NewComment {
             Some(parent) => reply_partition(&self.moment, parent),
         };
         let parent = self.comment.reply_to_id.map(|parent| place_key(self.moment.chain, parent));
-        [self.named_key(), length_key(&list)].into_iter().chain(parent)
+        let named = self.comment.comment_id.map(|_| self.named_key());
+        [length_key(&list)].into_iter().chain(named).chain(parent)
     }
 
     /// Key of the reference to its sender's name. It leads to the comment too.

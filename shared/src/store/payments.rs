@@ -5,7 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    structures::numbered_list::{CountedPage, NumberedList, length_key, row_key},
+    structures::{
+        numbered_list::{CountedPage, NumberedList, length_key, row_key},
+        packed_list::newest_key,
+    },
     table::{PrimaryKey, StoreError, Table},
 };
 use crate::{
@@ -36,12 +39,14 @@ impl PaymentFilter {
         [Self { artist, collector: None }, Self { artist: None, collector }, Self { artist, collector }]
     }
 
-    /// Returns the key of the list's length.
+    /// Returns the key of the row that tells the list's length.
     pub fn key(&self, chain: ChainId) -> PrimaryKey {
-        length_key(&self.partition(chain))
+        let partition = self.partition(chain);
+        if self.collector.is_some() { newest_key(&partition) } else { length_key(&partition) }
     }
 
-    /// Returns the partition. Rows are [`Payment`]s without a filter, [`PaymentNumber`]s with one.
+    /// Returns the partition. Rows are [`Payment`]s without a filter, [`PaymentNumber`]s with only an artist, and else
+    /// numbers, many to a row.
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
         format!("PAYMENTS#{chain}{}{}", part("ARTIST", self.artist), part("COLLECTOR", self.collector))
@@ -126,7 +131,7 @@ impl Payments {
         Self(chain)
     }
 
-    /// Returns payments of a chain, newest first, from `offset` on. Two reads; with a filter, one more per 100.
+    /// Returns payments of a chain, newest first, from `offset` on. At most two reads; with a filter, one more per 100.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -139,14 +144,19 @@ impl Payments {
             let page: CountedPage<Payment> = list.newest_counted(offset, limit).await?;
             return Ok(PaymentPage { payments: page.rows, total: page.total });
         }
+        if filter.collector.is_some() {
+            let page = self.0.newest_numbers(&list.partition, offset, limit).await?;
+            let numbers = page.numbers.into_iter().map(|number| PaymentNumber { number }).collect();
+            return Ok(PaymentPage { payments: self.by_number(chain, numbers).await?, total: page.total });
+        }
         let page: CountedPage<PaymentNumber> = list.newest_counted(offset, limit).await?;
         let payments = self.by_number(chain, page.rows).await?;
         Ok(PaymentPage { payments, total: page.total })
     }
 
-    /// Returns how many payments a list has; the newest ones may be missing. Half a read.
-    pub async fn count(&self, chain: ChainId, filter: PaymentFilter) -> Result<u64, StoreError> {
-        self.0.recent_length(&filter.partition(chain)).await
+    /// Returns how many payments an artist received; the newest ones may be missing. Half a read.
+    pub async fn count(&self, chain: ChainId, artist: Address) -> Result<u64, StoreError> {
+        self.0.recent_length(&artist_filter(artist).partition(chain)).await
     }
 
     /// Returns the lengths of notification lists; empty ones are left out. One read per 100.
@@ -262,7 +272,7 @@ impl UnitOfWork {
         let notification = NotificationRow { chain, artist: payment.creator, number: in_artists_list, id, block };
         self.insert(&notification_key(id), &notification)?;
         for filter in [of_collector, of_both] {
-            self.append(&filter.partition(chain), &PaymentNumber { number }).await?;
+            self.append_number(&filter.partition(chain), number).await?;
         }
         Ok(number)
     }

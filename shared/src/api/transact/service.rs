@@ -22,7 +22,7 @@ use crate::{
     http::{AllowedChains, ApiError, Request, Response, StartError},
     model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
     store::{
-        ApiKeys, Artists, CallerState, Moments, PaymentFilter, Payments, Replay, ReplayKey, StoreError, Table,
+        ApiKeys, Artists, CallerState, Moments, Payments, Replay, ReplayKey, StoreError, Table,
         Transaction, Transactions,
     },
 };
@@ -203,10 +203,9 @@ impl TransactionService {
         key: Option<&ReplayKey>,
     ) -> Result<(CallerState, History), ApiError> {
         let wallet = self.planner(chain)?.wallet(artist).address().into();
-        let received = PaymentFilter { artist: Some(wallet), collector: None };
         let (caller, payments) = tokio::try_join!(
             self.stores.transactions.caller(artist, chain, key),
-            self.payments.count(chain, received)
+            self.payments.count(chain, wallet)
         )?;
         let caller = caller.ok_or_else(no_artist)?;
         let age = clock::now()?.as_secs().saturating_sub(caller.joined_at);

@@ -3,14 +3,14 @@
 //! A batch over the limits of a transaction is written in the order journal, pending mark, rows, progress. Until the
 //! last step, the progress is the one before.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use alloy::primitives::B256;
 use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
 use uuid::Uuid;
 
 use super::{
-    bulk::Bulk,
+    bulk::{Bulk, Write},
     images::{images_field, images_of, packed},
     progress::{Batch, BlockId, EventPlace, Pending, Progress},
     unit_of_work::{Change, UnitOfWork},
@@ -219,7 +219,10 @@ impl Journal {
         let written = self.write_batch(prepared.0, extent, is_beside).await;
         unit.add_usage(self.bulk.take_usage());
         match written {
-            Ok(()) => unit.trim(),
+            Ok(()) => {
+                unit.forget_born();
+                unit.trim();
+            }
             Err(_) => {
                 self.is_open = false;
                 unit.clear();
@@ -237,6 +240,7 @@ impl Journal {
 
     /// Adds the usage of [`Journal::write`] to the unit's.
     pub fn settle(&mut self, unit: &mut UnitOfWork) {
+        unit.forget_born();
         unit.add_usage(self.bulk.take_usage());
     }
 
@@ -267,7 +271,7 @@ impl Journal {
         begun.pending = Some(self.pending(oldest.serial));
         (begun.next_block, begun.within) = (Some(oldest.first), oldest.within);
         self.replace(begun.clone(), Vec::new()).await?;
-        self.bulk.write(before.into_iter().collect()).await?;
+        self.bulk.write(before.into_iter().map(|(key, item)| (key, item.map(Arc::new))).collect()).await?;
         // The newest first: a crash in between leaves batches that can be undone once more.
         let newer: Vec<_> =
             newer.iter().rev().flat_map(|batch| batch.keys(&self.work)).map(|key| (key, None)).collect();
@@ -314,7 +318,7 @@ impl Journal {
         }
         let deleted = deletable(self.stale.iter().chain(newly_stale), &self.work);
         let deletions = self.stale.iter().chain(newly_stale).take(deleted).flat_map(|batch| batch.keys(&self.work));
-        let mut journal: Vec<(PrimaryKey, Option<Item>)> = deletions.map(|key| (key, None)).collect();
+        let mut journal: Vec<Write> = deletions.map(|key| (key, None)).collect();
 
         let bytes: usize = changes.iter().map(Change::bytes).sum();
         let chunks = packed(&changes, is_born_final && !is_beside);
@@ -334,10 +338,10 @@ impl Journal {
                 let rows = batch.chunk_keys(&self.work).zip(chunks);
                 journal.extend(rows.map(|(key, images)| {
                     let item = key.item().into_iter().chain(images_field(images)).collect();
-                    (key, Some(item))
+                    (key, Some(Arc::new(item)))
                 }));
             }
-            mark.push((key, Some(item)));
+            mark.push((key, Some(Arc::new(item))));
         }
         let rows = changes.into_iter().map(|change| (change.key, change.after));
         if fits {
@@ -358,9 +362,9 @@ impl Journal {
     async fn write_marked(
         &mut self,
         done: Progress,
-        journal: Vec<(PrimaryKey, Option<Item>)>,
-        mark: Vec<(PrimaryKey, Option<Item>)>,
-        rows: Vec<(PrimaryKey, Option<Item>)>,
+        journal: Vec<Write>,
+        mark: Vec<Write>,
+        rows: Vec<Write>,
         serial: u64,
     ) -> Result<(), CommitError> {
         let images: Vec<_> = journal.iter().filter(|(_, item)| item.is_some()).map(|(key, _)| key.clone()).collect();
@@ -381,10 +385,10 @@ impl Journal {
     async fn replace(
         &mut self,
         mut progress: Progress,
-        rows: Vec<(PrimaryKey, Option<Item>)>,
+        rows: Vec<Write>,
     ) -> Result<(), CommitError> {
         progress.version += 1;
-        let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.bulk.table, &key, item));
+        let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.bulk.table, &key, item.map(Arc::unwrap_or_clone)));
         let mut items = rows.collect::<Result<Vec<_>, _>>()?;
         items.push(progress.replacement(&self.bulk.table, &self.work)?);
         if !self.bulk.write_together(items).await? {
