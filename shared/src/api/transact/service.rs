@@ -197,7 +197,7 @@ impl TransactionService {
         key: Option<&ReplayKey>,
     ) -> Result<(CallerState, History), ApiError> {
         let wallet = self.planner(chain)?.wallet(artist).address().into();
-        let received = PaymentFilter { artist: Some(wallet), collector: None };
+        let received = PaymentFilter::of_artist(wallet);
         let (caller, payments) = tokio::try_join!(
             self.stores.transactions.caller(artist, chain, key),
             self.payments.count(chain, received)
