@@ -73,7 +73,8 @@ fn links_headings_paths_and_targets_are_found() {
     assert_eq!(links(text), ["y.md#z", "p.png"]);
     assert_eq!(headings(text).map(slug).collect::<Vec<_>>(), ["a-b-c-d"]);
     assert_eq!(paths(text), ["shared/src/lib.rs"]);
-    let text = "`cargo test --workspace --test all`, --test TARGET, node --test a/b.mjs\n```sh\n--bin $$it --bin a-b\n```";
+    let text =
+        "`cargo test --workspace --test all`, --test TARGET, node --test a/b.mjs\n```sh\n--bin $$it --bin a-b\n```";
     assert_eq!(commanded(text), [("test", "all"), ("bin", "a-b")]);
 }
 
