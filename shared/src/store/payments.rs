@@ -33,6 +33,11 @@ pub struct PaymentFilter {
 }
 
 impl PaymentFilter {
+    /// Selects all payments to this creator: the list of notifications.
+    pub fn of_artist(artist: Address) -> Self {
+        Self { artist: Some(artist), ..Self::default() }
+    }
+
     /// Returns the filtered lists that contain a payment of `buyer` to `creator`.
     pub fn of(creator: Address, buyer: Address) -> [Self; 3] {
         let (artist, collector) = (Some(creator), Some(buyer));
@@ -164,13 +169,14 @@ impl Payments {
         &self,
         lists: impl IntoIterator<Item = NotificationList>,
     ) -> Result<HashMap<NotificationList, u64>, StoreError> {
-        let partitions = lists.into_iter().map(|list| (artist_filter(list.artist).partition(list.chain), list));
+        let partitions =
+            lists.into_iter().map(|list| (PaymentFilter::of_artist(list.artist).partition(list.chain), list));
         self.0.list_lengths(&partitions.collect()).await
     }
 
     /// Returns the payments with these numbers in an artist's list, newest first. Two reads per 100.
     pub async fn of_artist(&self, list: NotificationList, numbers: &[u64]) -> Result<Vec<Payment>, StoreError> {
-        let partition = artist_filter(list.artist).partition(list.chain);
+        let partition = PaymentFilter::of_artist(list.artist).partition(list.chain);
         let mut places: Vec<PlacedNumber> = Vec::new();
         for numbers in numbers.chunks(100) {
             places.extend(self.0.get_many::<PlacedNumber>(numbers.iter().map(|it| row_key(&partition, *it))).await?);
@@ -205,7 +211,7 @@ impl Payments {
     /// Returns the end of an artist's list after block `settled`. Two reads; more after each hundred notifications in it.
     pub async fn unsettled(&self, list: NotificationList, settled: Option<u64>) -> Result<UnsettledEnd, StoreError> {
         const PAGE: usize = 100;
-        let numbered = self.list(list.chain, artist_filter(list.artist));
+        let numbered = self.list(list.chain, PaymentFilter::of_artist(list.artist));
         let mut end = UnsettledEnd::default();
         loop {
             let page = numbered.newest_first::<NumberedNotification>(end.ids.len() as u64, PAGE).await?;
@@ -276,10 +282,6 @@ impl UnitOfWork {
         }
         Ok(number)
     }
-}
-
-fn artist_filter(artist: Address) -> PaymentFilter {
-    PaymentFilter { artist: Some(artist), collector: None }
 }
 
 fn notification_key(id: EventId) -> PrimaryKey {
