@@ -46,6 +46,7 @@ bench: tools binaries benches/peers/ponder/node_modules/.installed
 	@for bench in $(BENCHES); do echo "== $$bench"; $(MEASURE)/$$bench; done
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
 	@echo "== write-bench"; $(MEASURE)/local bench $(MEASURE)/write-bench
+	@echo "== freshness-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/freshness-bench
 	@echo "== function-bench"; $(MEASURE)/local bench $(MEASURE)/function-bench
 
 # Builds the deployed functions: for arm64, linked by zig against an old C library. One call of cargo builds all of them in

@@ -322,9 +322,9 @@ fn production_code(source: &str) -> String {
 /// The keys that a source file of the store makes.
 fn keys_of(path: &str, source: &str, table: &str) -> Vec<RowKey> {
     let structure = [("numbered_list", LIST), ("packed_list", PACKED_LIST), ("ranked_set", RANKED_SET)];
-    let structure = structure.into_iter().find(|(name, _)| {
-        path.strip_prefix("structures/").is_some_and(|rest| rest.starts_with(name))
-    });
+    let structure = structure
+        .into_iter()
+        .find(|(name, _)| path.strip_prefix("structures/").is_some_and(|rest| rest.starts_with(name)));
     let (mut keys, mut with_sort_key) = (Vec::new(), BTreeSet::new());
     for (before, [pk, sk]) in calls::<2>(source, "PrimaryKey::new") {
         let sks = shapes(sk.trim_start_matches('&'), source).unwrap_or_else(|| vec!["{}".to_owned()]);

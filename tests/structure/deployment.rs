@@ -73,6 +73,20 @@ fn irreplaceable_resources_are_retained() {
 }
 
 #[test]
+fn scheduled_events_expire_before_they_queue_up() {
+    for function in template().resources("AWS::Serverless::Function") {
+        for schedule in function.events("ScheduleV2") {
+            let (id, retries) = (function.logical_id, schedule.get("RetryPolicy").expect("a RetryPolicy"));
+            assert_eq!(retries["MaximumEventAgeInSeconds"], 60, "{id}");
+            assert_eq!(retries["MaximumRetryAttempts"], 0, "{id}");
+            let invocation = &function.properties["EventInvokeConfig"];
+            assert_eq!(invocation["MaximumRetryAttempts"], 0, "{id}");
+            assert!(invocation["MaximumEventAgeInSeconds"].as_u64().is_some_and(|age| age <= 120), "{id}");
+        }
+    }
+}
+
+#[test]
 fn writing_routes_have_their_own_throttle() {
     for function in template().resources("AWS::Serverless::Function") {
         for route in function.events("HttpApi").filter(|route| route.get("Path").is_some()) {

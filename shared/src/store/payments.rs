@@ -161,7 +161,7 @@ impl Payments {
 
     /// Returns how many payments an artist received; the newest ones may be missing. Half a read.
     pub async fn count(&self, chain: ChainId, artist: Address) -> Result<u64, StoreError> {
-        self.0.recent_length(&artist_filter(artist).partition(chain)).await
+        self.0.recent_length(&PaymentFilter::of_artist(artist).partition(chain)).await
     }
 
     /// Returns the lengths of notification lists; empty ones are left out. One read per 100.

@@ -22,8 +22,8 @@ use crate::{
     http::{AllowedChains, ApiError, Request, Response, StartError},
     model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
     store::{
-        ApiKeys, Artists, CallerState, Moments, Payments, Replay, ReplayKey, StoreError, Table,
-        Transaction, Transactions,
+        ApiKeys, Artists, CallerState, Moments, Payments, Replay, ReplayKey, StoreError, Table, Transaction,
+        Transactions,
     },
 };
 
@@ -203,10 +203,8 @@ impl TransactionService {
         key: Option<&ReplayKey>,
     ) -> Result<(CallerState, History), ApiError> {
         let wallet = self.planner(chain)?.wallet(artist).address().into();
-        let (caller, payments) = tokio::try_join!(
-            self.stores.transactions.caller(artist, chain, key),
-            self.payments.count(chain, wallet)
-        )?;
+        let (caller, payments) =
+            tokio::try_join!(self.stores.transactions.caller(artist, chain, key), self.payments.count(chain, wallet))?;
         let caller = caller.ok_or_else(no_artist)?;
         let age = clock::now()?.as_secs().saturating_sub(caller.joined_at);
         Ok((caller, History { age, payments }))

@@ -246,9 +246,7 @@ impl Table {
 fn write_request((key, item): &Write) -> Result<WriteRequest, StoreError> {
     let request = WriteRequest::builder();
     Ok(match item {
-        Some(item) => {
-            request.put_request(PutRequest::builder().set_item(Some(Item::clone(item))).build()?).build()
-        }
+        Some(item) => request.put_request(PutRequest::builder().set_item(Some(Item::clone(item))).build()?).build(),
         None => request.delete_request(DeleteRequest::builder().set_key(Some(key.item())).build()?).build(),
     })
 }

@@ -382,13 +382,11 @@ impl Journal {
         self.replace(Progress { version, ..done }, Vec::new()).await
     }
 
-    async fn replace(
-        &mut self,
-        mut progress: Progress,
-        rows: Vec<Write>,
-    ) -> Result<(), CommitError> {
+    async fn replace(&mut self, mut progress: Progress, rows: Vec<Write>) -> Result<(), CommitError> {
         progress.version += 1;
-        let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.bulk.table, &key, item.map(Arc::unwrap_or_clone)));
+        let rows = rows
+            .into_iter()
+            .map(|(key, item)| transaction_write(&self.bulk.table, &key, item.map(Arc::unwrap_or_clone)));
         let mut items = rows.collect::<Result<Vec<_>, _>>()?;
         items.push(progress.replacement(&self.bulk.table, &self.work)?);
         if !self.bulk.write_together(items).await? {
