@@ -3,4 +3,5 @@
 mod configuration;
 mod data_model;
 mod deployment;
+mod edge;
 mod floors;
