@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test check fuzz soak bench openapi contract operator tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
+.PHONY: run test check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
@@ -48,6 +48,13 @@ bench: tools binaries benches/peers/ponder/node_modules/.installed
 	@echo "== write-bench"; $(MEASURE)/local bench $(MEASURE)/write-bench
 	@echo "== freshness-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/freshness-bench
 	@echo "== function-bench"; $(MEASURE)/local bench $(MEASURE)/function-bench
+
+# Production's limits under load: one client at ATTACK_RATE requests a second (default 500) on each route in turn, or on ROUTES,
+# beside honest users; then a day's mix that rises until it breaks, and half of it for SOAK_SECONDS (default 3600).
+load: tools
+	@$(CARGO) build --quiet --profile measure --workspace --bins
+	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench attack
+	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench mix
 
 # Builds the deployed functions: for arm64, linked by zig against an old C library. One call of cargo builds all of them in
 # parallel; `sam build`, which builds one after another, then finds them built.

@@ -4,4 +4,5 @@ mod configuration;
 mod data_model;
 mod deployment;
 mod documents;
+mod edge;
 mod floors;
