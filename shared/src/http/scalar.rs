@@ -4,9 +4,10 @@ use serde_json::{Number, Value};
 
 use super::fields::{Field, FromField};
 use crate::model::{
-    Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, CollectionName, CommentId, CommentText,
-    ContentType, Email, EventId, Flag, Invalid, KeyId, KeyName, MetadataUri, OneTimeCode, PageLimit, PageNumber,
-    Period, Protocol, RankedBy, SaleType, Share, SocialUsername, SortOrder, TokenId, TransactionId, Username, Whole,
+    Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid, CollectionName, CommentId, CommentText,
+    ContentType, Email, EventId, FileHash, Flag, Invalid, KeyId, KeyName, LongText, MediaType, MetadataUri, OneTimeCode,
+    PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Share, SocialUsername, SortOrder, Title, TokenId,
+    TransactionId, UploadId, UploadSize, Username, WebUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -35,11 +36,11 @@ macro_rules! scalars {
 }
 
 scalars! {
-    Text: Address, Amount, Bio, CaipContract, CheckedAddress, CollectionName, CommentId, CommentText, ContentType, Email,
-        EventId, Flag, KeyId, KeyName, MetadataUri, OneTimeCode, Period, Protocol, RankedBy, SaleType, SocialUsername,
-        SortOrder, TokenId, TransactionId, Username;
+    Text: Address, Amount, Bio, CaipContract, CheckedAddress, Cid, CollectionName, CommentId, CommentText, ContentType, Email,
+        EventId, FileHash, Flag, KeyId, KeyName, LongText, MediaType, MetadataUri, OneTimeCode, Period, Protocol, RankedBy,
+        SaleType, SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, Username, WebUrl;
     Number: PageLimit, PageNumber;
-    Exact: Share, Whole;
+    Exact: Share, UploadSize, Whole;
 }
 
 impl<T: Scalar> FromField for T {
