@@ -2,6 +2,7 @@
 
 pub mod artist;
 pub mod error;
+pub mod media;
 pub mod publish;
 pub mod read;
 pub mod request;

@@ -74,6 +74,12 @@ impl Request {
         &self.path()[..end]
     }
 
+    /// The service's own address, as the client called it.
+    pub fn base_url(&self) -> String {
+        let header = |name: &str, default: &'static str| self.header(name).unwrap_or(default).to_owned();
+        format!("{}://{}{}", header("x-forwarded-proto", "https"), header("host", ""), self.stage())
+    }
+
     /// Unix time at which the function is stopped; `None` if nobody says so.
     pub(super) fn deadline(&self) -> Option<Duration> {
         let deadline = self.event.lambda_context_ref()?.deadline;

@@ -4,10 +4,10 @@ use serde_json::{Number, Value};
 
 use super::fields::{Field, FromField};
 use crate::model::{
-    Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid, CollectionName, CommentId, CommentText,
-    ContentType, Email, EventId, FileHash, Flag, Invalid, KeyId, KeyName, LongText, MediaType, MetadataUri, OneTimeCode,
-    PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Share, SocialUsername, SortOrder, Title, TokenId,
-    TransactionId, UploadId, UploadSize, Username, WebUrl, Whole,
+    Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid, CollectionName, CommentId,
+    CommentText, ContentType, Email, EventId, FileHash, Flag, Invalid, KeyId, KeyName, LongText, MediaType,
+    MetadataUri, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Share, SocialUsername,
+    SortOrder, Title, TokenId, TransactionId, UploadId, UploadSize, UploadType, Username, WebUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -38,7 +38,7 @@ macro_rules! scalars {
 scalars! {
     Text: Address, Amount, Bio, CaipContract, CheckedAddress, Cid, CollectionName, CommentId, CommentText, ContentType, Email,
         EventId, FileHash, Flag, KeyId, KeyName, LongText, MediaType, MetadataUri, OneTimeCode, Period, Protocol, RankedBy,
-        SaleType, SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, Username, WebUrl;
+        SaleType, SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, UploadType, Username, WebUrl;
     Number: PageLimit, PageNumber;
     Exact: Share, UploadSize, Whole;
 }

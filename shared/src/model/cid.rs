@@ -3,11 +3,7 @@ use std::{fmt, str::FromStr};
 use aws_lc_rs::digest;
 use serde_bytes::ByteArray;
 
-use super::{
-    invalid::Invalid,
-    schema::text_schema,
-    text::serde_as_text,
-};
+use super::{invalid::Invalid, schema::text_schema, text::serde_as_text};
 
 /// Content identifier of a file: version 1, SHA-256, of raw bytes or a tree of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

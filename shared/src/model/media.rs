@@ -1,6 +1,10 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{ObjectBuilder, RefOr, Schema, Type},
+};
 use uuid::Uuid;
 
 use super::{
@@ -17,6 +21,10 @@ pub struct UploadId(Uuid);
 /// Size of a file: 1 byte to 2 GiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UploadSize(pub u64);
+
+/// Type of a file that can be uploaded, one of [`UPLOAD_TYPES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UploadType(&'static str);
 
 /// A media type without parameters, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +46,50 @@ pub struct LongText(pub String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebUrl(String);
 
+/// Types of files that can be uploaded: none that a browser would run.
+const UPLOAD_TYPES: [&str; 22] = [
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/avif",
+    "image/heif",
+    "image/bmp",
+    "image/svg+xml",
+    "video/mp4",
+    "video/webm",
+    "video/quicktime",
+    "video/ogg",
+    "audio/mpeg",
+    "audio/mp4",
+    "audio/ogg",
+    "audio/webm",
+    "audio/wav",
+    "audio/flac",
+    "model/gltf-binary",
+    "application/pdf",
+    "application/json",
+    "text/plain",
+];
+
+/// Other names of the same.
+const ALIASES: [(&str, &str); 12] = [
+    ("image/jpg", "image/jpeg"),
+    ("image/heic", "image/heif"),
+    ("video/x-m4v", "video/mp4"),
+    ("audio/mp3", "audio/mpeg"),
+    ("audio/m4a", "audio/mp4"),
+    ("audio/x-m4a", "audio/mp4"),
+    ("audio/x-wav", "audio/wav"),
+    ("audio/wave", "audio/wav"),
+    ("audio/vnd.wave", "audio/wav"),
+    ("audio/x-flac", "audio/flac"),
+    ("image/x-ms-bmp", "image/bmp"),
+    ("text/markdown", "text/plain"),
+];
+
 /// Largest file.
-pub const MAX_UPLOAD: u64 = 2 << 30;
+const MAX_UPLOAD: u64 = 2 << 30;
 
 text_schema!(UploadId, "Id of an upload.", "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c", format = format("uuid"));
 whole_schema!(UploadSize, "Size of a file in bytes.", 482_113, 1, 2_147_483_648_usize);
@@ -78,6 +128,11 @@ impl UploadId {
     pub fn next() -> Self {
         Self(Uuid::now_v7())
     }
+
+    /// Its object in the bucket.
+    pub fn object(self) -> String {
+        format!("uploads/{self}")
+    }
 }
 
 impl FromStr for UploadId {
@@ -99,6 +154,40 @@ impl FromStr for UploadSize {
     }
 }
 
+impl UploadType {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// The part before the slash.
+    pub fn kind(self) -> &'static str {
+        self.0.split('/').next().unwrap_or_default()
+    }
+}
+
+impl FromStr for UploadType {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let name = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, own)| own);
+        let found = UPLOAD_TYPES.into_iter().find(|known| *known == name);
+        found.map(Self).ok_or(Invalid(
+            "must be the type of a picture, video, sound, glTF model (model/gltf-binary), PDF, JSON or plain text",
+        ))
+    }
+}
+
+impl ToSchema for UploadType {}
+
+impl PartialSchema for UploadType {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new().schema_type(Type::String).description(Some("Type of a file."));
+        text.enum_values(Some(UPLOAD_TYPES)).examples(["image/png"]).into()
+    }
+}
+
 impl FromStr for MediaType {
     type Err = Invalid;
 
@@ -114,13 +203,6 @@ impl FromStr for MediaType {
             Some((kind, subtype)) if is_part(kind) && is_part(subtype) => Ok(Self(name)),
             _ => Err(Invalid("must be a media type such as image/png")),
         }
-    }
-}
-
-impl MediaType {
-    /// The part before the slash.
-    pub fn kind(&self) -> &str {
-        self.0.split('/').next().unwrap_or_default()
     }
 }
 
@@ -182,8 +264,9 @@ macro_rules! display {
         }
     )*};
 }
-display!(UploadId, MediaType, FileHash, Title, LongText, WebUrl);
+display!(UploadId, UploadType, MediaType, FileHash, Title, LongText, WebUrl);
 serde_as_text!(MediaType);
+serde_as_text!(UploadType);
 serde_as_text!(FileHash);
 serde_as_text!(WebUrl);
 
@@ -199,6 +282,17 @@ mod tests {
         for text in ["", "image", "/png", "image/", "a b/c", "image/png\r\nx: y", "a/b/c", "é/x"] {
             assert!(parse(text).is_err(), "{text:?} was accepted");
         }
+    }
+
+    #[test]
+    fn files_that_browsers_run_cannot_be_uploaded() {
+        let parse = |text: &str| text.parse::<UploadType>().map(UploadType::name);
+        assert_eq!(parse("Image/JPG"), Ok("image/jpeg"));
+        assert_eq!(parse("text/plain; charset=utf-8"), Ok("text/plain"));
+        for text in ["text/html", "application/xhtml+xml", "text/javascript", "application/zip", "image/", "*/*", ""] {
+            assert!(parse(text).is_err(), "{text:?} was accepted");
+        }
+        assert!(ALIASES.iter().all(|(_, own)| UPLOAD_TYPES.contains(own)));
     }
 
     #[test]

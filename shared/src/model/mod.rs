@@ -49,7 +49,7 @@ pub use flag::Flag;
 pub use folded_name::FoldedName;
 pub use invalid::Invalid;
 pub use key::{KeyId, KeyName};
-pub use media::{FileHash, LongText, MAX_UPLOAD, MediaType, Title, UploadId, UploadSize, WebUrl};
+pub use media::{FileHash, LongText, MediaType, Title, UploadId, UploadSize, UploadType, WebUrl};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;

@@ -9,7 +9,7 @@ use super::{
     table::{PrimaryKey, StoreError, Table, number, row, unless_refused},
     transactions::DAY,
 };
-use crate::model::{ArtistId, Cid, Dag, FileHash, MediaType, UploadId};
+use crate::model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType};
 
 /// Seconds in which an upload must be completed.
 pub const UPLOAD_LIFETIME: u64 = 24 * 60 * 60;
@@ -31,7 +31,7 @@ pub struct Upload {
     /// S3's id of it.
     pub multipart: String,
     /// Type that the client says it has.
-    pub declared: MediaType,
+    pub declared: UploadType,
     /// In bytes.
     pub size: u64,
     /// Hash that the client says it has.
@@ -78,7 +78,7 @@ pub struct Media(Table);
 
 #[derive(Deserialize)]
 struct Usage {
-    bytes: u64,
+    used_bytes: u64,
 }
 
 impl Media {
@@ -125,13 +125,13 @@ impl Media {
         let Some(rest) = most.checked_sub(bytes) else { return Ok(Err(most)) };
         let call = table.client.update_item().table_name(&table.name).set_key(Some(key.item()));
         let call = call
-            .update_expression("SET expires_at = :expiry ADD bytes :bytes")
-            .condition_expression("attribute_not_exists(bytes) OR bytes <= :rest")
+            .update_expression("SET expires_at = :expiry ADD used_bytes :bytes")
+            .condition_expression("attribute_not_exists(used_bytes) OR used_bytes <= :rest")
             .expression_attribute_values(":expiry", number((day + 2) * DAY))
             .expression_attribute_values(":bytes", number(bytes))
             .expression_attribute_values(":rest", number(rest))
             .return_values(ReturnValue::AllNew);
-        let used = |usage: Option<Usage>| most.saturating_sub(usage.map_or(0, |usage| usage.bytes));
+        let used = |usage: Option<Usage>| most.saturating_sub(usage.map_or(0, |usage| usage.used_bytes));
         match unless_refused(call.send().await)? {
             Some(answer) => Ok(Ok(used(answer.attributes.map(serde_dynamo::from_item).transpose()?))),
             None => Ok(Err(used(table.get(&key).await?))),
