@@ -1,4 +1,4 @@
-//! KMS and SES, emulated by ministack, and the template's AWS resources: tables, keys, identities. Properties are
+//! KMS, SES and S3, emulated by ministack, and the template's AWS resources: tables, keys, identities, buckets. Properties are
 //! passed to the services as the template states them, so nothing is listed twice.
 
 use std::{collections::BTreeMap, path::Path};
@@ -20,13 +20,17 @@ use crate::{
 /// Region of the local stack.
 pub const REGION: &str = "us-east-1";
 
+/// What stands in for a signature.
+const SIGNED: &str =
+    "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/local/aws4_request, SignedHeaders=host, Signature=local";
+
 /// Account id of the local stack.
 pub const ACCOUNT: &str = "000000000000";
 
 /// URLs of the emulated AWS services.
 #[derive(Clone, Debug)]
 pub struct Endpoints {
-    /// KMS and SES.
+    /// KMS, SES and S3.
     pub aws: String,
     /// DynamoDB.
     pub dynamodb: String,
@@ -72,6 +76,12 @@ impl Endpoints {
             if let Some(label) = stream {
                 names.insert(format!("{id}.StreamArn"), arn("dynamodb", &format!("table/{id}/stream/{label}")));
             }
+        }
+        for bucket in template.resources("AWS::S3::Bucket") {
+            let name = bucket.logical_id.to_lowercase();
+            self.create_bucket(&name).await?;
+            names.insert(format!("{}.Arn", bucket.logical_id), format!("arn:aws:s3:::{name}"));
+            names.insert(bucket.logical_id.to_owned(), name);
         }
         for settings in template.resources("AWS::SES::ConfigurationSet") {
             names.insert(settings.logical_id.to_owned(), settings.logical_id.to_owned());
@@ -161,6 +171,22 @@ impl Endpoints {
         Ok((lane_address(&self.public_key(&id).await?)?, id))
     }
 
+    /// Creates a bucket that pages of any origin may use with signed addresses, as the template's.
+    async fn create_bucket(&self, name: &str) -> Result<(), Error> {
+        const CORS: &str = "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod>\
+                            <AllowedMethod>PUT</AllowedMethod><AllowedHeader>*</AllowedHeader></CORSRule>\
+                            </CORSConfiguration>";
+        let client = reqwest::Client::new();
+        for (path, body) in [(name.to_owned(), ""), (format!("{name}?cors"), CORS)] {
+            let answer = client.put(format!("{}/{path}", self.aws)).header("authorization", SIGNED).body(body);
+            let answer = answer.send().await?;
+            if !answer.status().is_success() {
+                return Err(format!("S3 made no bucket {name}: {}", answer.text().await?).into());
+            }
+        }
+        Ok(())
+    }
+
     async fn create_key(&self, key: Resource<'_>) -> Result<(String, String), Error> {
         let body = pick(key, &["KeySpec", "KeyUsage", "Description"])?;
         let answer = call(&self.aws, "TrentService.CreateKey", &body).await?;
@@ -212,13 +238,12 @@ fn pick(resource: Resource<'_>, names: &[&str]) -> Result<Map<String, Value>, Er
 
 /// Sends a request in AWS's JSON protocol.
 async fn call(endpoint: &str, target: &str, body: &Map<String, Value>) -> Result<Value, Error> {
-    let scope = format!("AWS4-HMAC-SHA256 Credential=local/20260101/{REGION}/local/aws4_request");
     let request = reqwest::Client::new()
         .post(endpoint)
         .header("x-amz-target", target)
         .header("content-type", "application/x-amz-json-1.0")
         .header("x-amz-date", "20260101T000000Z")
-        .header("authorization", format!("{scope}, SignedHeaders=host, Signature=local"))
+        .header("authorization", SIGNED)
         .body(serde_json::to_vec(body)?);
     let answer = request.send().await?;
     let (status, text) = (answer.status(), answer.text().await?);

@@ -48,12 +48,13 @@ is 202: `GET /transactions/{id}` has the outcome, with the id that every answer 
 **Unknown parameters** are ignored, and `X-Ignored-Parameters` names them.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 9] = [
+const TAGS: [(&str, &str); 10] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
     ("Collections", "Contracts that hold moments."),
     ("Moments", "Create, sell, collect and change moments."),
+    ("Media", "Files and metadata for moments, stored here under their CIDs."),
     ("Transactions", "What became of an artist's writes."),
     ("Comments", "Comments of collectors and admins."),
     ("Activity", "Timelines, collectors, payments, notifications."),

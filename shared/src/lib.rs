@@ -7,6 +7,7 @@ extern crate self as shared;
 
 pub mod api;
 pub mod auth;
+pub mod bucket;
 pub mod chain;
 pub mod clock;
 pub mod config;

@@ -44,6 +44,8 @@ RULES = (
     *(f"over this message; a contract wallet must be deployed on chain {chain}" for chain in (1, CHAIN)),
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
     "must be ETH, USDC, or the contract of one of them on this chain",
+    "must be left out where metadata is given",
+    "is required, or token.tokenContent in its place",
     "must be a comment on this moment",
     "must not be after the sale's end",
     "must not be your own account",

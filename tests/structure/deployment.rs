@@ -6,9 +6,10 @@ use local::paths::Paths;
 use template::Template;
 
 /// Resource types whose name is unique in an account, and the name's property.
-const NAMED: [(&str, &str); 15] = [
+const NAMED: [(&str, &str); 16] = [
     ("AWS::Serverless::HttpApi", "Name"),
     ("AWS::DynamoDB::Table", "TableName"),
+    ("AWS::S3::Bucket", "BucketName"),
     ("AWS::KMS::Alias", "AliasName"),
     ("AWS::KMS::Key", "Description"),
     ("AWS::SES::ConfigurationSet", "Name"),
@@ -61,6 +62,11 @@ fn irreplaceable_resources_are_retained() {
         assert_eq!(properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], true, "{id}");
         kept += 1;
     }
+    for bucket in template.resources("AWS::S3::Bucket") {
+        let policies = (bucket.deletion_policy, bucket.update_replace_policy);
+        assert_eq!(policies, (Some("Retain"), Some("Retain")), "{}", bucket.logical_id);
+        kept += 1;
+    }
     for key in template.resources("AWS::KMS::Key").filter(|key| key.logical_id != "CodeKey") {
         let (id, properties) = (key.logical_id, key.properties);
         // A key that a failed deployment created was never used.
@@ -69,7 +75,7 @@ fn irreplaceable_resources_are_retained() {
         assert_eq!(properties["PendingWindowInDays"], 30, "{id}");
         kept += 1;
     }
-    assert_eq!(kept, 2 + 9, "tables, and the keys of tokens and lanes");
+    assert_eq!(kept, 2 + 1 + 9, "tables, the bucket, and the keys of tokens and lanes");
 }
 
 #[test]

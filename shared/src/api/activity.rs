@@ -50,7 +50,7 @@ impl ActivityLog {
             activities: Activities::new(table.clone()),
             artists: Artists::new(table),
             mailer: Mailer::from_env(aws)?,
-            address: ServiceAddress::from_env()?,
+            address: ServiceAddress::from_env(),
             retention: ActivityRetention::from_env()?,
         })
     }

@@ -4,6 +4,7 @@
 use crate::{
     api::read::ReadError,
     auth::{sign_in_code::SignInError, token::IssueError},
+    bucket::BucketError,
     chain::{
         node::{NodeError, NodeFault},
         protocol::destination::DestinationError,
@@ -39,7 +40,7 @@ macro_rules! internal {
     )+};
 }
 
-internal!(StoreError, ReadError, SignInError, IssueError);
+internal!(StoreError, BucketError, ReadError, SignInError, IssueError);
 
 impl From<NodeError> for ApiError {
     fn from(error: NodeError) -> Self {

@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod artist;
 pub mod error;
+pub mod media;
 pub mod payout;
 pub mod publish;
 pub mod read;

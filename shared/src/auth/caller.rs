@@ -6,7 +6,7 @@ use super::{api_key::KeyAuthenticator, session::SessionAuthenticator};
 use crate::{
     config::ConfigError,
     http::{ApiError, Request},
-    model::ArtistId,
+    model::{ArtistId, Scope},
     store::{ApiKeys, Table},
 };
 
@@ -28,10 +28,19 @@ impl CallerAuthenticator {
     /// both is judged by its token alone. Costs what [`SessionAuthenticator::authenticate`] or
     /// [`KeyAuthenticator::authenticate`] does.
     pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
+        self.identify(request, None, now).await
+    }
+
+    /// The same; 403 for an API key that lacks the scope.
+    pub async fn authenticate_for(&self, request: &Request, scope: Scope, now: Duration) -> Result<ArtistId, ApiError> {
+        self.identify(request, Some(scope), now).await
+    }
+
+    async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<ArtistId, ApiError> {
         if request.header("authorization").is_some() {
             Ok(self.sessions.authenticate(request).await?.artist)
         } else if request.header("x-api-key").is_some() {
-            Ok(self.keys.authenticate(request, None, now).await?.artist)
+            Ok(self.keys.authenticate(request, scope, now).await?.artist)
         } else {
             Err(ApiError::unauthorized_caller(
                 "Send a token as Authorization: Bearer <token>, or an API key in the x-api-key header",

@@ -2,10 +2,7 @@
 
 use url::Url;
 
-use crate::{
-    config::{self, ConfigError},
-    http::Request,
-};
+use crate::{config, http::Request};
 
 /// The service's own address.
 #[derive(Clone, Debug)]
@@ -14,10 +11,10 @@ pub struct ServiceAddress {
 }
 
 impl ServiceAddress {
-    /// Reads `TOKEN_ISSUER`. If it isn't a URL, the address is the one that the gateway was asked at.
-    pub fn from_env() -> Result<Self, ConfigError> {
-        let issuer: Option<Url> = config::required("TOKEN_ISSUER")?.parse().ok();
-        Ok(Self { configured: issuer.filter(Url::has_host) })
+    /// Reads `TOKEN_ISSUER`. If it is no URL, or missing, the address is the one that the gateway was asked at.
+    pub fn from_env() -> Self {
+        let issuer: Option<Url> = config::optional("TOKEN_ISSUER").and_then(|issuer| issuer.parse().ok());
+        Self { configured: issuer.filter(Url::has_host) }
     }
 
     /// The base URL.

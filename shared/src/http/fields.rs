@@ -121,7 +121,8 @@ impl Field<'_> {
         Some(Fields { values: self.note(values)?, path: format!("{}.", self.path), reading: self.reading })
     }
 
-    pub(super) fn given(&self) -> Option<&Value> {
+    /// The value as sent; a missing one is an error.
+    pub fn given(&self) -> Option<&Value> {
         self.note(self.value.as_deref().ok_or(Invalid("is required")))
     }
 

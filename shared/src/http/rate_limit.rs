@@ -26,6 +26,8 @@ pub enum LimitUnit {
     Gwei,
     /// Usernames kept for the artist who gave them up.
     HeldNames,
+    /// Bytes of files.
+    Bytes,
 }
 
 /// Largest integer of a structured header (RFC 9651).
@@ -37,6 +39,7 @@ impl RateLimit {
             LimitUnit::Requests => ("default", ""),
             LimitUnit::Gwei => ("fees", ";qu=\"gwei\""),
             LimitUnit::HeldNames => ("names", ";qu=\"names\""),
+            LimitUnit::Bytes => ("uploads", ";qu=\"content-bytes\""),
         };
         let (max, left) = (self.max.min(MAX_INTEGER), self.left.min(MAX_INTEGER));
         let policy = format!("\"{name}\";q={max};w={}{unit}", self.window.as_secs());

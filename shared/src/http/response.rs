@@ -34,6 +34,13 @@ impl Response {
         response.with_header(header::CONTENT_TYPE, HeaderValue::from_static(content_type))
     }
 
+    /// A part of a file, or all of it, as bytes that nothing re-encodes.
+    pub fn bytes(status: StatusCode, content_type: &str, content: Vec<u8>) -> Result<Self, ApiError> {
+        let mut response = Self::new(status, String::new());
+        *response.0.body_mut() = Body::Binary(content);
+        Ok(response.with_header(header::CONTENT_TYPE, HeaderValue::from_str(content_type)?))
+    }
+
     /// Adds a header.
     pub fn with(self, name: &'static str, value: &str) -> Result<Self, ApiError> {
         Ok(self.with_header(HeaderName::from_static(name), HeaderValue::from_str(value)?))

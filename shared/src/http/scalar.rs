@@ -4,10 +4,11 @@ use serde_json::{Number, Value};
 
 use super::fields::{Field, FromField};
 use crate::model::{
-    ActivityId, Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, CollectionName, CommentId,
-    CommentText, ContentType, DailyLimit, Email, EventId, Flag, Invalid, KeyDays, KeyId, KeyName, MetadataUri,
-    OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder,
-    TokenId, TransactionId, Username, Whole,
+    ActivityId, Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid, CollectionName,
+    CommentId, CommentText, ContentType, DailyLimit, Email, EventId, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName,
+    LongText, MediaType, MetadataUri, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Scope,
+    Share, SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, UploadSize, UploadType, Username,
+    WebUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -36,11 +37,12 @@ macro_rules! scalars {
 }
 
 scalars! {
-    Text: ActivityId, Address, Amount, Bio, CaipContract, CheckedAddress, CollectionName, CommentId, CommentText, ContentType, DailyLimit,
-        Email, EventId, Flag, KeyId, KeyName, MetadataUri, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername,
-        SortOrder, TokenId, TransactionId, Username;
+    Text: ActivityId, Address, Amount, Bio, CaipContract, CheckedAddress, Cid, CollectionName, CommentId, CommentText,
+        ContentType, DailyLimit, Email, EventId, FileHash, Flag, KeyId, KeyName, LongText, MediaType, MetadataUri,
+        OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername, SortOrder, Title, TokenId,
+        TransactionId, UploadId, UploadType, Username, WebUrl;
     Number: KeyDays, PageLimit, PageNumber;
-    Exact: Share, Whole;
+    Exact: Share, UploadSize, Whole;
 }
 
 impl<T: Scalar> FromField for T {

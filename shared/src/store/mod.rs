@@ -11,6 +11,7 @@ mod comment_names;
 mod comments;
 mod index;
 mod leaderboard;
+mod media;
 mod metadata;
 mod moments;
 mod notification_reads;
@@ -41,6 +42,7 @@ pub use self::{
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
+    media::{HashProgress, Media, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     notification_reads::{NotificationReads, NumberPage},

@@ -5,28 +5,35 @@ mod description;
 
 use shared::{
     api::{
-        publish::{CreateMomentRequest, Publication},
+        media::{MAX_METADATA_BYTES, MediaLibrary},
+        publish::{CreateMomentRequest, Publication, keep_metadata},
         transact::TransactionService,
     },
+    config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Creation, Scope},
+    store::Table,
     telemetry,
 };
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    serve(CreateMoment { service: TransactionService::from_env().await? }).await
+    let aws = config::aws().await;
+    let library = MediaLibrary::from_env(&aws, Table::artists(&aws)?)?;
+    serve(CreateMoment { service: TransactionService::from_env().await?, library }).await
 }
 
 struct CreateMoment {
     service: TransactionService,
+    library: MediaLibrary,
 }
 
 impl Endpoint for CreateMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.service.authenticate(request, Scope::Publish).await?;
-        let body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
+        let mut body: CreateMomentRequest = request.json_of(MAX_METADATA_BYTES)?.read_for(&self.service)?;
+        keep_metadata(std::slice::from_mut(&mut body.token), &self.library, request, caller.artist).await?;
         let (publication, creation) = (Publication::from(body), Creation::Moment);
         self.service
             .transact(request, caller, publication.chain, creation, async |session| publication.plan(session).await)

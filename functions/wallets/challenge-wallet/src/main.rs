@@ -65,7 +65,7 @@ impl ChallengeWallet {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             chains: Chains::from_env()?,
             artists: Artists::new(Table::artists(&aws)?),
-            address: ServiceAddress::from_env()?,
+            address: ServiceAddress::from_env(),
             challenges: Challenges::new(secrets.clone()),
             windows: RateWindows::new(secrets),
             per_client_hourly: config::parsed_or("CHALLENGES_PER_CLIENT_HOURLY", "60")?,

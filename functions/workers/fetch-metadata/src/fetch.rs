@@ -14,7 +14,7 @@ use reqwest::{
     redirect::Policy,
 };
 use serde_json::Value;
-use shared::model::Metadata;
+use shared::{api::media::ReadKeptError, model::Metadata};
 use url::Url;
 
 use crate::{Gateways, address::PublicResolver};
@@ -60,6 +60,9 @@ pub enum FetchError {
     /// Not a JSON object.
     #[error("not a JSON object")]
     NotMetadata,
+    /// A document that is kept here, and can't be read now.
+    #[error("document that is kept here")]
+    Kept(#[from] Box<ReadKeptError>),
 }
 
 /// Fetches documents from public web addresses and configured gateways.
@@ -97,10 +100,7 @@ impl Fetcher {
                 tokio::time::timeout(TIMEOUT, download).await.map_err(|_| FetchError::Timeout)??
             }
         };
-        let text = String::from_utf8_lossy(&bytes);
-        let json: Value =
-            serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| FetchError::NotMetadata)?;
-        Metadata::from_json(&json).ok_or(FetchError::NotMetadata)
+        read(&bytes)
     }
 
     /// Tries the URI's URLs one after the other.
@@ -122,7 +122,7 @@ impl Fetcher {
             }
             let response = self.client.get(url.clone()).send().await?;
             match response.status() {
-                StatusCode::OK => return read(response).await,
+                StatusCode::OK => return body_of(response).await,
                 status if status.is_redirection() => url = redirect_target(&response)?,
                 status => return Err(FetchError::Status(status)),
             }
@@ -139,8 +139,15 @@ fn redirect_target(response: &Response) -> Result<Url, FetchError> {
     Ok(url)
 }
 
+/// Reads a document.
+pub(crate) fn read(document: &[u8]) -> Result<Metadata, FetchError> {
+    let text = String::from_utf8_lossy(document);
+    let json: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|_| FetchError::NotMetadata)?;
+    Metadata::from_json(&json).ok_or(FetchError::NotMetadata)
+}
+
 /// Reads a body of at most [`MAX_BYTES`].
-async fn read(mut response: Response) -> Result<Vec<u8>, FetchError> {
+async fn body_of(mut response: Response) -> Result<Vec<u8>, FetchError> {
     if response.headers().get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return Err(FetchError::Compressed);
     }

@@ -6,6 +6,7 @@ use fetch_metadata::{Fetcher, Gateways, Queue};
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::Deserialize;
 use shared::{
+    api::media::KeptDocuments,
     config,
     http::StartError,
     store::{Documents, Table},
@@ -26,8 +27,9 @@ struct FetchRequest {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    let documents = Documents::new(Table::chain(&config::aws().await)?);
-    let queue = Queue::new(documents, Fetcher::new(Gateways::from_env()?)?);
+    let aws = config::aws().await;
+    let kept = KeptDocuments::from_env(&aws, Table::artists(&aws)?)?;
+    let queue = Queue::new(Documents::new(Table::chain(&aws)?), kept, Fetcher::new(Gateways::from_env()?)?);
     let queue = &queue;
     lambda_runtime::run(service_fn(move |event: LambdaEvent<FetchRequest>| async move {
         let wait = Duration::from_secs(event.payload.for_seconds);

@@ -5,14 +5,16 @@ use std::time::Duration;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use shared::{
+    api::media::KeptDocuments,
     clock,
     http::StartError,
+    model::Metadata,
     store::{Documents, DueDocument, QUEUE_SHARDS},
     telemetry::{self, Metric},
 };
 use tokio::time::Instant;
 
-use crate::{FetchError, Fetcher};
+use crate::{FetchError, Fetcher, fetch};
 
 /// Documents fetched concurrently, of at most 256 KiB each.
 const AT_ONCE: usize = 32;
@@ -29,9 +31,10 @@ const FIRST_PAUSE: u64 = 60;
 /// Longest pause, in seconds.
 const LONGEST_PAUSE: u64 = 30 * 24 * 60 * 60;
 
-/// Documents that are due, and their fetcher.
+/// Documents that are due, those that are kept here, and the others' fetcher.
 pub struct Queue {
     documents: Documents,
+    kept: KeptDocuments,
     fetcher: Fetcher,
 }
 
@@ -46,8 +49,8 @@ pub struct Fetched {
 
 impl Queue {
     /// A queue over these documents.
-    pub fn new(documents: Documents, fetcher: Fetcher) -> Self {
-        Self { documents, fetcher }
+    pub fn new(documents: Documents, kept: KeptDocuments, fetcher: Fetcher) -> Self {
+        Self { documents, kept, fetcher }
     }
 
     /// Fetches due documents, and new ones for the time of `wait`; for at most `time` and one batch. Documents fetched
@@ -82,7 +85,7 @@ impl Queue {
 
     /// Fetches one document and stores it, or schedules the next attempt. Returns whether it was fetched.
     async fn fetch(&self, due: &DueDocument) -> Result<bool, StartError> {
-        match self.fetcher.fetch(&due.uri, due.failures).await {
+        match self.get(due).await {
             Ok(document) => self.documents.keep(due, document, clock::now()?.as_secs()).await?,
             Err(error) => {
                 tracing::info!(
@@ -99,6 +102,15 @@ impl Queue {
             }
         }
         Ok(true)
+    }
+}
+
+impl Queue {
+    async fn get(&self, due: &DueDocument) -> Result<Metadata, FetchError> {
+        match self.kept.find(&due.uri).await.map_err(Box::new)? {
+            Some(document) => fetch::read(&document),
+            None => self.fetcher.fetch(&due.uri, due.failures).await,
+        }
     }
 }
 

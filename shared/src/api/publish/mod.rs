@@ -3,12 +3,14 @@
 mod created;
 mod publication;
 mod request;
+mod token;
 
 pub use self::{
     created::{CreatedCollection, CreatedMoment, CreatedMoments},
-    publication::{Publication, locate_split},
+    publication::{Publication, keep_metadata, locate_split},
     request::{
-        CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, MAX_MOMENTS_BYTES, MomentContract,
-        MomentToken, SplitRecipient, Splits,
+        CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, CreateWritingRequest, MAX_MOMENTS_BYTES,
+        MomentContract, SplitRecipient, Splits,
     },
+    token::{MomentToken, PublishedToken, RequestedMoment, WritingToken},
 };

@@ -1,21 +1,19 @@
 //! The bodies of requests that publish something.
 
-use std::str::FromStr;
-
-use alloy::primitives;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
         AllOfBuilder, ObjectBuilder, RefOr, Schema, Type,
-        schema::{AnyOfBuilder, OneOfBuilder, SchemaType},
+        schema::{AnyOfBuilder, SchemaType},
     },
 };
 
+use super::token::{PublishedToken, RequestedMoment, WritingToken, joined};
 use crate::{
-    http::{Field, Fields, Form, FromField, FromFields, Scalar},
+    http::{Field, Fields, FromField, FromFields},
     model::{
-        Address, Amount, ChainId, CheckedAddress, CollectionName, Invalid, MetadataUri, NewMoment, OPEN_EDITION, Sale,
-        SaleTerms, SaleType, Share, Split, TargetCollection, Whole,
+        Address, ChainId, CheckedAddress, CollectionName, Invalid, LongText, MetadataUri, Share, Split,
+        TargetCollection, Title,
     },
 };
 
@@ -54,8 +52,8 @@ pub struct CreateMomentRequest {
     #[schema(value_type = MomentContract)]
     pub contract: TargetCollection,
     /// The moment.
-    #[schema(value_type = MomentToken)]
-    pub token: NewMoment,
+    #[schema(value_type = PublishedToken)]
+    pub token: RequestedMoment,
     /// Recipient of its proceeds, royalties and first tokens: one of your own wallets; the embedded one by default.
     pub account: Option<CheckedAddress>,
     /// Recipients of the proceeds: none, or at least two different ones with 100 percent together.
@@ -74,8 +72,8 @@ pub struct CreateMomentsRequest {
     #[schema(value_type = MomentContract)]
     pub contract: TargetCollection,
     /// The moments.
-    #[schema(value_type = Vec<MomentToken>, min_items = 1, max_items = 50)]
-    pub tokens: Vec<NewMoment>,
+    #[schema(value_type = Vec<PublishedToken>, min_items = 1, max_items = 50)]
+    pub tokens: Vec<RequestedMoment>,
     /// Recipient of their proceeds, royalties and first tokens: one of your own wallets; the embedded one by default.
     pub account: Option<CheckedAddress>,
     /// Recipients of the proceeds: none, or at least two different ones with 100 percent together.
@@ -86,126 +84,35 @@ pub struct CreateMomentsRequest {
     pub chain_id: ChainId,
 }
 
-/// A moment.
+/// A new moment that is a text.
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[field(check)]
-pub struct MomentToken {
-    /// Metadata of the moment.
-    #[schema(rename = "tokenMetadataURI")]
-    token_metadata_uri: MetadataUri,
-    /// Its sale.
-    #[schema(value_type = SalesConfig)]
-    sales_config: Sale,
-    /// Recipient of the protocol's referral reward, by default nobody. Needs the EIP-55 checksum in mixed case.
-    #[schema(value_type = Option<Address>)]
-    create_referral: Option<Referral>,
-    /// Maximum supply, at least 1; an open edition by default.
-    #[schema(schema_with = max_supply, required = false)]
-    #[field(default = OPEN_EDITION)]
-    max_supply: MaxSupply,
-    /// Tokens that the creator gets immediately, at most `maxSupply`.
-    #[schema(value_type = Option<Whole>, default = 0)]
-    mint_to_creator_count: Whole,
-    /// Recipient of the proceeds and royalties, if there are no `splits`.
-    payout_recipient: Option<CheckedAddress>,
+pub struct CreateWritingRequest {
+    /// Its collection.
+    #[schema(value_type = MomentContract)]
+    pub contract: TargetCollection,
+    /// Its title.
+    pub title: Title,
+    /// Its text; `token.tokenContent` means the same.
+    pub text: Option<LongText>,
+    /// Its sale, and what else a moment has.
+    pub token: WritingToken,
+    /// Recipient of its proceeds, royalties and first tokens: one of your own wallets; the embedded one by default.
+    pub account: Option<CheckedAddress>,
+    /// Recipients of the proceeds: none, or at least two different ones with 100 percent together.
+    #[schema(value_type = Option<Vec<SplitRecipient>>, max_items = 100)]
+    pub splits: Splits,
+    /// The collection's chain.
+    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
+    pub chain_id: ChainId,
 }
 
-impl MomentToken {
+impl CreateWritingRequest {
     fn check(&self, fields: &Fields<'_>) {
-        if self.mint_to_creator_count.0 > self.max_supply.0 {
-            fields.field("mintToCreatorCount").refuse(&Invalid("must not be more than maxSupply"));
+        if self.text.is_none() && self.token.content.is_none() {
+            fields.field("text").refuse(&Invalid("is required, or token.tokenContent in its place"));
         }
-    }
-}
-
-impl FromField for NewMoment {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        let token: MomentToken = field.read()?;
-        Some(Self {
-            uri: token.token_metadata_uri,
-            max_supply: token.max_supply.0,
-            create_referral: token.create_referral.map_or(Address::ZERO, |referral| referral.0),
-            sale: token.sales_config,
-            payout_recipient: token.payout_recipient.map(|CheckedAddress(recipient)| recipient),
-            mint_to_creator: token.mint_to_creator_count.0,
-        })
-    }
-}
-
-struct MaxSupply(u64);
-
-impl Scalar for MaxSupply {
-    const FORM: Form = Form::Exact;
-}
-
-impl FromStr for MaxSupply {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        match text.parse()? {
-            Whole(0) => Err(Invalid("must be at least 1: leave it out for an open edition")),
-            Whole(most) => Ok(Self(most)),
-        }
-    }
-}
-
-fn max_supply() -> RefOr<Schema> {
-    let description = "Maximum supply, at least 1; an open edition by default.";
-    let nothing = ObjectBuilder::new().schema_type(Type::Null);
-    OneOfBuilder::new()
-        .item(nothing)
-        .item(Whole::positive())
-        .description(Some(description))
-        .default(Some(OPEN_EDITION.into()))
-        .into()
-}
-
-/// The sale of a moment.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct SalesConfig {
-    /// `fixedPrice` sells for the chain's own currency, `erc20Mint` for another, `timed` for the protocol's fee alone until
-    /// a market opens. With a price over 0, `timed` means `fixedPrice`.
-    r#type: SaleType,
-    /// Less than 2^96 wei; at least 10000 for `erc20Mint`.
-    price_per_token: Amount,
-    /// Unix time in seconds.
-    sale_start: Whole,
-    /// Unix time in seconds, not 0 and not before `saleStart`; the largest value, 18446744073709551615, means no end.
-    /// A `timed` sale ignores it.
-    sale_end: Whole,
-    /// Most tokens per address; 0 means unlimited.
-    #[schema(value_type = Option<Whole>, default = 0)]
-    max_tokens_per_address: Whole,
-    /// The currency's contract; required for `erc20Mint`.
-    currency: Option<CheckedAddress>,
-}
-
-impl FromField for Sale {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        let fields = field.object()?;
-        SalesConfig::from_fields(&fields)?.sale(&fields)
-    }
-}
-
-impl SalesConfig {
-    /// The sale, unless its strategy can't express it.
-    fn sale(self, fields: &Fields<'_>) -> Option<Sale> {
-        let Self { r#type, price_per_token: price, sale_start, sale_end, max_tokens_per_address, currency } = self;
-        if r#type == SaleType::Timed && price == Amount::default() {
-            return Some(Sale::Timed { start: sale_start.0 });
-        }
-        let terms = SaleTerms { start: sale_start.0, end: sale_end.0, max_per_address: max_tokens_per_address.0 };
-        let terms_hold = fields.field("saleEnd").note(terms.check());
-        if r#type != SaleType::Erc20 {
-            let price_holds = fields.field("pricePerToken").note(Sale::check_fixed_price(price));
-            return terms_hold.and(price_holds).map(|()| Sale::FixedPrice { terms, price });
-        }
-        let price_holds = fields.field("pricePerToken").note(Sale::check_erc20_price(price));
-        let currency = currency.ok_or(Invalid("is required for a sale in an ERC-20 currency"));
-        let CheckedAddress(currency) = fields.field("currency").note(currency)?;
-        terms_hold.and(price_holds).map(|()| Sale::Erc20 { terms, price, currency })
     }
 }
 
@@ -293,12 +200,8 @@ impl ToSchema for MomentContract {
 
 impl PartialSchema for MomentContract {
     fn schema() -> RefOr<Schema> {
-        let mut fields = ObjectBuilder::new().description(Some("An existing collection, or a new one."));
-        for part in [ExistingContract::schema(), NewContract::schema()] {
-            if let RefOr::T(Schema::Object(part)) = part {
-                fields = part.properties.into_iter().fold(fields, |all, (name, field)| all.property(name, field));
-            }
-        }
+        let fields = joined([ExistingContract::schema(), NewContract::schema()]);
+        let fields = fields.description(Some("An existing collection, or a new one."));
         let with = |names: &[&str]| {
             let text = || ObjectBuilder::new().schema_type(Type::String).pattern(Some("."));
             names.iter().fold(ObjectBuilder::new(), |object, name| object.property(*name, text()).required(*name))
@@ -309,30 +212,15 @@ impl PartialSchema for MomentContract {
     }
 }
 
-/// A checked address, or the zero address.
-struct Referral(Address);
-
-impl Scalar for Referral {}
-
-impl FromStr for Referral {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let address: Address = text.parse()?;
-        if primitives::Address::from(address).is_zero() {
-            Ok(Self(address))
-        } else {
-            text.parse().map(|CheckedAddress(a)| Self(a))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Map, Value, json};
 
     use super::*;
-    use crate::http::Input;
+    use crate::{
+        http::Input,
+        model::{NewMoment, Sale},
+    };
 
     const CURRENCY: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 

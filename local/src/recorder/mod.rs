@@ -1,4 +1,6 @@
-//! A proxy for DynamoDB, KMS or SES that records each call as the IAM permission it needs.
+//! A proxy for DynamoDB, KMS, SES and S3 that records each call as the IAM permission it needs.
+
+mod objects;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +12,8 @@ use axum::{
     Router,
     body::Bytes,
     extract::{DefaultBodyLimit, State},
-    http::{HeaderMap, HeaderName, StatusCode},
+    http::{HeaderMap, HeaderName, Method, StatusCode, Uri},
+    response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,8 +24,8 @@ use crate::{
     cloud::{ACCOUNT, REGION},
 };
 
-/// Largest request to DynamoDB, in bytes.
-const MAX_REQUEST: usize = 16 << 20;
+/// Largest request, a part of an upload, in bytes.
+const MAX_REQUEST: usize = 128 << 20;
 
 /// A permission that a role must grant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -102,10 +105,18 @@ fn lock(records: &Mutex<Records>) -> MutexGuard<'_, Records> {
 
 async fn forward(
     State(upstream): State<Upstream>,
+    method: Method,
+    uri: Uri,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<(StatusCode, HeaderMap, Bytes), (StatusCode, String)> {
+) -> Result<Response, (StatusCode, String)> {
     let unreachable = |error: reqwest::Error| (StatusCode::BAD_GATEWAY, error.to_string());
+    if uri.path() != "/" {
+        lock(&upstream.records).needs.extend(objects::needs_of(&method, &uri, &headers));
+        return objects::forward(&upstream.client, &upstream.url, method, &uri, headers, body)
+            .await
+            .map_err(unreachable);
+    }
     let (operation, needs) = needs_of(&headers, &body);
     lock(&upstream.records).needs.extend(needs);
     let mut request = upstream.client.post(&upstream.url).body(asking_for_capacity(&headers, body));
@@ -122,7 +133,7 @@ async fn forward(
     let told = serde_json::from_slice(&body).unwrap_or_default();
     let call = Call { operation, capacity: capacity_of(&told), rows: rows_of(&told) };
     lock(&upstream.records).calls.push(call);
-    Ok((status, headers.collect(), body))
+    Ok((status, headers.collect::<HeaderMap>(), body).into_response())
 }
 
 /// Adds `ReturnConsumedCapacity` to requests to DynamoDB.

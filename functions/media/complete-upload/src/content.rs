@@ -1,0 +1,211 @@
+//! What a file is, by its content. Nothing is unpacked or decoded, so there is no bomb to go off.
+
+use shared::model::UploadType;
+
+/// Longest text, vector picture or JSON, in bytes.
+const MAX_TEXT: u64 = 4 << 20;
+
+/// A type that was found.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its media type, with its charset.
+    pub mime: &'static str,
+    /// Whether [`check_text`] has the last word.
+    pub is_text: bool,
+}
+
+/// Types that are checked as a whole, with what they are served as.
+const TEXTS: [(&str, &str); 3] = [
+    ("text/plain", "text/plain; charset=utf-8"),
+    ("application/json", "application/json"),
+    ("image/svg+xml", "image/svg+xml"),
+];
+
+/// Containers of pictures and sound alike: the client says which.
+const CONTAINERS: [&str; 3] = ["mp4", "webm", "ogg"];
+
+/// Elements that run code or show another document.
+const ACTIVE: [&str; 8] = ["script", "foreignobject", "iframe", "embed", "object", "handler", "listener", "html"];
+
+/// The type of a file that begins with `head`, or why it isn't taken.
+pub fn look(declared: UploadType, size: u64, head: &[u8]) -> Result<Found, String> {
+    let text = TEXTS.iter().find(|(name, _)| *name == declared.name());
+    let found = if head.starts_with(b"glTF") {
+        "model/gltf-binary"
+    } else {
+        match (infer::get(head).map(|found| found.mime_type()), text) {
+            (None | Some("text/xml"), Some(&(_, mime))) => {
+                if size > MAX_TEXT {
+                    return Err(format!("{declared} may have at most {MAX_TEXT} bytes"));
+                }
+                return Ok(Found { mime, is_text: true });
+            }
+            (None, None) => return Err(format!("The file was announced as {declared}, and its content isn't that")),
+            (Some(found), _) => found,
+        }
+    };
+    let refused = || Err(format!("The file was announced as {declared}, and its content is {found}"));
+    let Ok(known) = found.parse::<UploadType>() else { return refused() };
+    if known.kind() == declared.kind() {
+        return Ok(Found { mime: known.name(), is_text: false });
+    }
+    // Their content begins alike with sound and with pictures.
+    let container = |name: &str| CONTAINERS.into_iter().find(|container| name.ends_with(container));
+    let is_media = |kind: &str| matches!(kind, "audio" | "video");
+    let is_same = container(known.name()).is_some() && container(known.name()) == container(declared.name());
+    if is_same && is_media(known.kind()) && is_media(declared.kind()) {
+        return Ok(Found { mime: declared.name(), is_text: false });
+    }
+    refused()
+}
+
+/// Checks the whole of a text; an error says what is wrong with it.
+pub fn check_text(declared: UploadType, content: &[u8]) -> Result<(), String> {
+    let text = std::str::from_utf8(content).map_err(|_| format!("{declared} must be in UTF-8"))?;
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}')) {
+        return Err(format!("The file was announced as {declared}, and it has control characters"));
+    }
+    match declared.name() {
+        "application/json" => {
+            let json = serde_json::from_str::<serde_json::Value>(text);
+            json.map(drop).map_err(|error| format!("The file isn't valid JSON: {error}"))
+        }
+        "image/svg+xml" => check_svg(text),
+        _ => Ok(()),
+    }
+}
+
+/// An SVG may draw, and nothing else. The policy that it is served with holds for what this doesn't see.
+fn check_svg(text: &str) -> Result<(), String> {
+    let lower = text.to_ascii_lowercase();
+    if lower.contains("<!entity") {
+        return Err("An SVG must not declare entities".to_owned());
+    }
+    let mut is_svg = false;
+    for tag in lower.split('<').skip(1) {
+        let name: String = tag.chars().take_while(|c| !c.is_whitespace() && !matches!(c, '>' | '/')).collect();
+        let local = name.rsplit(':').next().unwrap_or_default();
+        is_svg |= local == "svg";
+        if ACTIVE.contains(&local) {
+            return Err(format!("An SVG must not have {local} elements: they could run code"));
+        }
+        if let Some(name) = handler(tag) {
+            return Err(format!("An SVG must not have {name} attributes: they run code"));
+        }
+        if plain(tag).contains("javascript:") {
+            return Err("An SVG must not have javascript: links: they run code".to_owned());
+        }
+    }
+    if is_svg { Ok(()) } else { Err("The file was announced as image/svg+xml, and has no svg element".to_owned()) }
+}
+
+/// The name of an attribute that handles an event, such as `onload`.
+fn handler(tag: &str) -> Option<&str> {
+    let words = tag.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '/')).filter(|word| !word.is_empty());
+    let names = words.filter_map(|word| {
+        let name = word.split('=').next()?.rsplit(':').next()?;
+        let is_assigned = word.contains('=') || tag[offset(tag, word) + word.len()..].trim_start().starts_with('=');
+        (is_assigned && name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_alphabetic())).then_some(name)
+    });
+    names.into_iter().find(|name| name.starts_with("on"))
+}
+
+/// Where a part of `text` begins in it.
+fn offset(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
+}
+
+/// A tag without what browsers pass over in a link, and with character references read.
+fn plain(tag: &str) -> String {
+    let mut text = String::new();
+    let mut parts = tag.split("&#");
+    text.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let (number, rest) = part.split_once(';').unwrap_or((part, ""));
+        let code = match number.strip_prefix('x') {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => number.parse().ok(),
+        };
+        text.extend(code.and_then(char::from_u32));
+        text.push_str(rest);
+    }
+    text.retain(|c| !c.is_whitespace() && !c.is_control());
+    text.to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look_at(declared: &str, head: &[u8]) -> Result<&'static str, String> {
+        look(declared.parse().unwrap(), 1_000, head).map(|found| found.mime)
+    }
+
+    #[test]
+    fn the_content_decides() {
+        let mp4 = b"\0\0\0\x18ftypisom\0\0\0\0isomiso2";
+        for (declared, head, found) in [
+            ("image/png", &b"\x89PNG\r\n\x1a\n"[..], "image/png"),
+            ("image/png", b"\xff\xd8\xff\xe0\0\x10JFIF", "image/jpeg"),
+            ("image/gif", b"GIF89a<script>alert(1)</script>", "image/gif"),
+            ("video/mp4", mp4, "video/mp4"),
+            ("audio/mp4", mp4, "audio/mp4"),
+            ("model/gltf-binary", b"glTF\x02\0\0\0", "model/gltf-binary"),
+            ("application/pdf", b"%PDF-1.7", "application/pdf"),
+            ("text/plain", b"<b>words</b>", "text/plain; charset=utf-8"),
+            ("image/svg+xml", b"<?xml version=\"1.0\"?><svg/>", "image/svg+xml"),
+        ] {
+            assert_eq!(look_at(declared, head).as_deref(), Ok(found), "{declared}");
+        }
+    }
+
+    #[test]
+    fn what_it_is_not_is_refused() {
+        for (declared, head) in [
+            ("image/png", &b"<!DOCTYPE html><script>alert(1)</script>"[..]),
+            ("text/plain", b"<!DOCTYPE html>"),
+            ("image/svg+xml", b"<html><body/></html>"),
+            ("image/png", b"PK\x03\x04\x14\0\0\0\x08\0"),
+            ("image/svg+xml", b"\x1f\x8b\x08\0\0\0\0\0"),
+            ("application/json", b"PK\x03\x04\x14\0\0\0\x08\0"),
+            ("image/png", b"words"),
+            ("video/mp4", b"\x89PNG\r\n\x1a\n"),
+            ("application/pdf", b"MZ\x90\0\x03\0\0\0"),
+            ("audio/mpeg", b"\x7fELF\x02\x01\x01\0"),
+        ] {
+            assert!(look_at(declared, head).is_err(), "{declared} of {head:?}");
+        }
+        assert!(look("image/svg+xml".parse().unwrap(), MAX_TEXT + 1, b"<svg/>").is_err());
+    }
+
+    #[test]
+    fn an_svg_that_runs_code_is_refused() {
+        let check = |text: &str| check_text("image/svg+xml".parse().unwrap(), text.as_bytes());
+        for text in [
+            r#"<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" height="1"/></svg>"#,
+            r##"<svg><a href="#one"><text>on load = once</text></a></svg>"##,
+            r#"<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x"><svg orientation="x"/>"#,
+        ] {
+            assert_eq!(check(text), Ok(()), "{text}");
+        }
+        for text in [
+            "<svg><script>alert(1)</script></svg>",
+            "<svg><s:SCRIPT xmlns:s='http://www.w3.org/2000/svg'/></svg>",
+            "<svg onload=\"alert(1)\"/>",
+            "<svg\nONLOAD\n=\n'alert(1)'/>",
+            "<svg><rect/onclick='x'/></svg>",
+            "<svg a=\"1\"onload=\"x\"/>",
+            "<svg><foreignObject/></svg>",
+            "<svg><a href=\"javascript:alert(1)\"/></svg>",
+            "<svg><a href=\" java&#x73;cript:alert(1)\"/></svg>",
+            "<svg><a href=\"java\tscript:alert(1)\"/></svg>",
+            "<!DOCTYPE svg [<!ENTITY x '<script/>'>]><svg>&x;</svg>",
+            "words",
+            "<svg>\0</svg>",
+        ] {
+            assert!(check(text).is_err(), "{text:?} was accepted");
+        }
+        assert!(check_text("text/plain".parse().unwrap(), b"\xff\xfe<\0s\0").is_err());
+        assert!(check_text("application/json".parse().unwrap(), b"{").is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! `GET /ipfs/{cid}`: a file that is kept here, or a range of it. A whole file that is too large for an answer is redirected
+//! to the bucket.
+
+#[cfg(test)]
+mod description;
+mod range;
+
+use std::time::Duration;
+
+use shared::{
+    bucket::Bucket,
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, StatusCode, json, serve},
+    model::Cid,
+    store::{Media, StoredContent, Table},
+    telemetry,
+};
+use utoipa::IntoParams;
+
+use crate::range::Range;
+
+/// Most bytes of an answer: in base64 they are less than the 6 MB that Lambda passes on.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// How long a redirection is good for.
+const REDIRECT: Duration = Duration::from_secs(60 * 60);
+
+const KEPT: &str = "public, max-age=31536000, immutable";
+
+/// A file runs nothing and loads nothing, whatever is in it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox";
+
+/// Browsers show no PDF in a sandbox.
+const PDF_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    let aws = config::aws().await;
+    serve(ReadContent { bucket: Bucket::from_env(&aws)?, media: Media::new(Table::artists(&aws)?) }).await
+}
+
+struct ReadContent {
+    bucket: Bucket,
+    media: Media,
+}
+
+/// A file.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Path)]
+struct ReadContentPath {
+    /// Its CID.
+    cid: Cid,
+}
+
+impl Endpoint for ReadContent {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ReadContentPath { cid } = request.path_parameters().read()?;
+        let content = self.media.content(cid).await?.ok_or_else(|| missing(cid))?;
+        match Range::of(request.header("range"), content.size, MAX_BYTES) {
+            Range::Impossible => {
+                let body = json!({"status": "error", "message": format!("The file has {} bytes", content.size)});
+                Response::stored(416, body.to_string())?.with("content-range", &format!("bytes */{}", content.size))
+            }
+            Range::Whole if content.size > MAX_BYTES => {
+                let url = self.bucket.sign_read(&content.object, &content.mime, REDIRECT).await?;
+                let body = json!({"message": "The file is at location"});
+                Response::stored(307, body.to_string())?.with("location", &url)
+            }
+            Range::Whole => self.send(cid, &content, StatusCode::OK, (0, content.size.saturating_sub(1))).await,
+            Range::Part { first, last } => {
+                let part = self.send(cid, &content, StatusCode::PARTIAL_CONTENT, (first, last)).await?;
+                part.with("content-range", &format!("bytes {first}-{last}/{}", content.size))
+            }
+        }
+    }
+}
+
+impl ReadContent {
+    async fn send(
+        &self,
+        cid: Cid,
+        content: &StoredContent,
+        status: StatusCode,
+        (first, last): (u64, u64),
+    ) -> Result<Response, ApiError> {
+        let stream = self.bucket.read(&content.object, first, Some(last)).await?.ok_or_else(|| missing(cid))?;
+        let bytes = stream.collect().await.map_err(shared::bucket::BucketError::from)?.to_vec();
+        let policy = if content.mime == "application/pdf" { PDF_POLICY } else { POLICY };
+        Response::bytes(status, &content.mime, bytes)?
+            .with("accept-ranges", "bytes")?
+            .with("cache-control", KEPT)?
+            .with("etag", &format!("\"{cid}\""))?
+            .with("content-security-policy", policy)?
+            .with("cross-origin-resource-policy", "cross-origin")?
+            .with("x-content-type-options", "nosniff")
+    }
+}
+
+fn missing(cid: Cid) -> ApiError {
+    ApiError::not_found(format!("{cid} isn't stored here"))
+}

@@ -1,0 +1,34 @@
+use shared::api::{
+    publish::{CreateWritingRequest, CreatedMoment},
+    transact::WriteResponse,
+};
+
+/// Create a moment of a text
+///
+/// Stores the text and its metadata here, and creates the moment in one call.
+#[utoipa::path(
+    post,
+    path = "/moment/create/writing",
+    tag = "Moments",
+    security(("apiKey" = [])),
+    request_body(content = CreateWritingRequest, example = json!({
+        "contract": {
+            "name": "Weather diary",
+            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+        },
+        "title": "Fog",
+        "text": "It came in at four and stayed.",
+        "token": {
+            "salesConfig": {
+                "type": "fixedPrice",
+                "pricePerToken": "1000000000000000",
+                "saleStart": 0,
+                "saleEnd": 18446744073709551615_u64,
+            },
+        },
+    })),
+    responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),
+)]
+fn create_writing() {}
+
+openapi::published!(create_writing writes, 404);

@@ -1,0 +1,99 @@
+//! S3's part of the recorder: requests pass as they are, since their signatures cover them.
+
+use std::collections::BTreeMap;
+
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderMap, Method, Uri, header},
+    response::Response,
+};
+
+use super::Need;
+
+/// Headers of one connection.
+const HOP_BY_HOP: [header::HeaderName; 4] =
+    [header::CONNECTION, header::TRANSFER_ENCODING, header::CONTENT_LENGTH, header::EXPECT];
+
+/// The permissions of a request for an object. A caller without a signature has none.
+pub(super) fn needs_of(method: &Method, uri: &Uri, headers: &HeaderMap) -> Vec<Need> {
+    let parameters: BTreeMap<String, String> =
+        url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).into_owned().collect();
+    let has = |name: &str| parameters.contains_key(name);
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let signed = header("authorization").and_then(|text| text.split("Credential=").nth(1));
+    let scope = signed.or(parameters.get("X-Amz-Credential").map(String::as_str));
+    let Some(caller) = scope.and_then(|scope| scope.split('/').next()) else { return Vec::new() };
+    let mut actions = vec![match *method {
+        Method::GET | Method::HEAD if has("uploadId") => "s3:ListMultipartUploadParts",
+        Method::GET | Method::HEAD => "s3:GetObject",
+        Method::DELETE if has("tagging") => "s3:DeleteObjectTagging",
+        Method::DELETE if has("uploadId") => "s3:AbortMultipartUpload",
+        Method::DELETE => "s3:DeleteObject",
+        _ if has("tagging") => "s3:PutObjectTagging",
+        _ => "s3:PutObject",
+    }];
+    if header("x-amz-tagging").is_some() {
+        actions.push("s3:PutObjectTagging");
+    }
+    let need = |action: &str| Need {
+        caller: caller.to_owned(),
+        action: action.to_owned(),
+        resource: format!("arn:aws:s3:::{}", uri.path().trim_start_matches('/')),
+        context: BTreeMap::new(),
+    };
+    actions.into_iter().map(need).collect()
+}
+
+/// Sends a request on, and its answer back as it comes.
+pub(super) async fn forward(
+    client: &reqwest::Client,
+    url: &str,
+    method: Method,
+    uri: &Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, reqwest::Error> {
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    // The host is signed: it stays the recorder's.
+    let answer = client.request(method, format!("{}{path}", url.trim_end_matches('/'))).headers(kept(&headers));
+    let answer = answer.body(body).send().await?;
+    let (status, headers) = (answer.status(), kept(answer.headers()));
+    let chunks = futures::stream::unfold(answer, |mut answer| async {
+        let chunk = answer.chunk().await.transpose()?;
+        Some((chunk, answer))
+    });
+    let mut response = Response::new(Body::from_stream(chunks));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    Ok(response)
+}
+
+fn kept(headers: &HeaderMap) -> HeaderMap {
+    headers.iter().filter(|(name, _)| !HOP_BY_HOP.contains(name)).map(|(n, v)| (n.clone(), v.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_for_objects_are_recorded_as_iam_permissions() {
+        let signed = "X-Amz-Credential=create-upload%2F20260101%2Fx";
+        let asked = |method: Method, uri: &str| {
+            let needs = needs_of(&method, &uri.parse().unwrap(), &HeaderMap::new());
+            needs.into_iter().map(|need| (need.caller, need.action, need.resource)).collect::<Vec<_>>()
+        };
+        for (method, query, action) in [
+            (Method::PUT, "partNumber=1&uploadId=x&", "s3:PutObject"),
+            (Method::POST, "uploads&", "s3:PutObject"),
+            (Method::GET, "uploadId=x&", "s3:ListMultipartUploadParts"),
+            (Method::GET, "", "s3:GetObject"),
+            (Method::DELETE, "tagging&", "s3:DeleteObjectTagging"),
+            (Method::DELETE, "", "s3:DeleteObject"),
+        ] {
+            let expected = ("create-upload".to_owned(), action.to_owned(), "arn:aws:s3:::media/uploads/1".to_owned());
+            assert_eq!(asked(method, &format!("/media/uploads/1?{query}{signed}")), [expected]);
+        }
+        assert!(asked(Method::GET, "/media/uploads/1").is_empty());
+    }
+}

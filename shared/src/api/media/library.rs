@@ -1,0 +1,189 @@
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::metadata::MetadataRequest;
+use crate::{
+    auth::service_address::ServiceAddress,
+    bucket::{Bucket, BucketError},
+    clock,
+    config::{self, ConfigError},
+    http::{ApiError, LimitUnit, RateLimit, Request},
+    model::{ArtistId, Cid, Content, Dag, Invalid, MetadataUri},
+    store::{DAY, Media, StoredContent, Table},
+};
+
+/// What a file counts at least in a day's limit: it bounds the number of small ones.
+const LEAST_CHARGE: u64 = 1 << 20;
+
+/// Largest document that is read as a whole.
+const MAX_DOCUMENT: u64 = 256 * 1024;
+
+/// Where files are kept.
+#[derive(Clone)]
+pub struct MediaLibrary {
+    /// Their bytes.
+    pub bucket: Bucket,
+    /// Their rows.
+    pub media: Media,
+    daily: u64,
+    address: ServiceAddress,
+}
+
+/// A small file that the service writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its media type.
+    pub mime: &'static str,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
+
+/// A file that is kept here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredMedia {
+    /// Its URI for metadata and moments: `ipfs://` and its CID.
+    pub uri: MetadataUri,
+    /// Where it is served.
+    #[schema(format = "uri")]
+    pub url: String,
+    /// Its media type, found by its content.
+    #[schema(examples("image/png"))]
+    pub content_type: String,
+    /// In bytes.
+    pub size: u64,
+}
+
+impl Document {
+    /// Its CID.
+    pub fn cid(&self) -> Cid {
+        Dag::cid_of(&self.content)
+    }
+
+    /// Its URI.
+    pub fn uri(&self) -> Result<MetadataUri, Invalid> {
+        uri_of(self.cid())
+    }
+}
+
+fn uri_of(cid: Cid) -> Result<MetadataUri, Invalid> {
+    format!("ipfs://{cid}").parse()
+}
+
+/// The CID in the URI of a whole file.
+fn cid_in(uri: &str) -> Option<Cid> {
+    uri.strip_prefix("ipfs://")?.parse().ok()
+}
+
+impl MediaLibrary {
+    /// Reads `MEDIA_BUCKET` and `UPLOAD_BYTES_DAILY` (10 GiB); rows are in the table `artists`.
+    pub fn from_env(aws: &aws_config::SdkConfig, artists: Table) -> Result<Self, ConfigError> {
+        let daily = config::parsed_or("UPLOAD_BYTES_DAILY", "10737418240")?;
+        Ok(Self {
+            bucket: Bucket::from_env(aws)?,
+            media: Media::new(artists),
+            daily,
+            address: ServiceAddress::from_env(),
+        })
+    }
+
+    /// Counts a file in the artist's day; 429 if it doesn't fit.
+    pub async fn charge(&self, request: &Request, artist: ArtistId, size: u64) -> Result<(), ApiError> {
+        let now = clock::now()?.as_secs();
+        let charged = self.media.charge(artist, size.max(LEAST_CHARGE), self.daily, now).await?;
+        let reset = std::time::Duration::from_secs(DAY - now % DAY);
+        let limit = |left| RateLimit {
+            unit: LimitUnit::Bytes,
+            max: self.daily,
+            window: std::time::Duration::from_secs(DAY),
+            left,
+            reset,
+        };
+        match charged {
+            Ok(left) => {
+                request.note_limits(&[limit(left)]);
+                Ok(())
+            }
+            Err(left) => {
+                let words = format!(
+                    "Files of {size} bytes don't fit into what you can store today: {left} of {} bytes are left",
+                    self.daily
+                );
+                Err(ApiError::limited(words, &limit(left)))
+            }
+        }
+    }
+
+    /// Keeps a document, unless it is kept already.
+    pub async fn keep(&self, request: &Request, artist: ArtistId, document: Document) -> Result<StoredMedia, ApiError> {
+        let (cid, size) = (document.cid(), document.content.len() as u64);
+        let mime = document.mime.to_owned();
+        if self.media.content(cid).await?.is_none() {
+            self.charge(request, artist, size).await?;
+            let object = format!("documents/{cid}");
+            self.bucket.put(&object, document.content).await?;
+            self.media.add_content(cid, &StoredContent { object, mime: mime.clone(), size }).await?;
+        }
+        self.describe(request, cid, mime, size)
+    }
+
+    /// Keeps a metadata document. Without `content` of its own, it names the file that is kept here as its animation or
+    /// picture.
+    pub async fn keep_metadata(
+        &self,
+        request: &Request,
+        artist: ArtistId,
+        mut metadata: MetadataRequest,
+    ) -> Result<StoredMedia, ApiError> {
+        if metadata.content.is_none()
+            && let Some(uri) = metadata.animation_url.as_ref().or(metadata.image.as_ref())
+            && let Some(cid) = cid_in(uri.as_str())
+            && let Some(StoredContent { mime, .. }) = self.media.content(cid).await?
+        {
+            metadata.content = Some(Content { mime, uri: uri.as_str().to_owned() });
+        }
+        self.keep(request, artist, metadata.document()?).await
+    }
+
+    /// The answer that describes a kept file.
+    pub fn describe(&self, request: &Request, cid: Cid, mime: String, size: u64) -> Result<StoredMedia, ApiError> {
+        let uri = uri_of(cid).map_err(ApiError::internal)?;
+        let base = self.address.of(request).map_err(ApiError::internal)?;
+        let url = format!("{}/ipfs/{cid}", base.as_str().trim_end_matches('/'));
+        Ok(StoredMedia { uri, url, content_type: mime, size })
+    }
+}
+
+/// Reads documents that are kept here.
+#[derive(Clone)]
+pub struct KeptDocuments {
+    bucket: Bucket,
+    media: Media,
+}
+
+impl KeptDocuments {
+    /// Reads `MEDIA_BUCKET`; rows are in the table `artists`.
+    pub fn from_env(aws: &aws_config::SdkConfig, artists: Table) -> Result<Self, ConfigError> {
+        Ok(Self { bucket: Bucket::from_env(aws)?, media: Media::new(artists) })
+    }
+
+    /// The document at a URI; `None` if it isn't kept here or has more than 256 KiB.
+    pub async fn find(&self, uri: &str) -> Result<Option<Vec<u8>>, ReadKeptError> {
+        let Some(cid) = cid_in(uri) else { return Ok(None) };
+        let content = self.media.content(cid).await?.filter(|content| content.size <= MAX_DOCUMENT);
+        let Some(content) = content else { return Ok(None) };
+        let Some(stream) = self.bucket.read(&content.object, 0, None).await? else { return Ok(None) };
+        Ok(Some(stream.collect().await.map_err(BucketError::from)?.to_vec()))
+    }
+}
+
+/// A document that is kept here can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadKeptError {
+    /// Its row.
+    #[error("row of a kept document")]
+    Row(#[from] crate::store::StoreError),
+    /// Its bytes.
+    #[error("bytes of a kept document")]
+    Bytes(#[from] BucketError),
+}

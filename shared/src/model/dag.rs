@@ -1,0 +1,113 @@
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteArray;
+
+use super::cid::Cid;
+
+/// Bytes of a leaf: what kubo cuts files into.
+pub const LEAF: usize = 256 * 1024;
+
+/// Most links of a node (<https://github.com/ipfs/boxo/blob/main/ipld/unixfs/importer/helpers/helpers.go>).
+const LINKS: usize = 174;
+
+/// A file's tree as it grows, as `ipfs add --cid-version=1 --raw-leaves` builds it: balanced, with raw leaves. It holds
+/// hashes only, some 60 bytes a link, and can be stored between two leaves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Dag {
+    /// From the leaves up: links that have no node yet.
+    levels: Vec<Vec<Link>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Link {
+    cid: ByteArray<36>,
+    /// Bytes of the file below it.
+    size: u64,
+    /// The same with the nodes' own bytes.
+    total: u64,
+}
+
+impl Dag {
+    /// The CID of a whole file.
+    pub fn cid_of(content: &[u8]) -> Cid {
+        let mut dag = Self::default();
+        content.chunks(LEAF).for_each(|leaf| dag.push(leaf));
+        dag.finish()
+    }
+
+    /// Adds the next leaf; all but a file's last one have [`LEAF`] bytes.
+    pub fn push(&mut self, leaf: &[u8]) {
+        let size = leaf.len() as u64;
+        self.add(0, Link { cid: Cid::of_raw(leaf).to_array(), size, total: size });
+    }
+
+    /// Bytes of the file so far.
+    pub fn size(&self) -> u64 {
+        self.levels.iter().flatten().map(|link| link.size).sum()
+    }
+
+    /// The CID of the file.
+    pub fn finish(mut self) -> Cid {
+        let mut level = 0;
+        loop {
+            let links = self.levels.get_mut(level).map(std::mem::take).unwrap_or_default();
+            match (links.as_slice(), level + 1 >= self.levels.len()) {
+                ([], _) => return Cid::of_raw(&[]),
+                ([only], true) => return Cid::from_array(&only.cid).unwrap_or_else(|| Cid::of_raw(&[])),
+                _ => self.add(level + 1, node(&links)),
+            }
+            level += 1;
+        }
+    }
+
+    fn add(&mut self, level: usize, link: Link) {
+        if self.levels.len() == level {
+            self.levels.push(Vec::new());
+        }
+        if self.levels[level].len() == LINKS {
+            let full = std::mem::take(&mut self.levels[level]);
+            self.add(level + 1, node(&full));
+        }
+        self.levels[level].push(link);
+    }
+}
+
+/// The node over `links`: dag-pb (<https://ipld.io/specs/codecs/dag-pb/spec/>) around UnixFS
+/// (<https://specs.ipfs.tech/unixfs/>).
+fn node(links: &[Link]) -> Link {
+    const FILE: u64 = 2;
+    let size = links.iter().map(|link| link.size).sum();
+    let mut data = Vec::new();
+    number(&mut data, 1, FILE);
+    number(&mut data, 3, size);
+    links.iter().for_each(|link| number(&mut data, 4, link.size));
+    let mut block = Vec::new();
+    for link in links {
+        let mut inner = Vec::new();
+        bytes(&mut inner, 1, link.cid.as_slice());
+        bytes(&mut inner, 2, &[]);
+        number(&mut inner, 3, link.total);
+        bytes(&mut block, 2, &inner);
+    }
+    bytes(&mut block, 1, &data);
+    let total = links.iter().map(|link| link.total).sum::<u64>() + block.len() as u64;
+    Link { cid: Cid::of_node(&block).to_array(), size, total }
+}
+
+fn number(message: &mut Vec<u8>, field: u8, value: u64) {
+    message.push(field << 3);
+    varint(message, value);
+}
+
+fn bytes(message: &mut Vec<u8>, field: u8, value: &[u8]) {
+    message.push(field << 3 | 2);
+    varint(message, value.len() as u64);
+    message.extend_from_slice(value);
+}
+
+fn varint(message: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        message.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    message.push(value as u8);
+}

@@ -1,0 +1,152 @@
+//! Files: the content by its CID, uploads that become content, and what an artist uploads in a day. Rows:
+//! docs/data-model.md, Media.
+
+use aws_sdk_dynamodb::types::ReturnValue;
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+use super::{
+    table::{PrimaryKey, StoreError, Table, number, row, unless_refused},
+    transactions::DAY,
+};
+use crate::model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType};
+
+/// Seconds in which an upload must be completed.
+pub const UPLOAD_LIFETIME: u64 = 24 * 60 * 60;
+
+/// A file that is served under its CID.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredContent {
+    /// Its object in the bucket.
+    pub object: String,
+    /// Its media type, as found.
+    pub mime: String,
+    /// In bytes.
+    pub size: u64,
+}
+
+/// An upload.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Upload {
+    /// S3's id of it.
+    pub multipart: String,
+    /// Type that the client says it has.
+    pub declared: UploadType,
+    /// In bytes.
+    pub size: u64,
+    /// Hash that the client says it has.
+    pub sha256: Option<FileHash>,
+    /// How far it is hashed.
+    #[serde(default)]
+    pub progress: Option<HashProgress>,
+    /// How it ended.
+    #[serde(default)]
+    pub outcome: Option<UploadOutcome>,
+    /// In Unix seconds.
+    pub expires_at: u64,
+}
+
+/// A file that is hashed in part.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct HashProgress {
+    /// Its tree.
+    pub dag: Dag,
+    /// State of its plain hash.
+    pub sha256: ByteBuf,
+    /// Its media type, as found.
+    pub mime: String,
+}
+
+/// How an upload ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UploadOutcome {
+    /// It is content.
+    Stored {
+        /// Its CID.
+        cid: Cid,
+        /// Its media type, as found.
+        mime: String,
+    },
+    /// It was deleted.
+    Refused(String),
+}
+
+/// Files.
+#[derive(Clone)]
+pub struct Media(Table);
+
+#[derive(Deserialize)]
+struct Usage {
+    used_bytes: u64,
+}
+
+impl Media {
+    /// Uses the artist table.
+    pub fn new(artists: Table) -> Self {
+        Self(artists)
+    }
+
+    /// The content with this CID. One read.
+    pub async fn content(&self, cid: Cid) -> Result<Option<StoredContent>, StoreError> {
+        self.0.get(&content_key(cid)).await
+    }
+
+    /// Adds content; `false` if it is there already. One write.
+    pub async fn add_content(&self, cid: Cid, content: &StoredContent) -> Result<bool, StoreError> {
+        let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(row(&content_key(cid), content)?));
+        Ok(unless_refused(put.condition_expression("attribute_not_exists(pk)").send().await)?.is_some())
+    }
+
+    /// An artist's upload that isn't expired. One read.
+    pub async fn upload(&self, artist: ArtistId, id: UploadId, now: u64) -> Result<Option<Upload>, StoreError> {
+        let upload: Option<Upload> = self.0.get(&upload_key(artist, id)).await?;
+        Ok(upload.filter(|upload| upload.expires_at > now))
+    }
+
+    /// Stores an upload as it stands. One write.
+    pub async fn save_upload(&self, artist: ArtistId, id: UploadId, upload: &Upload) -> Result<(), StoreError> {
+        let item = row(&upload_key(artist, id), upload)?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        Ok(())
+    }
+
+    /// Counts `bytes` of an artist's day, unless that would pass `most`. Returns the bytes left, or as an error those that
+    /// were left. One write, and one read if it is refused.
+    pub async fn charge(
+        &self,
+        artist: ArtistId,
+        bytes: u64,
+        most: u64,
+        now: u64,
+    ) -> Result<Result<u64, u64>, StoreError> {
+        let (day, table) = (now / DAY, &self.0);
+        let key = usage_key(artist, day);
+        let Some(rest) = most.checked_sub(bytes) else { return Ok(Err(most)) };
+        let call = table.client.update_item().table_name(&table.name).set_key(Some(key.item()));
+        let call = call
+            .update_expression("SET expires_at = :expiry ADD used_bytes :bytes")
+            .condition_expression("attribute_not_exists(used_bytes) OR used_bytes <= :rest")
+            .expression_attribute_values(":expiry", number((day + 2) * DAY))
+            .expression_attribute_values(":bytes", number(bytes))
+            .expression_attribute_values(":rest", number(rest))
+            .return_values(ReturnValue::AllNew);
+        let used = |usage: Option<Usage>| most.saturating_sub(usage.map_or(0, |usage| usage.used_bytes));
+        match unless_refused(call.send().await)? {
+            Some(answer) => Ok(Ok(used(answer.attributes.map(serde_dynamo::from_item).transpose()?))),
+            None => Ok(Err(used(table.get(&key).await?))),
+        }
+    }
+}
+
+fn content_key(cid: Cid) -> PrimaryKey {
+    PrimaryKey::new(format!("CONTENT#{cid}"), "CONTENT")
+}
+
+fn upload_key(artist: ArtistId, id: UploadId) -> PrimaryKey {
+    PrimaryKey::new(format!("UPLOADS#{artist}"), id.to_string())
+}
+
+fn usage_key(artist: ArtistId, day: u64) -> PrimaryKey {
+    PrimaryKey::new(format!("UPLOADED#{artist}"), format!("{day}"))
+}

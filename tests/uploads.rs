@@ -1,0 +1,185 @@
+//! `POST /uploads`, `POST /uploads/{id}/complete` and `GET /ipfs/{cid}`
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tests::{Answer, SignedIn, Stack};
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
+
+/// A picture that nobody else uploads.
+fn picture(size: usize) -> Vec<u8> {
+    let mut content = [PNG, uuid::Uuid::new_v4().as_bytes()].concat();
+    content.extend((content.len()..size).map(|at| (at % 251) as u8));
+    content
+}
+
+async fn begin(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
+    Answer::of(stack.post("/uploads").bearer_auth(&artist.token).json(body)).await
+}
+
+async fn complete(stack: &Stack, artist: &SignedIn, upload: &Value) -> Answer {
+    let id = upload["uploadId"].as_str().expect("an id");
+    Answer::of(stack.post(&format!("/uploads/{id}/complete")).bearer_auth(&artist.token)).await
+}
+
+/// Sends the parts that cover the content.
+async fn put(stack: &Stack, upload: &Value, content: &[u8]) {
+    for part in upload["parts"].as_array().expect("parts") {
+        let number = |name: &str| part[name].as_u64().and_then(|number| usize::try_from(number).ok()).expect(name);
+        let (from, to) = (number("offset"), number("offset") + number("size"));
+        let url = part["url"].as_str().expect("a URL");
+        let answer = stack.http.put(url).body(content[from..to].to_vec()).send().await.expect("an answer");
+        assert!(answer.status().is_success(), "{}", answer.text().await.unwrap_or_default());
+    }
+}
+
+async fn upload(stack: &Stack, artist: &SignedIn, kind: &str, content: &[u8]) -> Answer {
+    let begun = begin(stack, artist, &json!({"contentType": kind, "size": content.len()})).await.expect_success();
+    put(stack, &begun.body, content).await;
+    complete(stack, artist, &begun.body).await
+}
+
+async fn read(stack: &Stack, url: &str, range: Option<&str>) -> reqwest::Response {
+    let request = range.iter().fold(stack.http.get(url), |request, range| request.header("range", *range));
+    request.send().await.expect("an answer")
+}
+
+fn header<'a>(answer: &'a reqwest::Response, name: &str) -> &'a str {
+    answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn an_uploaded_picture_is_served_under_its_cid() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let content = picture(700_000);
+    let sha256: String = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+    let announced = json!({"contentType": "image/jpeg", "size": content.len(), "sha256": sha256});
+    let begun = begin(&stack, &artist, &announced).await.expect_success().body;
+    assert_eq!(begun["parts"].as_array().map(Vec::len), Some(1));
+    assert_eq!(complete(&stack, &artist, &begun).await.status, 409, "nothing has arrived");
+    put(&stack, &begun, &content).await;
+    let stored = complete(&stack, &artist, &begun).await.expect_success().body;
+    let cid = shared::model::Dag::cid_of(&content).to_string();
+    assert_eq!(stored["uri"], format!("ipfs://{cid}"));
+    assert_eq!(stored["url"], format!("{}/ipfs/{cid}", stack.map.api));
+    assert_eq!((&stored["contentType"], &stored["size"]), (&json!("image/png"), &json!(content.len())));
+    assert_eq!(complete(&stack, &artist, &begun).await.expect_success().body, stored, "it answers the same again");
+    let late = stack.http.put(begun["parts"][0]["url"].as_str().expect("a URL")).body(picture(700_000));
+    assert!(!late.send().await.expect("an answer").status().is_success(), "nobody changes it afterwards");
+
+    let url = stored["url"].as_str().expect("a URL");
+    let whole = read(&stack, url, None).await;
+    assert_eq!(whole.status(), 200);
+    assert_eq!(header(&whole, "content-type"), "image/png");
+    assert_eq!(header(&whole, "x-content-type-options"), "nosniff");
+    assert_eq!(header(&whole, "cache-control"), "public, max-age=31536000, immutable");
+    assert!(header(&whole, "content-security-policy").contains("sandbox"));
+    assert_eq!(whole.bytes().await.expect("bytes"), content);
+    let part = read(&stack, url, Some("bytes=100-199")).await;
+    assert_eq!((part.status().as_u16(), header(&part, "content-range")), (206, "bytes 100-199/700000"));
+    assert_eq!(part.bytes().await.expect("bytes"), &content[100..200]);
+    assert_eq!(read(&stack, url, Some("bytes=700000-")).await.status(), 416);
+
+    // The same content of another artist is the same file.
+    let other = upload(&stack, &stack.new_artist().await, "image/png", &content).await.expect_success();
+    assert_eq!(other.body["uri"], stored["uri"]);
+    assert_eq!(read(&stack, url, Some("bytes=0-0")).await.status(), 206);
+}
+
+#[tokio::test]
+async fn a_large_video_has_several_parts_and_is_read_in_ranges() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut content = picture(100_000_001);
+    content[..24].copy_from_slice(b"\0\0\0\x18ftypisom\0\0\0\0isomiso2");
+    let begun = begin(&stack, &artist, &json!({"contentType": "video/mp4", "size": content.len()})).await;
+    let begun = begun.expect_success().body;
+    assert_eq!(begun["parts"].as_array().map(Vec::len), Some(2));
+    put(&stack, &begun, &content).await;
+    let mut stored = complete(&stack, &artist, &begun).await;
+    for _ in 0..20 {
+        if stored.status != 202 {
+            break;
+        }
+        stored = complete(&stack, &artist, &begun).await;
+    }
+    let stored = stored.expect_success().body;
+    assert_eq!(stored["uri"], format!("ipfs://{}", shared::model::Dag::cid_of(&content)));
+    let url = stored["url"].as_str().expect("a URL");
+    let part = read(&stack, url, Some("bytes=50000000-")).await;
+    assert_eq!((part.status().as_u16(), header(&part, "content-type")), (206, "video/mp4"));
+    assert_eq!(header(&part, "content-range"), "bytes 50000000-54194303/100000001");
+    assert_eq!(part.bytes().await.expect("bytes"), &content[50_000_000..54_194_304]);
+    let whole = read(&stack, url, None).await;
+    assert_eq!((whole.status().as_u16(), header(&whole, "content-type")), (200, "video/mp4"));
+    assert!(!whole.url().as_str().starts_with(&stack.map.api), "a whole large file comes from the bucket");
+    assert_eq!(whole.bytes().await.expect("bytes").len(), content.len());
+}
+
+#[tokio::test]
+async fn hostile_files_are_refused() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    for (kind, content) in [
+        ("image/svg+xml", &b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"[..]),
+        ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
+        ("image/png", b"<!DOCTYPE html><script>alert(1)</script>"),
+        ("image/png", b"PK\x03\x04\x14\0\0\0\x08\0 a zip bomb"),
+        ("image/svg+xml", b"\x1f\x8b\x08\0\0\0\0\0 a compressed one"),
+        ("video/mp4", PNG),
+    ] {
+        let begun = begin(&stack, &artist, &json!({"contentType": kind, "size": content.len()})).await;
+        let begun = begun.expect_success().body;
+        put(&stack, &begun, content).await;
+        for _ in 0..2 {
+            let refused = complete(&stack, &artist, &begun).await;
+            assert_eq!(refused.status, 422, "{kind}: {refused:?}");
+        }
+    }
+    // A picture and a script at once stays a picture.
+    let unique = uuid::Uuid::new_v4();
+    let both = [b"GIF89a/*".as_slice(), unique.as_bytes(), b"*/=1;alert(1)//<script>alert(1)</script>"];
+    let stored = upload(&stack, &artist, "image/gif", &both.concat()).await.expect_success().body;
+    let served = read(&stack, stored["url"].as_str().expect("a URL"), None).await;
+    assert_eq!((header(&served, "content-type"), header(&served, "x-content-type-options")), ("image/gif", "nosniff"));
+}
+
+#[tokio::test]
+async fn what_was_not_announced_is_refused() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let wrong = begin(&stack, &artist, &json!({"contentType": "text/html", "size": 0, "sha256": "x"})).await;
+    assert_eq!((wrong.status, wrong.failing_fields()), (400, vec!["contentType", "size", "sha256"]));
+
+    let content = picture(1_000);
+    let begun = begin(&stack, &artist, &json!({"contentType": "image/png", "size": 999})).await.expect_success().body;
+    let longer = stack.http.put(begun["parts"][0]["url"].as_str().expect("a URL")).body(content.clone());
+    longer.send().await.expect("an answer");
+    assert_eq!(complete(&stack, &artist, &begun).await.status, 409, "another size");
+
+    let announced = json!({"contentType": "image/png", "size": 1_000, "sha256": "0".repeat(64)});
+    let begun = begin(&stack, &artist, &announced).await.expect_success().body;
+    put(&stack, &begun, &content).await;
+    let refused = complete(&stack, &artist, &begun).await;
+    assert_eq!(refused.status, 422, "another hash: {refused:?}");
+    assert_eq!(complete(&stack, &stack.new_artist().await, &begun).await.status, 404, "another's upload");
+
+    let cid = shared::model::Dag::cid_of(&content);
+    assert_eq!(Answer::of(stack.get(&format!("/ipfs/{cid}"))).await.status, 404, "it isn't kept");
+    assert_eq!(Answer::of(stack.get("/ipfs/..%2Fsecrets")).await.status, 400);
+    assert_eq!(Answer::of(stack.post("/uploads").json(&announced)).await.status, 401);
+}
+
+#[tokio::test]
+async fn the_day_s_limit_holds() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let body = json!({"contentType": "video/mp4", "size": 2_147_483_648_u64});
+    for _ in 0..5 {
+        begin(&stack, &artist, &body).await.expect_success();
+    }
+    let refused = begin(&stack, &artist, &body).await;
+    assert_eq!(refused.status, 429, "{refused:?}");
+    begin(&stack, &stack.new_artist().await, &body).await.expect_success();
+}
