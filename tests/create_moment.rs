@@ -154,6 +154,34 @@ async fn split_receives_proceeds_and_royalties_and_is_deployed_once() {
 }
 
 #[tokio::test]
+async fn ten_moments_created_at_once_with_the_same_new_split_are_ten_moments() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let (collection, _) = made(&create(&stack, &writer, new_collection(), token(fixed("0"))).await.expect_success());
+    let share =
+        || json!({"address": format!("0x{:08x}{:032x}", 1, uuid::Uuid::new_v4().as_u128()), "percentAllocation": 50});
+    let splits = json!([share(), share()]);
+    // In an existing collection and in new ones, whose calls are made in different ways.
+    let answers = join_all((0..10).map(async |number| {
+        let contract = if number % 2 == 0 {
+            json!({"address": collection})
+        } else {
+            json!({"name": format!("Shared {number}"), "uri": "ar://shared"})
+        };
+        let body = json!({"contract": contract, "token": token(fixed("100")), "splits": splits});
+        stack.write(PATH, &writer.key, &body, &[]).await
+    }));
+    let mut recipients = Vec::new();
+    for answer in answers.await {
+        let (of, id) = made(&answer.expect_success());
+        let royalties = Published::new(of, stack.chain()).getRoyalties(id).call().await.expect("royalties");
+        recipients.push(royalties.recipient);
+    }
+    assert_eq!(recipients, [recipients[0]; 10]);
+    assert!(!stack.chain().get_code_at(recipients[0]).await.expect("code").is_empty(), "the split isn't there");
+}
+
+#[tokio::test]
 async fn foreign_or_unknown_collection_is_refused() {
     let stack = Stack::connect();
     let (writer, other) = (stack.new_writer().await, stack.new_writer().await);

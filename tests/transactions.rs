@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use serde_json::{Value, json};
 use tests::{Answer, Collector, Sandbox, Stack, empty_tables};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Mutex};
 
-/// No other test writes to this chain, so that a relay of one's own doesn't share its lanes with the stack's.
-const QUIET_CHAIN: u64 = 1;
+/// Only tests that hold [`QUIET`] write to this chain, so that a relay of one's own doesn't share its lanes with others.
+pub(crate) const QUIET_CHAIN: u64 = 1;
+pub(crate) static QUIET: Mutex<()> = Mutex::const_new(());
 
 async fn transaction(stack: &Stack, key: &str, id: &str) -> Answer {
     Answer::of(stack.get(&format!("/transactions/{id}")).header("x-api-key", key)).await
@@ -71,7 +72,7 @@ async fn transactions_are_listed_newest_first_in_pages() {
 }
 
 /// Copies what a database knows of an artist and their API keys.
-async fn copy_artist(from: &Client, to: &Client, wallet: &str) {
+pub(crate) async fn copy_artist(from: &Client, to: &Client, wallet: &str) {
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let row = |table: &'static str, pk: String, sk: &'static str| {
         from.get_item().table_name(table).key("pk", text(&pk)).key("sk", text(sk)).send()
@@ -95,7 +96,7 @@ async fn copy_artist(from: &Client, to: &Client, wallet: &str) {
 
 #[tokio::test]
 async fn write_that_is_not_mined_in_time_is_202_until_the_relay_has_sent_it() {
-    let stack = Stack::connect();
+    let (stack, _quiet) = (Stack::connect(), QUIET.lock().await);
     let Collector { artist, key, .. } = stack.new_collector().await;
     // A queue that nothing reads until this test has it read.
     let database = empty_tables(&stack).await;

@@ -206,7 +206,7 @@ impl Stack {
         let overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway, options.limit_factor)?;
         let mut names = endpoints.provision(&template, overrides).await?;
         steps.done("tables, keys and identities");
-        let operator = set_up_operator(paths, &endpoints, &nodes, &names).await?;
+        let operator = set_up_operator(paths, &endpoints, &nodes, &mut names).await?;
         names.insert("OperatorSafe".to_owned(), operator.safe.to_string().to_lowercase());
         steps.done("operator's accounts");
 
@@ -338,11 +338,13 @@ async fn set_up_operator(
     paths: &Paths,
     endpoints: &Endpoints,
     nodes: &[LocalChain],
-    names: &BTreeMap<String, String>,
+    names: &mut BTreeMap<String, String>,
 ) -> Result<OperatorAccount, Error> {
     let lanes: Lanes = names.get("OperatorLanes").map(String::as_str).unwrap_or_default().parse()?;
     let (address, key) = endpoints.create_lane().await?;
     let kms = aws_sdk_kms::Client::new(&endpoints.sdk_config(&endpoints.aws).await);
+    names.insert("OperatorGuardian".to_owned(), format!("{address:#x}"));
+    names.insert("OperatorGuardianKey".to_owned(), key.clone());
     let guardian = Guardian::new(kms, key, address);
     let account = OperatorAccount::born_of(address);
     let guard = Guard::of_checkout(paths, &account)?;

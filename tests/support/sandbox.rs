@@ -40,6 +40,17 @@ impl Sandbox {
 
     /// Runs `binary` with the given variables in place of its own and the tables at an endpoint.
     pub async fn with(stack: &Stack, binary: &str, variables: &[(&str, &str)], dynamodb: &str) -> Self {
+        Self::crowd(stack, binary, variables, dynamodb, 1).await
+    }
+
+    /// The same, for so many calls at once.
+    pub async fn crowd(
+        stack: &Stack,
+        binary: &str,
+        variables: &[(&str, &str)],
+        dynamodb: &str,
+        instances: usize,
+    ) -> Self {
         let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() };
         let (paths, template) = (Paths::of_checkout(), template());
         let name = format!("sandbox-{}", Uuid::new_v4().simple());
@@ -58,7 +69,7 @@ impl Sandbox {
                 "no variable {name}"
             );
         }
-        emulator.run(binary, 1, &variables_of_function).expect("the function runs");
+        emulator.run(binary, instances, &variables_of_function).expect("the function runs");
         Self { emulator, binary: binary.to_owned(), endpoints }
     }
 

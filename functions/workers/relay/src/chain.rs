@@ -71,7 +71,8 @@ impl ChainRelay {
             tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "lead not given back");
         }
         match led {
-            Ok(()) | Err(RelayError::LostLead) => {}
+            Ok(true) | Err(RelayError::LostLead) => {}
+            Ok(false) => return Ok(false),
             Err(error) => return Err(error),
         }
         // What was queued in the last moments found a leader who didn't look any more.
@@ -86,7 +87,7 @@ impl ChainRelay {
     }
 
     /// Leads until nothing is left to do or the lead is lost, with a heartbeat beside it.
-    async fn lead(&self, lease: &Lease, until: Instant, report: &mut Report) -> Result<(), RelayError> {
+    async fn lead(&self, lease: &Lease, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
         let work = async {
             let mut leader = Leader::start(self, lease).await?;
             vitals::measure(&leader).await;

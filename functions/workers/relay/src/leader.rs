@@ -63,8 +63,8 @@ impl<'a> Leader<'a> {
         Ok(leader)
     }
 
-    /// Works until nothing is left to do, or `until`.
-    pub(crate) async fn run(&mut self, until: Instant, report: &mut Report) -> Result<(), RelayError> {
+    /// Works until nothing is left to do, or `until`. `false` if no lane can do it: a process with other lanes may.
+    pub(crate) async fn run(&mut self, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
         self.mature(report).await?;
         let mut pause = SHORT_PAUSE;
         loop {
@@ -77,9 +77,10 @@ impl<'a> Leader<'a> {
             self.push(now, report).await.or_else(if_node)?;
             let queue = self.relay.transactions.queued(self.relay.chain.id, WINDOW).await?;
             let sent = self.pack(&queue, now, report).await.or_else(if_node)?;
-            let is_idle = queue.is_empty() && self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.is_in_doubt());
-            if is_idle || Instant::now() >= until {
-                return Ok(());
+            let is_settled = self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.is_in_doubt());
+            let can_act = self.lanes.iter().any(Lane::acts);
+            if (is_settled && (queue.is_empty() || !can_act)) || Instant::now() >= until {
+                return Ok(can_act);
             }
             pause = if ended || sent { SHORT_PAUSE } else { (pause * 5 / 4).min(LONG_PAUSE) };
             tokio::time::sleep(pause).await;

@@ -54,6 +54,8 @@ pub(crate) struct Draft {
     next_tokens: HashMap<shared::model::Address, U256>,
     deploying: HashSet<Address>,
     splits: HashSet<Address>,
+    /// Collections whose next tokens artists create.
+    creators: HashMap<ArtistId, shared::model::Address>,
 }
 
 /// What the batch has to do for a transaction.
@@ -96,6 +98,12 @@ impl Leader<'_> {
                     continue;
                 }
                 if queued.collection.is_some_and(|collection| busy.contains(&collection)) {
+                    held.insert(row.artist_id);
+                    continue;
+                }
+                // If another token comes between, what followed in the same batch would be done before it.
+                let creates = draft.creators.get(&row.artist_id);
+                if creates.is_some_and(|collection| row.collection() != Some(*collection)) {
                     held.insert(row.artist_id);
                     continue;
                 }
@@ -337,6 +345,7 @@ impl Draft {
             collection: row.collection(),
         });
         self.operations.extend(operations);
+        self.creators.extend(row.collection().map(|collection| (row.artist_id, collection)));
         (self.load, self.company) = (load, company);
     }
 }

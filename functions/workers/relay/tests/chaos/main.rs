@@ -90,7 +90,7 @@ async fn wish(
         let index = number % people.len();
         let uri = format!("ar://{index}/{}", number / people.len());
         // Every seventh of an artist's creates a token, whose id is known only when it is signed.
-        let is_token = (number / people.len() + index) % 7 == 0;
+        let is_token = (number / people.len() + index).is_multiple_of(7);
         let wish = if is_token { token_creation(&people[index], tokens, &uri)? } else { renaming(collection, &uri) };
         let ids: Vec<TransactionId> = queue(&world.workshop, &people[index], vec![wish]).await?;
         let is_allowed = index + 1 < people.len();

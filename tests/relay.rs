@@ -1,0 +1,196 @@
+//! The relay through all functions: who can't stop whom, and lanes that change while it works.
+
+use std::{
+    process::Command,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+use alloy::{
+    primitives::{Address, U256},
+    providers::{Provider, ext::AnvilApi},
+};
+use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use futures::{StreamExt, future::join_all, stream};
+use local::paths::Paths;
+use serde_json::{Value, json};
+use tests::{Collector, Sandbox, Stack, empty_tables};
+
+use crate::transactions::{QUIET, QUIET_CHAIN, copy_artist};
+
+const NEWCOMERS: usize = 40;
+/// Calls of one function at once.
+const AT_ONCE: usize = 16;
+
+async fn newcomers(stack: &Stack, count: usize) -> Vec<Collector> {
+    stream::iter(0..count).map(|_| stack.new_collector()).buffered(4).collect().await
+}
+
+async fn create(function: &Sandbox, key: &str, name: &str) -> Value {
+    let mut event = function.event();
+    event["headers"]["x-api-key"] = json!(key);
+    event["headers"].as_object_mut().expect("headers").remove("idempotency-key");
+    event["body"] = json!({"name": name, "uri": "ar://quiet", "chainId": QUIET_CHAIN}).to_string().into();
+    function.invoke(&event).await
+}
+
+/// Makes an artist one who has been there for long, and whose moments were collected often.
+async fn establish(stack: &Stack, artist: &Collector) {
+    let number = |value: u64| AttributeValue::N(value.to_string());
+    let wallet = artist.artist.wallet.to_lowercase();
+    let owner = stack.row("ArtistTable", &format!("WALLET#{wallet}"), "ARTIST").await.expect("a wallet");
+    let id = owner["artist_id"].as_s().expect("an id");
+    stack.set("ArtistTable", &format!("ARTIST#{id}"), "PROFILE", "created_at", number(1)).await;
+    let payments = format!("PAYMENTS#{QUIET_CHAIN}#ARTIST#{wallet}");
+    stack.set("ChainTable", &payments, "LENGTH", "length", number(10)).await;
+}
+
+#[tokio::test]
+async fn forty_new_accounts_that_spend_all_they_can_stop_no_established_artist() {
+    let (stack, _quiet) = (Stack::connect(), QUIET.lock().await);
+    let mut chains: Value = serde_json::from_str(&stack.map.names["Chains"]).expect("JSON");
+    let artists = newcomers(&stack, NEWCOMERS + 1).await;
+    let (established, newcomers) = artists.split_first().expect("artists");
+    establish(&stack, established).await;
+    let with = async |newcomers_daily: u64| {
+        let chain = chains.as_array_mut().expect("chains").iter_mut().find(|chain| chain["id"] == QUIET_CHAIN);
+        chain.expect("the chain")["spending"]["newcomersDaily"] = json!(newcomers_daily);
+        let variables = [("CHAINS", chains.to_string())];
+        let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        Sandbox::crowd(&stack, "create-collection", &variables, &stack.map.dynamodb, AT_ONCE).await
+    };
+    let mut with = with;
+    // What the newcomers may spend is what some thirty collections cost.
+    let rich = with(u64::MAX).await;
+    let first = create(&rich, &newcomers[0].key, "First").await;
+    assert_eq!(first["statusCode"], 200, "{first}");
+    let spent = async || {
+        let day = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs() / 86_400;
+        let dynamodb = stack.dynamodb().await;
+        let rows = dynamodb.query().table_name("ArtistTable").key_condition_expression("pk = :pk");
+        let pk = AttributeValue::S(format!("POOL#{QUIET_CHAIN}#{day}"));
+        let rows = rows.expression_attribute_values(":pk", pk).send().await.expect("an answer");
+        let newcomers = rows.items().iter().filter(|row| row["sk"].as_s().is_ok_and(|sk| sk.starts_with("NEWCOMERS")));
+        newcomers
+            .map(|row| row["spent"].as_n().expect("a number").parse::<u64>().expect("wei"))
+            .max()
+            .expect("a counter")
+    };
+    let poor = with(8 * 5 * spent().await).await;
+
+    let (refused, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let flood = async {
+        let all = newcomers.iter().flat_map(|artist| [(artist, "One"), (artist, "Two"), (artist, "Three")]);
+        let one = async |(artist, name): (&Collector, &str)| {
+            let answer = create(&poor, &artist.key, name).await;
+            let is_refused =
+                answer["statusCode"] == 503 && answer.to_string().contains("budget of today for new artists");
+            assert!(is_refused || answer["statusCode"] == 200, "{answer}");
+            refused.fetch_add(usize::from(is_refused), Relaxed);
+        };
+        stream::iter(all).for_each_concurrent(AT_ONCE - 1, one).await;
+        done.store(true, Relaxed);
+    };
+    let writes = async {
+        let mut times = Vec::new();
+        while !done.load(Relaxed) || times.is_empty() {
+            let start = Instant::now();
+            let answer = create(&poor, &established.key, &format!("Number {}", times.len())).await;
+            assert_eq!(answer["statusCode"], 200, "{answer}");
+            times.push(start.elapsed());
+        }
+        times
+    };
+    let ((), times) = tokio::join!(flood, writes);
+    let refused = refused.into_inner();
+    println!("{refused} of {} newcomers' writes refused; an established artist's took {times:.1?}", 3 * NEWCOMERS);
+    assert!(refused > 0, "the pool isn't used up");
+    let last = create(&poor, &newcomers[1].key, "Last").await;
+    assert_eq!(last["statusCode"], 503, "{last}");
+    assert_eq!(create(&poor, &established.key, "After").await["statusCode"], 200);
+}
+
+/// Runs `local operator execute` on the quiet chain with these lanes.
+async fn operate(stack: &Stack, lanes: &[String]) {
+    let variables = [
+        ("RPC_URLS", json!({ QUIET_CHAIN.to_string(): [&stack.map.rpc[&QUIET_CHAIN.to_string()]] }).to_string()),
+        ("OPERATOR_LANES", lanes.join(",")),
+        ("OPERATOR_GUARDIAN", stack.map.names["OperatorGuardian"].clone()),
+        ("OPERATOR_GUARDIAN_KEY", stack.map.names["OperatorGuardianKey"].clone()),
+        ("LOW_LANE_BALANCE", "1".to_owned()),
+    ];
+    let paths = Paths::of_checkout();
+    let mut command = Command::new(paths.root().join("target/debug/local"));
+    command
+        .args(["operator", "execute"])
+        .current_dir(paths.root())
+        .envs(variables)
+        .envs(stack.endpoints().environment());
+    let ended = tokio::task::spawn_blocking(move || command.output()).await.expect("no panic").expect("the command");
+    let told = String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{told}");
+}
+
+#[tokio::test]
+async fn lane_is_replaced_while_writes_run_and_none_fails() {
+    const ARTISTS: usize = 6;
+    let (stack, _quiet) = (Stack::connect(), QUIET.lock().await);
+    let artists = newcomers(&stack, ARTISTS).await;
+    let database = empty_tables(&stack).await;
+    let function = Sandbox::crowd(&stack, "create-collection", &[], &database.endpoint, AT_ONCE).await;
+    let copy = Client::new(&function.endpoints.sdk_config(&database.endpoint).await);
+    for artist in &artists {
+        copy_artist(&stack.dynamodb().await, &copy, &artist.artist.wallet).await;
+    }
+    let list = |name: &str| stack.map.names[name].split(',').map(str::to_owned).collect::<Vec<_>>();
+    let (before, keys) = (list("OperatorLanes"), list("OperatorLaneKeys"));
+    let (lane, key) = stack.endpoints().create_lane().await.expect("a key");
+    let chain = stack.node_of(&QUIET_CHAIN.to_string());
+    chain.anvil_set_balance(lane, U256::from(u64::MAX)).await.expect("a balance");
+    let (lane_text, after) = (format!("{lane:#x}"), [&[format!("{lane:#x}")], &before[1..]].concat());
+
+    let relay = async |lane: &str, key: &str| {
+        let variables = [("OPERATOR_LANES", lane), ("OPERATOR_LANE_KEYS", key)];
+        Sandbox::with(&stack, "relay", &variables, &database.endpoint).await
+    };
+    let (old, new) = (relay(&before[0], &keys[0]).await, relay(&lane_text, &key).await);
+    let (is_replaced, done, answered) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
+    let wake = async {
+        while !done.load(Relaxed) {
+            let relay = if is_replaced.load(Relaxed) { &new } else { &old };
+            relay.invoke(&json!({})).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let writes = async {
+        let one = async |(index, artist): (usize, &Collector)| {
+            let mut number = 0;
+            // As long as the change takes, and some more.
+            let mut more = 3;
+            while more > 0 {
+                more -= usize::from(is_replaced.load(Relaxed));
+                let answer = create(&function, &artist.key, &format!("{index} {number}")).await;
+                assert_eq!(answer["statusCode"], 200, "{answer}");
+                answered.fetch_add(1, Relaxed);
+                number += 1;
+            }
+        };
+        join_all(artists.iter().enumerate().map(one)).await;
+        done.store(true, Relaxed);
+    };
+    let change = async {
+        while answered.load(Relaxed) < ARTISTS {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        operate(&stack, &[before.clone(), vec![lane_text.clone()]].concat()).await;
+        is_replaced.store(true, Relaxed);
+        operate(&stack, &after).await;
+    };
+    tokio::join!(wake, writes, change);
+    let used = async |lane: Address| chain.get_transaction_count(lane).await.expect("a nonce");
+    let total = answered.into_inner();
+    println!("{total} writes, the new lane sent {} transactions", used(lane).await);
+    assert!(used(lane).await > 0, "the new lane did nothing");
+    // The stack's own relay needs its lane.
+    operate(&stack, &before).await;
+}
