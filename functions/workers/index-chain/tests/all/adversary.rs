@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use alloy::providers::Provider;
+use shared::model::Payment;
 use tests::{
     DatabaseProxy, Error, TestChain,
     history::{Dice, History},
@@ -33,6 +34,15 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
     }
     let urls: Vec<&str> = nodes.iter().map(|node| node.url.as_str()).collect();
     let mut indexer = Indexer::through(&test_chain, &urls, Some(&database)).await?;
+    // Somebody is ranked.
+    for _ in 0..20 {
+        history.go_on(20).await?;
+        indexer.follow().await?;
+        if !indexer.list::<Payment>(&format!("PAYMENTS#{}", test_chain.chain.id)).await?.is_empty() {
+            break;
+        }
+    }
+    test_chain.finalise().await?;
     for round in 0..ROUNDS {
         history.go_on(10 + usize::try_from(dice.roll(30))?).await?;
         let head = test_chain.node.get_block_number().await?;

@@ -80,15 +80,15 @@ async fn images_of_two_writers_never_meet() -> Result<(), Error> {
     }
     proxy.left.store(i64::MAX, Ordering::Relaxed);
     let of_the_first = images(&indexer).await?;
-    assert_eq!(indexer.rows().await?, before);
     // The second one reads another part of the same blocks, and undoes it by its own images.
     indexer.restart().await?;
-    indexer.follower.follow(Some(first + 25), None, &[]).await?;
+    let head = test_chain.node.get_block_number().await?;
+    indexer.follower.follow(Some(head - 7), None, &[]).await?;
     let of_both = images(&indexer).await?;
     assert!(of_both.len() > of_the_first.len() && of_both.is_superset(&of_the_first), "{of_both:?}");
-    test_chain.roll_back(test_chain.node.get_block_number().await? + 1 - first).await?;
+    test_chain.roll_back(head + 1 - first).await?;
     indexer.follow().await?;
-    assert_eq!(indexer.rows().await?, before);
+    assert!(indexer.rows().await? == before, "rows of dropped blocks are left");
     Ok(())
 }
 
