@@ -16,6 +16,7 @@ mod create_comment;
 mod create_moment;
 mod create_moments;
 mod disconnect_wallet;
+mod doctor;
 mod events;
 mod fetch_metadata;
 mod grant_permission;
