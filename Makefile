@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
+.PHONY: run test check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
@@ -71,6 +71,10 @@ deploy: build
 	@$(CARGO) build --quiet --workspace --bin local
 	@$(SAM) sam deploy --config-env $(STAGE)
 	@.tools/sam/bin/python local/sam/keys $(STAGE)
+
+# Looks at a deployed stage from outside and says what is wrong: `make doctor STAGE=production`.
+doctor: sam-tools
+	@.tools/sam/bin/python local/sam/doctor $(STAGE)
 
 # The whole service in containers on port 3000, against a separate local stack.
 sam-local: tools sam-tools binaries

@@ -113,13 +113,11 @@ async fn start(function: &Function, environment: Names) -> Option<String> {
         status = process.wait() => Some(format!("{} ended: {status:?}", function.binary)),
         () = tokio::time::sleep(Duration::from_secs(30)) => Some(format!("{} asks for no event", function.binary)),
     };
-    if outcome.is_none() {
-        return None;
-    }
+    let outcome = outcome?;
     process.start_kill().ok();
     let output = process.wait_with_output().await.expect("its output");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    outcome.map(|outcome| format!("{outcome}: {} {}", text(&output.stdout), text(&output.stderr)))
+    Some(format!("{outcome}: {} {}", text(&output.stdout), text(&output.stderr)))
 }
 
 async fn request_line(mut connection: TcpStream) -> String {

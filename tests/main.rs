@@ -19,6 +19,7 @@ mod create_moment;
 mod create_moments;
 mod create_writing;
 mod disconnect_wallet;
+mod doctor;
 mod events;
 mod fetch_metadata;
 mod grant_permission;

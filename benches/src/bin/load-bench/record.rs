@@ -6,9 +6,12 @@ use std::{
 
 use reqwest::RequestBuilder;
 
+/// Statuses and times by kind.
+type Kinds = BTreeMap<&'static str, Vec<(u16, Duration)>>;
+
 /// Requests by kind: their statuses and times. Status 0 is for no answer.
 #[derive(Clone, Default)]
-pub struct Record(Arc<Mutex<BTreeMap<&'static str, Vec<(u16, Duration)>>>>);
+pub struct Record(Arc<Mutex<Kinds>>);
 
 impl Record {
     /// Sends a request, notes it and returns its body's text.
@@ -30,7 +33,7 @@ impl Record {
 }
 
 /// The requests of a phase.
-pub struct Taken(BTreeMap<&'static str, Vec<(u16, Duration)>>);
+pub struct Taken(Kinds);
 
 impl Taken {
     /// How many succeeded, of how many.

@@ -1,0 +1,84 @@
+//! `make doctor` against a stack in the local cloud: one in which everything is wrong, and one as the operator's guide
+//! leaves it.
+
+use std::process::Output;
+
+use local::{cloud, paths::Paths};
+use serde_json::{Value, json};
+use tests::Stack;
+use tokio::process::Command;
+
+/// Deploys a stage to a cloud of its own and asks the doctor.
+async fn doctor(name: &str, given: &Value) -> (bool, String) {
+    let paths = Paths::of_checkout();
+    let (cloud, _process) = cloud::start(&paths, &paths.local(name)).await.expect("a cloud");
+    let run = async |arguments: &[&str]| -> Output {
+        let mut command = Command::new(paths.python_program("python"));
+        command.args(arguments).current_dir(paths.root()).env("AWS_ENDPOINT_URL", &cloud);
+        command.envs([("AWS_ACCESS_KEY_ID", "local"), ("AWS_SECRET_ACCESS_KEY", "local")]);
+        command.output().await.expect("python runs")
+    };
+    let deployed = run(&["tests/doctor/deploy.py", &given.to_string()]).await;
+    assert!(deployed.status.success(), "{}", String::from_utf8_lossy(&deployed.stderr));
+    let told = run(&["local/sam/doctor", "staging"]).await;
+    let text = String::from_utf8_lossy(&told.stdout).into_owned() + &String::from_utf8_lossy(&told.stderr);
+    (told.status.success(), text)
+}
+
+fn parameters(changed: &[(&str, &str)]) -> Value {
+    let mut parameters = json!({
+        "Stage": "staging", "MailSender": "moments-staging@example.com", "MailIdentity": "",
+        "AlarmAddress": "operators@example.com", "OperatorSafe": "", "OperatorLanes": "", "TokenPublicKeys": "",
+        "TokenIssuer": "", "DomainName": "", "LowLaneBalance": "20000000", "Chains": "[{\"id\": 8453}]",
+    });
+    for (name, value) in changed {
+        parameters[name] = json!(value);
+    }
+    parameters
+}
+
+#[tokio::test]
+async fn an_unfinished_stage_s_problems_are_named_with_what_to_do() {
+    let stack = Stack::connect();
+    let nodes = json!({"8453": [stack.map.rpc["1"], "http://127.0.0.1:9"]});
+    let empty_lane = "0x00000000000000000000000000000000000000aa";
+    let parameters = parameters(&[("OperatorLanes", empty_lane), ("OperatorSafe", empty_lane)]);
+    let base = "http://127.0.0.1:9/api";
+    let given = json!({"parameters": parameters, "nodes": nodes, "base": base, "is_finished": false});
+    let (is_well, told) = doctor("doctor-unfinished", &given).await;
+    assert!(!is_well, "{told}");
+    for problem in [
+        "sign-in and writes have no keys yet: run make deploy",
+        "TokenIssuer is empty: run make deploy",
+        "SES doesn't know the sender moments-staging@example.com",
+        "the alarm address operators@example.com isn't confirmed",
+        "/.well-known/jwks.json answers nothing",
+        "node 1 of chain 8453 is on chain 1: correct RpcUrls",
+        "node 2 of chain 8453 doesn't answer",
+        "lane 1 (0x00000000000000000000000000000000000000aa) has 0.000000 on chain 8453",
+        "isn't on chain 8453: run make operator",
+    ] {
+        assert!(told.contains(problem), "{problem}\n{told}");
+    }
+    assert!(!told.contains("127.0.0.1:9\n") && !told.contains("couldn't be checked"), "{told}");
+}
+
+#[tokio::test]
+async fn nothing_is_wrong_with_a_finished_stage() {
+    let stack = Stack::connect();
+    let name = |name: &str| stack.map.names[name].as_str();
+    let parameters = parameters(&[
+        ("OperatorLanes", name("OperatorLanes")),
+        ("OperatorSafe", name("OperatorSafe")),
+        ("TokenPublicKeys", name("TokenPublicKeys")),
+        ("TokenIssuer", name("TokenIssuer")),
+    ]);
+    let nodes = json!({"8453": [stack.map.rpc["8453"]]});
+    let given = json!({"parameters": parameters, "nodes": nodes, "base": stack.map.api, "is_finished": true});
+    let (_, told) = doctor("doctor-finished", &given).await;
+    for part in ["stack", "alarms", "service", "chains"] {
+        assert!(told.contains(&format!("{part}: well")), "{part}\n{told}");
+    }
+    // The local cloud has an account's sandbox and few executions of its own.
+    assert!(!told.contains("sender"), "{told}");
+}
