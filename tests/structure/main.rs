@@ -4,3 +4,4 @@ mod configuration;
 mod data_model;
 mod deployment;
 mod floors;
+mod takeover;
