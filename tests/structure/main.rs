@@ -6,3 +6,4 @@ mod deployment;
 mod documents;
 mod edge;
 mod floors;
+mod takeover;

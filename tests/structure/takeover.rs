@@ -1,0 +1,106 @@
+//! What a function can't do that somebody has taken over: the rows that decide who may do what are written by those few
+//! functions alone that are there for it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
+
+use local::paths::Paths;
+use template::{Function, Template, resolve_all};
+
+const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"];
+
+/// Who may create or change a partition's rows, and nobody else.
+const WRITERS: [(&str, &str, &[&str], &[&str]); 10] = [
+    ("SecretTable", "KEY#x", &["PutItem", "UpdateItem", "BatchWriteItem"], &["create-api-key"]),
+    ("SecretTable", "KEY#x", &["DeleteItem"], &["revoke-api-key"]),
+    ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "revoke-api-key"]),
+    ("SecretTable", "SESSIONS#x", &WRITES, &["log-out"]),
+    ("SecretTable", "CODE#x", &WRITES, &["log-in", "send-code"]),
+    ("SecretTable", "CHALLENGE#x", &WRITES, &["challenge-wallet", "connect-wallet"]),
+    ("ArtistTable", "EMAIL#x", &WRITES, &["log-in"]),
+    ("ArtistTable", "ARTIST#x", &WRITES, &["connect-wallet", "disconnect-wallet", "log-in", "update-artist"]),
+    ("ArtistTable", "WALLET#x", &WRITES, &["connect-wallet", "disconnect-wallet", "log-in", "update-artist"]),
+    ("ArtistTable", "PAYOUTS#x", &WRITES, &["add-payout-address", "remove-payout-address"]),
+];
+
+/// Who may use a key, and nobody else.
+const SIGNERS: [(&str, &str, &[&str]); 3] = [
+    ("kms:Sign", "TokenKey.Arn", &["log-in"]),
+    ("kms:VerifyMac", "CodeKey.Arn", &["log-in"]),
+    ("kms:GenerateMac", "CodeKey.Arn", &["send-code"]),
+];
+
+#[test]
+fn rows_that_give_power_are_written_by_their_functions_alone() {
+    let functions = functions();
+    for (table, partition, actions, expected) in WRITERS {
+        let writers: BTreeSet<_> = functions
+            .iter()
+            .filter(|function| {
+                actions.iter().any(|action| may(function, &format!("dynamodb:{action}"), table, partition))
+            })
+            .map(|function| function.binary.as_str())
+            .collect();
+        assert_eq!(writers, expected.iter().copied().collect(), "{actions:?} of {partition} in {table}");
+    }
+}
+
+#[test]
+fn keys_are_used_by_their_functions_alone() {
+    let functions = functions();
+    for (action, key, expected) in SIGNERS {
+        let names = BTreeMap::from([(key.to_owned(), "the key".to_owned())]);
+        let users: BTreeSet<_> = functions
+            .iter()
+            .filter(|function| {
+                function.policies.iter().flatten().any(|statement| {
+                    let resources = resolve_all(&statement.resources, &names).unwrap_or_default();
+                    statement.actions.iter().any(|allowed| allowed == action)
+                        && resources.iter().any(|resource| resource == "the key")
+                })
+            })
+            .map(|function| function.binary.as_str())
+            .collect();
+        assert_eq!(users, expected.iter().copied().collect(), "{action} with {key}");
+    }
+}
+
+#[test]
+fn no_function_reads_or_writes_all_of_the_secret_table() {
+    for function in functions() {
+        for statement in function.policies.iter().flatten() {
+            let names = tables();
+            let resources = resolve_all(&statement.resources, &names).unwrap_or_default();
+            let is_bound = statement.conditions.values().any(|keys| keys.contains_key("dynamodb:LeadingKeys"));
+            assert!(is_bound || !resources.contains(&"SecretTable".to_owned()), "{}: {statement:?}", function.binary);
+        }
+    }
+}
+
+fn functions() -> Vec<Function> {
+    let text = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml");
+    text.parse::<Template>().expect("a template").functions().expect("functions")
+}
+
+fn tables() -> BTreeMap<String, String> {
+    ["ChainTable", "ArtistTable", "SecretTable"].map(|table| (format!("{table}.Arn"), table.to_owned())).into()
+}
+
+fn may(function: &Function, action: &str, table: &str, partition: &str) -> bool {
+    function.policies.iter().flatten().any(|statement| {
+        let resources = resolve_all(&statement.resources, &tables()).unwrap_or_default();
+        let mut bounds = statement.conditions.values().filter_map(|keys| keys.get("dynamodb:LeadingKeys"));
+        let is_admitted = bounds.all(|patterns| {
+            let patterns = resolve_all(patterns, &tables()).expect("leading keys");
+            patterns.iter().any(|pattern| match pattern.strip_suffix('*') {
+                Some(start) => partition.starts_with(start),
+                None => partition == pattern,
+            })
+        });
+        statement.actions.iter().any(|allowed| allowed == action)
+            && resources.iter().any(|resource| resource == table)
+            && is_admitted
+    })
+}
