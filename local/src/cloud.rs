@@ -43,6 +43,8 @@ pub async fn start(paths: &Paths, logs: &Path) -> Result<(String, Process), Erro
     // By default it would listen on every network interface.
     command.envs([("GATEWAY_PORT", port.to_string().as_str()), ("BIND_HOST", "127.0.0.1"), ("LOG_LEVEL", "WARNING")]);
     command.envs([("PERSIST_STATE", "0"), ("LAMBDA_EXECUTOR", "local")]);
+    // Signatures in addresses are checked: those that uploads go to are of this function.
+    command.envs([("AWS_ACCESS_KEY_ID", "create-upload"), ("AWS_SECRET_ACCESS_KEY", "local")]);
     let endpoint = format!("http://127.0.0.1:{port}");
     let mut process = Process::start("ministack", logs, &mut command)?;
     let health = format!("{endpoint}/_ministack/health");
