@@ -12,8 +12,8 @@ use tests::{Answer, Stack, unused_email};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 /// Folders whose paths are checked where documents name them.
-const FOLDERS: [&str; 9] =
-    ["benches/", "contracts/", "docs/", "events/", "functions/", "local/", "openapi/", "shared/", "tests/"];
+const FOLDERS: [&str; 10] =
+    ["benches/", "clients/", "contracts/", "docs/", "events/", "functions/", "local/", "openapi/", "shared/", "tests/"];
 
 #[tokio::test]
 async fn the_walk_can_be_walked() {
@@ -93,7 +93,9 @@ fn documents() -> Vec<(PathBuf, String)> {
         let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
     };
-    let paths = ["", "contracts", "docs"].map(|folder| in_folder(&root.join(folder))).concat();
+    let paths = ["", "clients/typescript", "contracts", "docs", "docs/guide"]
+        .map(|folder| in_folder(&root.join(folder)))
+        .concat();
     assert!(paths.len() > 5, "the documents aren't found");
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).expect("a document"))).collect()
 }

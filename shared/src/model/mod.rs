@@ -29,7 +29,7 @@ mod transaction;
 mod uri;
 
 pub use address::{Address, CheckedAddress};
-pub use amount::{Amount, Share, Whole};
+pub use amount::{Amount, Share, Whole, WholeText};
 pub use artist::{ArtistId, Wallet, WalletType};
 pub use caip::{CaipContract, CaipNetwork};
 pub use collection::{

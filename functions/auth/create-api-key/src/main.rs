@@ -33,6 +33,7 @@ struct CreateApiKeyRequest {
     name: KeyName,
 }
 
+/// A new key.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CreateApiKeyResponse {

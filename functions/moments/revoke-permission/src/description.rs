@@ -4,7 +4,8 @@ use super::RevokePermissionRequest;
 
 /// Revoke the admin permission on a moment
 ///
-/// Needs the permission ADMIN on the moment or its collection. The creator's own stays.
+/// Needs the permission ADMIN on the moment or its collection. The last admin's own stays, and so does one on the
+/// whole collection.
 #[utoipa::path(
     delete,
     path = "/moment/permission",

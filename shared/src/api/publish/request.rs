@@ -6,8 +6,8 @@ use alloy::primitives;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        AllOfBuilder, ObjectBuilder, RefOr, Schema, Type,
-        schema::{AnyOfBuilder, OneOfBuilder, SchemaType},
+        ObjectBuilder, Ref, RefOr, Schema, Type,
+        schema::{AnyOfBuilder, OneOfBuilder},
     },
 };
 
@@ -154,12 +154,7 @@ impl FromStr for MaxSupply {
 fn max_supply() -> RefOr<Schema> {
     let description = "Maximum supply, at least 1; an open edition by default.";
     let nothing = ObjectBuilder::new().schema_type(Type::Null);
-    OneOfBuilder::new()
-        .item(nothing)
-        .item(Whole::positive())
-        .description(Some(description))
-        .default(Some(OPEN_EDITION.into()))
-        .into()
+    Whole::positive().item(nothing).description(Some(description)).default(Some(OPEN_EDITION.to_string().into())).into()
 }
 
 /// The sale of a moment.
@@ -236,36 +231,30 @@ impl FromField for Splits {
     }
 }
 
-fn percent_allocation() -> ObjectBuilder {
-    let types = SchemaType::from_iter([Type::Number, Type::String]);
-    ObjectBuilder::new()
-        .schema_type(types)
-        .description(Some(
-            "Percent, more than 0 and with at most 4 decimals: as a number, or as text in decimal digits.",
-        ))
-        .exclusive_minimum(Some(0))
-        .maximum(Some(100))
-        .pattern(Some(r"^(0?[0-9]{1,2}(\.[0-9]{1,4}0*)?|100(\.0+)?)$"))
-        .examples([50])
+fn percent_allocation() -> OneOfBuilder {
+    let number = ObjectBuilder::new().schema_type(Type::Number).exclusive_minimum(Some(0)).maximum(Some(100));
+    let pattern = r"^(0?[0-9]{1,2}(\.[0-9]{1,4}0*)?|100(\.0+)?)$";
+    let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern));
+    let description = "Percent, more than 0 and with at most 4 decimals: as a number, or as text in decimal digits.";
+    OneOfBuilder::new().item(number).item(text).description(Some(description)).examples([50])
 }
 
 /// The moments' collection: an `address`, or a `name` and a `uri`.
 pub struct MomentContract;
 
+/// A collection that is there.
 #[derive(FromFields, ToSchema)]
 struct ExistingContract {
-    /// An existing collection. Name and URI are ignored then.
-    #[schema(value_type = Option<Address>)]
+    /// Its contract. A name and a URI beside it are ignored.
     address: Address,
 }
 
+/// A collection that the same transaction creates.
 #[derive(FromFields, ToSchema)]
 struct NewContract {
-    /// Name of a new collection.
-    #[schema(value_type = Option<CollectionName>)]
+    /// Its name.
     name: CollectionName,
-    /// Metadata of a new collection.
-    #[schema(value_type = Option<MetadataUri>)]
+    /// Its metadata.
     uri: MetadataUri,
 }
 
@@ -287,6 +276,8 @@ impl FromField for TargetCollection {
 
 impl ToSchema for MomentContract {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((ExistingContract::name().into_owned(), ExistingContract::schema()));
+        schemas.push((NewContract::name().into_owned(), NewContract::schema()));
         ExistingContract::schemas(schemas);
         NewContract::schemas(schemas);
     }
@@ -294,19 +285,9 @@ impl ToSchema for MomentContract {
 
 impl PartialSchema for MomentContract {
     fn schema() -> RefOr<Schema> {
-        let mut fields = ObjectBuilder::new().description(Some("An existing collection, or a new one."));
-        for part in [ExistingContract::schema(), NewContract::schema()] {
-            if let RefOr::T(Schema::Object(part)) = part {
-                fields = part.properties.into_iter().fold(fields, |all, (name, field)| all.property(name, field));
-            }
-        }
-        let with = |names: &[&str]| {
-            let text = || ObjectBuilder::new().schema_type(Type::String).pattern(Some("."));
-            names.iter().fold(ObjectBuilder::new(), |object, name| object.property(*name, text()).required(*name))
-        };
-        let either = AnyOfBuilder::new().item(with(&["address"])).item(with(&["name", "uri"]));
+        let either = [ExistingContract::name(), NewContract::name()].map(Ref::from_schema_name);
         let description = "The moments' collection: an `address`, or a `name` and a `uri`.";
-        AllOfBuilder::new().description(Some(description)).item(fields).item(either).into()
+        either.into_iter().fold(AnyOfBuilder::new(), AnyOfBuilder::item).description(Some(description)).into()
     }
 }
 
