@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test clients lint-openapi check fuzz soak bench openapi contract operator tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
+.PHONY: run test clients lint-openapi check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
@@ -18,7 +18,7 @@ run: tools binaries
 test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
-	@$(LOCAL) test bash -c '$(CARGO) test --workspace && node --test $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
+	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test $(CARGO) test --workspace --test fuzz
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
@@ -56,7 +56,15 @@ bench: tools binaries benches/peers/ponder/node_modules/.installed
 	@for bench in $(BENCHES); do echo "== $$bench"; $(MEASURE)/$$bench; done
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
 	@echo "== write-bench"; $(MEASURE)/local bench $(MEASURE)/write-bench
+	@echo "== freshness-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/freshness-bench
 	@echo "== function-bench"; $(MEASURE)/local bench $(MEASURE)/function-bench
+
+# Production's limits under load: one client at ATTACK_RATE requests a second (default 500) on each route in turn, or on ROUTES,
+# beside honest users; then a day's mix that rises until it breaks, and half of it for SOAK_SECONDS (default 3600).
+load: tools
+	@$(CARGO) build --quiet --profile measure --workspace --bins
+	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench attack
+	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench mix
 
 # Builds the deployed functions: for arm64, linked by zig against an old C library. One call of cargo builds all of them in
 # parallel; `sam build`, which builds one after another, then finds them built.

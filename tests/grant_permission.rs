@@ -55,3 +55,39 @@ async fn grant_by_a_stranger_or_to_an_invalid_address_is_refused() {
     assert_eq!(answer.failing_fields(), ["moment", "adminAddress"]);
     Answer::of(stack.post(PATH).json(&body(writer.collection, &writer.artist.wallet))).await.expect_error(401);
 }
+
+#[tokio::test]
+async fn admins_of_a_collection_are_made_and_revoked_in_both_ways() {
+    let stack = Stack::connect();
+    let (writer, friend) = (stack.new_writer().await, stack.new_writer().await);
+    let admin = &friend.artist.wallet;
+    let account: Address = admin.parse().expect("an address");
+    let whole = json!({"moment": {"collectionAddress": writer.collection, "tokenId": "0"}, "adminAddress": admin});
+    let admins = format!("/collections/eip155:8453/erc1155:{:#x}/admins", writer.collection);
+    let by_name = json!({"adminAddress": admin});
+    let in_query = format!("{PATH}?collectionAddress={:#x}&tokenId=0&adminAddress={admin}", writer.collection);
+    let permissions = async || {
+        let collection = Creator1155::new(writer.collection, stack.chain());
+        collection.permissions(U256::ZERO, account).call().await.expect("permissions")
+    };
+    let delete = async |path: &str, key: &str| Answer::of(stack.delete(path).header("x-api-key", key)).await;
+    for (path, body, revoke) in
+        [(PATH, &whole, &in_query), (admins.as_str(), &by_name, &format!("{admins}?adminAddress={admin}"))]
+    {
+        stack.write(path, &friend.key, body, &[]).await.expect_error(403);
+        stack.write(path, &writer.key, body, &[]).await.expect_success();
+        assert_eq!(permissions().await, U256::from(2), "{path}");
+        stack.write(path, &writer.key, body, &[]).await.expect_error(409);
+        // The new admin may do what the artist may.
+        let change =
+            json!({"moment": {"collectionAddress": writer.collection, "tokenId": "1"}, "newUri": "ar://friend"});
+        stack.write("/registry/metadata/moment", &friend.key, &change, &[]).await.expect_success();
+        delete(revoke, &writer.key).await.expect_success();
+        assert_eq!(permissions().await, U256::ZERO, "{revoke}");
+        delete(revoke, &writer.key).await.expect_error(404);
+    }
+    let missing = delete(&admins, &writer.key).await.expect_error(400);
+    assert_eq!(missing.failing_fields(), ["adminAddress"]);
+    let unknown = format!("/collections/eip155:8453/erc1155:{:#x}/admins", Address::repeat_byte(9));
+    stack.write(&unknown, &writer.key, &by_name, &[]).await.expect_error(404);
+}

@@ -21,7 +21,8 @@ async fn keys_are_listed_newest_first_without_plaintext() {
     for (key, plain) in keys.iter().zip(made.iter().rev()) {
         let mut fields: Vec<_> = key.as_object().expect("an object").keys().map(String::as_str).collect();
         fields.sort_unstable();
-        assert_eq!(fields, ["created_at", "id", "last_used_at", "name", "prefix"]);
+        let expected = ["created_at", "daily_spend", "expires_at", "id", "last_used_at", "name", "prefix", "scopes"];
+        assert_eq!(fields, expected);
         let prefix = key["prefix"].as_str().expect("a prefix");
         assert!(plain.starts_with(prefix) && prefix.len() == 12, "{prefix}");
         assert!(!key.to_string().contains(plain), "the key shows");

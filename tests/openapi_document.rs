@@ -45,6 +45,11 @@ impl Operation<'_> {
         pointer.and_then(|pointer| self.document.pointer(pointer)).unwrap_or(value)
     }
 
+    fn header_parameters(&self) -> impl Iterator<Item = &Value> {
+        let parameters = self.value["parameters"].as_array().into_iter().flatten().map(|value| self.resolve(value));
+        parameters.filter(|parameter| parameter["in"] == "header")
+    }
+
     /// Place, name and example of each parameter except headers.
     fn parameters(&self) -> Vec<(String, String, String)> {
         let parameters = self.value["parameters"].as_array().into_iter().flatten().map(|value| self.resolve(value));
@@ -153,6 +158,17 @@ async fn prepare(stack: &Stack, writer: &Writer, operation: &Operation<'_>) {
             let grant = json!({"moment": moment, "adminAddress": EXAMPLE_PERSON});
             stack.write("/moment/permission", &writer.key, &grant, &[]).await.expect_success();
         }
+        ("DELETE", "/collections/{network}/{contract}/admins") => {
+            let admins = format!("/collections/eip155:8453/erc1155:{:#x}/admins", writer.collection);
+            let admin = json!({"adminAddress": writer.collection});
+            stack.write(&admins, &writer.key, &admin, &[]).await.expect_success();
+        }
+        ("POST", "/smartwallet/withdraw") => {
+            stack.add_old_payout_address(&writer.artist, EXAMPLE_PERSON.parse().expect("an address")).await;
+        }
+        ("DELETE", "/artists/payout-addresses") => {
+            stack.add_payout_address(&writer.artist, writer.collection).await.expect_success();
+        }
         ("POST", "/moment/migrate") => {
             stack.connect_wallet(&writer.artist, &PrivateKeySigner::random()).await.expect_success();
         }
@@ -210,9 +226,15 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     }
     let method: Method = operation.method.parse().expect("a method");
     let mut request = stack.http.request(method, url);
+    let is_sent_once = operation.header_parameters().any(|parameter| parameter["required"] == true);
+    if is_sent_once {
+        request = request.header("idempotency-key", &email);
+    }
     for scheme in operation.value["security"].as_array().into_iter().flatten().take(1) {
         request = if scheme.get("token").is_some() {
-            request.bearer_auth(&writer.artist.token)
+            let is_ended = operation.path == "/oauth/logout";
+            let token = if is_ended { stack.new_artist().await.token } else { writer.artist.token.clone() };
+            request.bearer_auth(token)
         } else {
             request.header("x-api-key", &writer.key)
         };

@@ -7,7 +7,10 @@ use tests::{Answer, Stack};
 async fn key_set_is_public_without_private_parts() {
     let stack = Stack::connect();
     let answer = Answer::of(stack.get("/.well-known/jwks.json")).await.expect_success();
-    assert_eq!(answer.header("cache-control"), "public, max-age=3600");
+    assert_eq!(
+        answer.header("cache-control"),
+        "public, max-age=3600, stale-while-revalidate=7200, stale-if-error=86400"
+    );
     let keys = answer.body["keys"].as_array().expect("keys");
     assert_eq!(keys.len(), 1);
     let key = keys[0].as_object().expect("a key");

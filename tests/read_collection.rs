@@ -51,7 +51,7 @@ async fn encoded_and_mixed_case_paths_are_accepted() {
     let address = stack.demo_collection(0);
     let plain = format!("/collections/eip155:8453/erc1155:{address:#x}");
     let answer = Answer::of(stack.get(&plain)).await.expect_success();
-    assert_eq!(answer.header("cache-control"), "public, max-age=5");
+    assert_eq!(answer.header("cache-control"), "public, max-age=5, stale-while-revalidate=10, stale-if-error=86400");
     for path in [
         format!("/collections/eip155%3A8453/erc1155%3A{address:#x}"),
         format!("/collections/eip155:8453/erc1155:{}?unknown=ignored", address.to_checksum(None)),

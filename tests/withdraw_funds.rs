@@ -3,14 +3,13 @@
 use alloy::{
     primitives::{Address, U256, keccak256},
     providers::Provider,
+    signers::local::PrivateKeySigner,
 };
 use serde_json::{Value, json};
 use tests::{Answer, Collector, Stack};
 
-const PATH: &str = "/smartwallet/withdraw";
-
 async fn withdraw(stack: &Stack, collector: &Collector, body: Value) -> Answer {
-    stack.write(PATH, &collector.key, &body, &[]).await
+    stack.withdraw(&collector.artist, &body).await
 }
 
 async fn wei_of(stack: &Stack, account: Address) -> U256 {
@@ -21,7 +20,9 @@ async fn wei_of(stack: &Stack, account: Address) -> U256 {
 async fn artist_withdraws_part_or_all_of_a_balance() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
-    let to = Address::from_word(keccak256(collector.account));
+    let wallet = PrivateKeySigner::random();
+    stack.connect_wallet(&collector.artist, &wallet).await.expect_success();
+    let to = wallet.address();
     stack.set_balance(collector.account, 1_000_000).await;
     let answer = withdraw(&stack, &collector, json!({"to": to, "amount": "250000"})).await.expect_success();
     assert_eq!(answer.body["chainId"], 8453);
@@ -33,6 +34,8 @@ async fn artist_withdraws_part_or_all_of_a_balance() {
     );
 
     stack.give_usdc(collector.account, 3_000_000).await;
+    let to = Address::from_word(keccak256(collector.account));
+    stack.add_old_payout_address(&collector.artist, to).await;
     let dollars = json!({"to": to, "amount": "1000000", "currency": stack.contract("usdc")});
     withdraw(&stack, &collector, dollars).await.expect_success();
     withdraw(&stack, &collector, json!({"to": to, "amount": "max", "currency": "USDC"})).await.expect_success();
@@ -44,6 +47,7 @@ async fn amount_above_the_balance_is_refused() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
     let to = Address::repeat_byte(0x77);
+    stack.add_old_payout_address(&collector.artist, to).await;
     for (body, words) in [
         (json!({"to": to, "amount": "max"}), "has no ETH"),
         (json!({"to": to, "amount": "max", "currency": "USDC"}), "has no USDC"),
@@ -81,5 +85,6 @@ async fn invalid_recipient_or_amount_is_refused() {
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
     assert_eq!(wei_of(&stack, collector.account).await, U256::from(1_000));
-    Answer::of(stack.post(PATH).json(&json!({"to": to, "amount": "max"}))).await.expect_error(401);
+    let nobody = stack.post("/smartwallet/withdraw").json(&json!({"to": to, "amount": "max"}));
+    Answer::of(nobody).await.expect_error(401);
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use local_lambda::{
-    AsyncPolicy, Lambda, Limits, Pace, Processes, Schedule, StartingPosition, StreamMapping, gateway::Target,
+    AsyncPolicy, Lambda, Limits, Pace, Processes, Rate, Schedule, StartingPosition, StreamMapping, gateway::Target,
 };
 use serde_json::Value;
 use template::{Function, StreamEvent, Template, resolve};
@@ -112,6 +112,12 @@ impl Emulator {
     pub fn schedule_with(&mut self, binary: &str, input: Option<String>, every: Duration) {
         let pace = Pace::Pause { pause: every, patience: SCHEDULED_RUN };
         self.lambda.schedule(Schedule { function: binary.to_owned(), input: input.map(Into::into), pace });
+    }
+
+    /// Invokes a function as its schedule does in an account.
+    pub fn keep_schedule(&mut self, binary: &str, input: Option<String>, rate: Rate) {
+        let (function, input) = (binary.to_owned(), input.map(Into::into));
+        self.lambda.schedule(Schedule { function, input, pace: Pace::Rate(rate) });
     }
 
     /// Lets a stream of the database at `dynamodb` drive its function. Records given up are in the file of dead letters.

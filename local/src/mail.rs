@@ -38,7 +38,8 @@ pub async fn newest_code(list_url: &str, address: &str, seen: usize) -> Result<S
     for _ in 0..100 {
         let mails = mails_to(list_url, address).await?;
         if let Some(mail) = mails.get(seen..).and_then(<[Mail]>::last) {
-            let digits = mail.body_text.split(|c: char| !c.is_ascii_digit()).find(|word| word.len() == 6);
+            let words = mail.body_text.split_once("code is ").map_or("", |(_, rest)| rest);
+            let digits = words.split(|c: char| !c.is_ascii_digit()).find(|word| word.len() == 6);
             return digits.map(str::to_owned).ok_or_else(|| "the mail holds no code".into());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;

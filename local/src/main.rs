@@ -2,7 +2,8 @@
 //! - `local run` starts the stack and keeps it running until Ctrl-C. `PORT`, `RPC_URLS` and `NODE_PORTS` choose the API's
 //!   port, the nodes' URLs for functions, and the nodes' ports.
 //! - `local test <command…>` runs a command against a stack on free ports and records the functions' AWS calls.
-//! - `local bench <command…>` does the same without recording.
+//! - `local bench <command…>` does the same without recording; with `KEEP_SCHEDULE` workers run as often as in an account.
+//! - `local load <command…>` does it with production's limits.
 //! - `local roles` compares the template's roles with the recorded calls: each role must allow exactly those.
 //! - `local containers <address> <command…>` starts a stack that containers reach at `address`, for `sam local`.
 //! - `local operator plan|execute|verify` prints, makes and checks the guardian's transactions for the operator's accounts.
@@ -23,7 +24,7 @@ use local::{
     cloud, containers, operator,
     paths::Paths,
     roles,
-    stack::{Options, Stack, StackMap},
+    stack::{LIMIT_FACTOR, Options, Stack, StackMap},
 };
 use tokio::{
     process::Command,
@@ -56,15 +57,17 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let port = env::var("PORT").unwrap_or_else(|_| "3000".to_owned());
             let port = port.parse().map_err(|_| format!("PORT is {port}: give a port from 1 to 65535"))?;
             let (folder, nodes) = (paths.local("run"), NodeSettings::from_env()?);
-            let options = Options { folder, port: Some(port), is_recorded: false, nodes };
+            let options = Options { port: Some(port), nodes, ..Options::at(folder) };
             let stack = Stack::start(&paths, &options).await?;
             let _link = MapLink::create(paths.local("stack.json"))?;
             println!("ready: {}", stack.map.api);
             pending().await
         }
-        [command, program, arguments @ ..] if command == "test" || command == "bench" => {
+        [command, program, arguments @ ..] if ["test", "bench", "load"].contains(&command.as_str()) => {
             let (folder, is_recorded) = (paths.local(command), command == "test");
-            let options = Options { folder: folder.clone(), port: None, is_recorded, nodes: NodeSettings::default() };
+            let limit_factor = if command == "load" { 1 } else { LIMIT_FACTOR };
+            let keeps_schedule = env::var_os("KEEP_SCHEDULE").is_some();
+            let options = Options { is_recorded, keeps_schedule, limit_factor, ..Options::at(folder.clone()) };
             let stack = Stack::start(&paths, &options).await?;
             let mut client = Command::new(program);
             client.args(arguments).env("MOMENTS_STACK", folder.join("stack.json")).kill_on_drop(true);
@@ -76,8 +79,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
         }
         [command, host, program, arguments @ ..] if command == "containers" => {
             let folder = paths.local("sam");
-            let nodes = NodeSettings::default();
-            let options = Options { folder: folder.clone(), port: None, is_recorded: false, nodes };
+            let options = Options::at(folder.clone());
             let stack = Stack::start(&paths, &options).await?;
             let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
             let host = host.parse().map_err(|_| format!("{host} is not an IPv4 address"))?;
@@ -103,7 +105,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
         _ => Err(
-            "usage: local run | local test|bench <command> [argument…] | local roles | local operator plan|execute|verify | \
+            "usage: local run | local test|bench|load <command> [argument…] | local roles | local operator plan|execute|verify | \
              local containers <address> <command> [argument…] | local address <public key>…"
                 .into(),
         ),

@@ -49,9 +49,9 @@ impl Paths {
         self.node_modules().join(format!("@foundry-rs/anvil-{system}-{processor}/bin/anvil"))
     }
 
-    /// A binary of the workspace, in its debug build.
+    /// A binary of the workspace, in its debug build unless `FUNCTIONS_PROFILE` names another.
     pub fn binary(&self, name: &str) -> PathBuf {
-        self.target("debug").join(name)
+        self.target(&std::env::var("FUNCTIONS_PROFILE").unwrap_or_else(|_| "debug".to_owned())).join(name)
     }
 
     /// Cargo's output folder for a profile.

@@ -48,7 +48,21 @@ const INSTANCES: usize = 128;
 const SCHEDULE_FACTOR: u32 = 30;
 
 /// Factor on production's limits per client, per route and in total, so that tests don't reach them.
-const LIMIT_FACTOR: u32 = 100;
+pub const LIMIT_FACTOR: u32 = 100;
+
+/// The parameters that the factor raises.
+const SCALED_LIMITS: [&str; 7] = [
+    "CodesPerClientHourly",
+    "CodesTotalHourly",
+    "SignInsPerClientHourly",
+    "ChallengesPerClientHourly",
+    "ProposalsPerClientHourly",
+    "WritesPerClientMinutely",
+    "WalletReadsPerClientMinutely",
+];
+
+/// Longest wait for the demo content: with an account's schedule, the first run begins after a minute.
+const LONGEST_INDEXING: Duration = Duration::from_secs(90);
 
 /// Shortest time between two writes of `stack.json`.
 const MAP_PAUSE: Duration = Duration::from_millis(100);
@@ -66,7 +80,7 @@ pub struct StackMap {
     pub aws: String,
     /// URL of the list of sent mails, as JSON.
     pub mail: String,
-    /// Chain id → URL of its node itself, whatever functions are given.
+    /// Chain id → URL of its node. Functions may be given others (`RPC_URLS`).
     pub rpc: BTreeMap<String, String>,
     /// Chain id → name → address.
     pub contracts: BTreeMap<String, BTreeMap<String, String>>,
@@ -105,8 +119,20 @@ pub struct Options {
     pub port: Option<u16>,
     /// Whether to record the functions' AWS calls.
     pub is_recorded: bool,
+    /// Whether scheduled functions run as in an account, and not more often.
+    pub keeps_schedule: bool,
     /// Ports of the chains' nodes, and URLs that functions call instead.
     pub nodes: NodeSettings,
+    /// Factor on production's limits: [`LIMIT_FACTOR`], or 1 for them as they are.
+    pub limit_factor: u32,
+}
+
+impl Options {
+    /// Those of a stack for tests: free ports, its own nodes, no limit that honest tests reach.
+    pub fn at(folder: PathBuf) -> Self {
+        let nodes = NodeSettings::default();
+        Self { folder, port: None, is_recorded: false, keeps_schedule: false, nodes, limit_factor: LIMIT_FACTOR }
+    }
 }
 
 /// Prints each step with its duration.
@@ -133,7 +159,7 @@ impl Stack {
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
         let mut functions = Emulator::start(paths, &logs, "lambda", free_port()?, &template).await?;
         let any_page = template.names([("CorsOrigins".to_owned(), "*".to_owned())])?;
-        let api_gateway = ApiGateway::in_front_of(&functions, port, &template, &any_page, LIMIT_FACTOR).await?;
+        let api_gateway = ApiGateway::in_front_of(&functions, port, &template, &any_page, options.limit_factor).await?;
         let api = format!("{}/api", api_gateway.url);
         steps.done(&format!("Lambda at {}, its gateway at {}", functions.url(), api_gateway.url));
 
@@ -177,7 +203,7 @@ impl Stack {
                 urls.iter().map(Url::as_str).collect::<Vec<_>>().join(", ")
             ));
         }
-        let overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway)?;
+        let overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway, options.limit_factor)?;
         let mut names = endpoints.provision(&template, overrides).await?;
         steps.done("tables, keys and identities");
         let operator = set_up_operator(paths, &endpoints, &nodes, &names).await?;
@@ -209,7 +235,11 @@ impl Stack {
         for function in &template.functions()? {
             for schedule in &function.schedules {
                 let Rate(period) = schedule.expression.parse().map_err(|error| format!("template.yaml: {error}"))?;
-                functions.schedule_with(&function.binary, schedule.input.clone(), period / SCHEDULE_FACTOR);
+                if options.keeps_schedule {
+                    functions.keep_schedule(&function.binary, schedule.input.clone(), Rate(period));
+                } else {
+                    functions.schedule_with(&function.binary, schedule.input.clone(), period / SCHEDULE_FACTOR);
+                }
             }
         }
         wait_for_index(&api, &demo).await?;
@@ -265,6 +295,7 @@ fn overrides(
     chains: String,
     rpc_urls: &BTreeMap<String, Vec<String>>,
     gateway: SocketAddr,
+    limit_factor: u32,
 ) -> Result<BTreeMap<&'static str, String>, Error> {
     let mut overrides = BTreeMap::from([
         ("Chains", chains),
@@ -276,10 +307,10 @@ fn overrides(
         ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly", "ProposalsPerClientHourly"] {
+    for limit in SCALED_LIMITS {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
-        overrides.insert(limit, (default * u64::from(LIMIT_FACTOR)).to_string());
+        overrides.insert(limit, (default * u64::from(limit_factor)).to_string());
     }
     Ok(overrides)
 }
@@ -349,14 +380,14 @@ async fn wait_for_index(api: &str, demo: &Demo) -> Result<(), Error> {
         "{api}/comments?collectionAddress={}&tokenId={}&offset={last}",
         comments.collection_address, comments.token_id
     );
-    for _ in 0..200 {
+    for _ in 0..LONGEST_INDEXING.as_millis() / MAP_PAUSE.as_millis() {
         let page: Value = reqwest::get(&url).await?.json().await?;
         if page["comments"].as_array().is_some_and(|comments| !comments.is_empty()) {
             return Ok(());
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        tokio::time::sleep(MAP_PAUSE).await;
     }
-    Err("the demo content isn't indexed after 20 s: see .local/*/logs/index-chain.log".into())
+    Err("the demo content isn't indexed after 90 s: see .local/*/logs/index-chain.log".into())
 }
 
 async fn post(url: &str, body: &Value) -> Result<Value, Error> {

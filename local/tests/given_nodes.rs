@@ -44,7 +44,7 @@ async fn functions_call_the_given_url_and_the_node_has_the_given_port() -> Resul
     tokio::spawn(async { axum::serve(listener, router).await });
 
     let nodes = NodeSettings::parse(&format!(r#"{{"8453": ["{url}"]}}"#), &format!(r#"{{"8453": {port}}}"#))?;
-    let options = Options { folder: paths.local("nodes"), port: None, is_recorded: false, nodes };
+    let options = Options { nodes, ..Options::at(paths.local("nodes")) };
     let stack = Stack::start(&paths, &options).await?;
 
     assert_eq!(stack.map.rpc["8453"], proxy.node);

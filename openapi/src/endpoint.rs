@@ -11,6 +11,8 @@ pub enum Effect {
     Nothing,
     /// A transaction.
     Write,
+    /// A transaction that moves money or tokens: it needs an idempotency key.
+    Payment,
 }
 
 /// Errors of every write.
@@ -20,7 +22,8 @@ const WRITE_ERRORS: [u16; 7] = [402, 403, 409, 422, 429, 502, 503];
 pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors: &[u16]) {
     let is_set = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
     let (has_body, has_credential) = (operation["requestBody"].is_object(), is_set(&operation["security"]));
-    let is_limited = effect == Effect::Write || own_errors.contains(&429);
+    let is_write = effect != Effect::Nothing;
+    let is_limited = is_write || own_errors.contains(&429);
     let mut errors = vec![429, 500];
     errors.extend(own_errors);
     if has_body || is_set(&operation["parameters"]) {
@@ -32,9 +35,10 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     if has_credential {
         errors.push(401);
     }
-    if effect == Effect::Write {
+    if is_write {
         errors.extend(WRITE_ERRORS);
-        let key = json!({"$ref": "#/components/parameters/IdempotencyKey"});
+        let name = if effect == Effect::Payment { "RequiredIdempotencyKey" } else { "IdempotencyKey" };
+        let key = json!({"$ref": format!("#/components/parameters/{name}")});
         match operation.get_mut("parameters").and_then(Value::as_array_mut) {
             Some(parameters) => parameters.push(key),
             None => operation["parameters"] = json!([key]),
@@ -74,7 +78,7 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
         if is_public {
             add("etag", "ETag");
         }
-        if effect == Effect::Write {
+        if is_write {
             add("idempotent-replayed", "IdempotentReplayed");
             add("transaction-id", "TransactionId");
             if status == "202" {
@@ -90,7 +94,7 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     if is_public {
         responses.insert("304".to_owned(), json!({"$ref": "#/components/responses/NotModified"}));
     }
-    if effect == Effect::Write {
+    if is_write {
         let accepted = json!({"$ref": "#/components/responses/Accepted"});
         responses.entry("202").or_insert(accepted);
     }

@@ -26,7 +26,7 @@ pub fn frame() -> Value {
         "paths": {},
         "components": {
             "securitySchemes": security_schemes(),
-            "parameters": {"IdempotencyKey": idempotency_key()},
+            "parameters": {"IdempotencyKey": idempotency_key(false), "RequiredIdempotencyKey": idempotency_key(true)},
             "headers": headers(),
             "responses": responses(),
             "schemas": schemas(),
@@ -53,7 +53,7 @@ is 202: `GET /transactions/{id}` has the outcome, with the id that every answer 
 **Amounts** are text: whole numbers in a currency's smallest unit, such as wei, unless the field says that it is a decimal \
 number of ether or USDC. **Numbers** of an answer fit a double; what may be larger is text, in which \
 18446744073709551615 (2^64 - 1) means no end or no maximum. **Addresses** are answered in lower case. **Unknown \
-parameters** are ignored. **`artist`** is an artist's account; where it matters which, the parameter says so.
+parameters** are ignored, and `X-Ignored-Parameters` names them. **`artist`** is an artist's account; where it matters which, the parameter says so.
 
 **Limits**
 
@@ -100,11 +100,11 @@ fn security_schemes() -> Value {
     })
 }
 
-fn idempotency_key() -> Value {
+fn idempotency_key(is_required: bool) -> Value {
     json!({
         "name": "Idempotency-Key",
         "in": "header",
-        "required": false,
+        "required": is_required,
         "description": "Makes retries safe: nothing is done twice, and a retry is answered with what became of the first \
                         request. Kept for a week at least. Scoped to the artist.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},

@@ -18,7 +18,7 @@ pub use frame::frame;
 /// Makes the test that compares `openapi.json` with the description of an endpoint, a function with `#[utoipa::path(…)]`.
 /// After its name come the endpoint's error statuses, except those that follow from its inputs: 400 and 500, 401 with a
 /// credential, 413 and 415 with a body. An endpoint that `writes` to a chain has `Idempotency-Key` and every status of a
-/// write but 404.
+/// write but 404; one that `pays` requires the key.
 ///
 /// ```ignore
 /// openapi::published!(list_comments);
@@ -32,6 +32,9 @@ macro_rules! published {
     };
     ($endpoint:ident writes $(, $status:literal)*) => {
         $crate::published!(@ $endpoint, $crate::Effect::Write $(, $status)*);
+    };
+    ($endpoint:ident pays $(, $status:literal)*) => {
+        $crate::published!(@ $endpoint, $crate::Effect::Payment $(, $status)*);
     };
     (@ $endpoint:ident, $effect:expr $(, $status:literal)*) => {
         mod $endpoint {

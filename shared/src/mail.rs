@@ -35,24 +35,57 @@ impl Mailer {
         Ok(Self { client: Client::new(aws), sender: config::required("MAIL_SENDER")? })
     }
 
-    /// Sends a sign-in code. One SES call.
-    pub async fn send_code(&self, to: &Email, code: &OneTimeCode) -> Result<(), MailError> {
+    /// Sends a sign-in code for the service at `origin`. One SES call.
+    pub async fn send_code(&self, to: &Email, code: &OneTimeCode, origin: &str) -> Result<(), MailError> {
         let minutes = OneTimeCode::LIFETIME.as_secs() / 60;
         let text = format!(
             "Your Moments sign-in code is {code}\n\n\
-             It is valid for {minutes} minutes and can be used once. If you did not ask for it, ignore this mail: \
-             nobody can sign in without it.\n",
+             It signs you in at {origin}, is valid for {minutes} minutes and can be used once. Enter it there and nowhere \
+             else: nobody of Moments will ever ask you for it. If you did not ask for it, ignore this mail: nobody can \
+             sign in without it.\n",
             code = code.reveal()
         );
-        let message = Message::builder()
-            .subject(utf8("Your Moments sign-in code")?)
-            .body(Body::builder().text(utf8(&text)?).build())
-            .build();
+        self.send(to, "Your Moments sign-in code", &text).await
+    }
+
+    /// Sends a notice of what happened to an account. One SES call.
+    pub async fn send_notice(&self, to: &Email, notice: &Notice<'_>) -> Result<(), MailError> {
+        let Notice { what, subject, when, network, origin } = notice;
+        let subject = if subject.is_empty() { String::new() } else { format!(": {subject}") };
+        let text = format!(
+            "{what}{subject}.\n\n\
+             When: {when}\nFrom: {network}\nAt: {origin}\n\n\
+             If it was you, there is nothing to do. If it wasn't: sign in at {origin}/manage, sign out everywhere, revoke \
+             the API keys that you don't know, and look through the wallets, the addresses and the activity there. Then \
+             change the password of this mailbox: whoever reads it can sign in.\n\n\
+             Nobody of Moments will ever ask you for a code.\n"
+        );
+        self.send(to, what, &text).await
+    }
+
+    async fn send(&self, to: &Email, subject: &str, text: &str) -> Result<(), MailError> {
+        let message =
+            Message::builder().subject(utf8(subject)?).body(Body::builder().text(utf8(text)?).build()).build();
         let destination = Destination::builder().to_addresses(to.as_str()).build();
         let call = self.client.send_email().source(&self.sender).destination(destination).message(message);
         call.send().await.map_err(|error| MailError::Send(error.code().unwrap_or("no answer").to_owned()))?;
         Ok(())
     }
+}
+
+/// What a mail tells of something that happened to an account.
+#[derive(Clone, Copy, Debug)]
+pub struct Notice<'a> {
+    /// What happened, as a sentence without its full stop.
+    pub what: &'a str,
+    /// What it concerns; may be empty.
+    pub subject: &'a str,
+    /// ISO 8601.
+    pub when: &'a str,
+    /// Network that asked for it.
+    pub network: &'a str,
+    /// The service's base URL.
+    pub origin: &'a str,
 }
 
 fn utf8(text: &str) -> Result<Content, BuildError> {

@@ -24,7 +24,7 @@ async function artist() {
   await post("oauth/code", { email });
   const { token, social_wallet: account } = await post("oauth/login", { email, code: (await codesFor(email)).at(-1) });
   const { apiKey } = await post("artists/api-keys", {}, { authorization: `Bearer ${token}` });
-  return { email, account, headers: { "x-api-key": apiKey } };
+  return { email, account, token: { authorization: `Bearer ${token}` }, headers: { "x-api-key": apiKey } };
 }
 
 /** Polls `find` for up to 30 seconds until it returns something. */
@@ -43,9 +43,9 @@ test("creator sees who paid for a moment and the new balance", async () => {
   const body = { contract: { name: "Small hours", uri: "ipfs://collection" }, token: { tokenMetadataURI: "ipfs://moment", salesConfig: sale } };
   const { contractAddress, tokenId } = await post("moment/create", body, creator.headers);
   const username = `mary-${crypto.randomUUID().slice(0, 8)}`;
-  await post("artists/me", { username }, collector.headers, "PATCH");
+  await post("artists/me", { username }, collector.token, "PATCH");
   await askNode("anvil_setBalance", [collector.account, `0x${ETHER.toString(16)}`]);
-  await post("moment/collect", { moment: { collectionAddress: contractAddress, tokenId }, amount: 2, comment: "Lovely" }, collector.headers);
+  await post("moment/collect", { moment: { collectionAddress: contractAddress, tokenId }, amount: 2, comment: "Lovely" }, { ...collector.headers, "idempotency-key": crypto.randomUUID() });
   await found(async () => {
     const answer = await fetch(`${stack.api}/notifications?artist=${creator.account}&n=${crypto.randomUUID()}`);
     return answer.ok && (await answer.json()).notifications.length;

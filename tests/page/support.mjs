@@ -42,7 +42,7 @@ export const unusedEmail = () => `${crypto.randomUUID().replaceAll("-", "")}@exa
 export async function codesFor(email) {
   const { messages } = await (await fetch(stack.mail)).json();
   const mails = Object.values(messages).flat().filter((mail) => mail.To.some((to) => to.toLowerCase() === email.toLowerCase()));
-  return mails.map((mail) => mail.BodyText.match(/\b\d{6}\b/)[0]);
+  return mails.flatMap((mail) => mail.BodyText.match(/sign-in code is (\d{6})/)?.[1] ?? []);
 }
 
 /** Requests a code on the page and reads it from the mail. */

@@ -20,6 +20,7 @@ const NONE: &str = "—";
 
 /// The cells that stand for the sort keys of a structure.
 const LIST: &str = "list";
+const PACKED_LIST: &str = "packed list";
 const RANKED_SET: &str = "ranked set";
 
 /// The parameter of an aggregate's constructor, and the table that it names.
@@ -320,8 +321,10 @@ fn production_code(source: &str) -> String {
 
 /// The keys that a source file of the store makes.
 fn keys_of(path: &str, source: &str, table: &str) -> Vec<RowKey> {
-    let structure = [("structures/numbered_list", LIST), ("structures/ranked_set", RANKED_SET)];
-    let structure = structure.into_iter().find(|(folder, _)| path.starts_with(folder));
+    let structure = [("numbered_list", LIST), ("packed_list", PACKED_LIST), ("ranked_set", RANKED_SET)];
+    let structure = structure
+        .into_iter()
+        .find(|(name, _)| path.strip_prefix("structures/").is_some_and(|rest| rest.starts_with(name)));
     let (mut keys, mut with_sort_key) = (Vec::new(), BTreeSet::new());
     for (before, [pk, sk]) in calls::<2>(source, "PrimaryKey::new") {
         let sks = shapes(sk.trim_start_matches('&'), source).unwrap_or_else(|| vec!["{}".to_owned()]);

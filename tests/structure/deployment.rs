@@ -6,7 +6,7 @@ use local::paths::Paths;
 use template::Template;
 
 /// Resource types whose name is unique in an account, and the name's property.
-const NAMED: [(&str, &str); 10] = [
+const NAMED: [(&str, &str); 15] = [
     ("AWS::Serverless::HttpApi", "Name"),
     ("AWS::DynamoDB::Table", "TableName"),
     ("AWS::KMS::Alias", "AliasName"),
@@ -16,7 +16,12 @@ const NAMED: [(&str, &str); 10] = [
     ("AWS::SQS::Queue", "QueueName"),
     ("AWS::SNS::Topic", "TopicName"),
     ("AWS::CloudWatch::Alarm", "AlarmName"),
+    ("AWS::CloudWatch::CompositeAlarm", "AlarmName"),
     ("AWS::CloudWatch::Dashboard", "DashboardName"),
+    ("AWS::Logs::QueryDefinition", "Name"),
+    ("AWS::SecretsManager::Secret", "Name"),
+    ("AWS::WAFv2::WebACL", "Name"),
+    ("AWS::CloudFront::CachePolicy", "CachePolicyConfig"),
 ];
 
 fn template() -> Template {
@@ -65,6 +70,20 @@ fn irreplaceable_resources_are_retained() {
         kept += 1;
     }
     assert_eq!(kept, 2 + 9, "tables, and the keys of tokens and lanes");
+}
+
+#[test]
+fn scheduled_events_expire_before_they_queue_up() {
+    for function in template().resources("AWS::Serverless::Function") {
+        for schedule in function.events("ScheduleV2") {
+            let (id, retries) = (function.logical_id, schedule.get("RetryPolicy").expect("a RetryPolicy"));
+            assert_eq!(retries["MaximumEventAgeInSeconds"], 60, "{id}");
+            assert_eq!(retries["MaximumRetryAttempts"], 0, "{id}");
+            let invocation = &function.properties["EventInvokeConfig"];
+            assert_eq!(invocation["MaximumRetryAttempts"], 0, "{id}");
+            assert!(invocation["MaximumEventAgeInSeconds"].as_u64().is_some_and(|age| age <= 120), "{id}");
+        }
+    }
 }
 
 #[test]

@@ -3,4 +3,6 @@
 mod configuration;
 mod data_model;
 mod deployment;
+mod documents;
+mod edge;
 mod floors;

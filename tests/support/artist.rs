@@ -1,3 +1,6 @@
+use alloy::primitives::Address;
+use aws_sdk_dynamodb::types::AttributeValue;
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use local::mail;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -40,6 +43,39 @@ impl Stack {
     /// A new artist, signed in.
     pub async fn new_artist(&self) -> SignedIn {
         self.sign_in(&unused_email()).await
+    }
+
+    /// Signs out, of all sessions or this one.
+    pub async fn log_out(&self, artist: &SignedIn, body: &Value) -> Answer {
+        Answer::of(self.post("/oauth/logout").bearer_auth(&artist.token).json(body)).await
+    }
+
+    /// Withdraws with a new idempotency key.
+    pub async fn withdraw(&self, artist: &SignedIn, body: &Value) -> Answer {
+        let request = self.post("/smartwallet/withdraw").bearer_auth(&artist.token).json(body);
+        Answer::of(request.header("idempotency-key", Uuid::new_v4().to_string())).await
+    }
+
+    /// The artist's id, which the token names.
+    pub fn artist_id(&self, artist: &SignedIn) -> String {
+        let claims = artist.token.split('.').nth(1).expect("claims");
+        let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).expect("base64");
+        let claims: Value = serde_json::from_slice(&claims).expect("JSON");
+        claims["sub"].as_str().expect("an artist").to_owned()
+    }
+
+    /// Adds a payout address.
+    pub async fn add_payout_address(&self, artist: &SignedIn, address: Address) -> Answer {
+        let request = self.post("/artists/payout-addresses").bearer_auth(&artist.token);
+        Answer::of(request.json(&json!({"address": address}))).await
+    }
+
+    /// Adds a payout address, as if a day ago.
+    pub async fn add_old_payout_address(&self, artist: &SignedIn, address: Address) {
+        self.add_payout_address(artist, address).await.expect_success();
+        let (table, partition) = (&self.map.names["ArtistTable"], format!("PAYOUTS#{}", self.artist_id(artist)));
+        let long_ago = AttributeValue::N("1700000000".to_owned());
+        self.set(table, &partition, &format!("{address:#x}"), "added_at", long_ago).await;
     }
 
     pub async fn create_key(&self, artist: &SignedIn, body: &Value) -> Answer {

@@ -73,10 +73,11 @@ impl Stack {
             .expect("a collection")
     }
 
-    /// Creates an artist with a key.
+    /// Creates an artist with a key of every scope.
     pub async fn new_collector(&self) -> Collector {
         let artist = self.new_artist().await;
-        let answer = self.create_key(&artist, &json!({})).await.expect_success();
+        let scopes = json!({"scopes": ["publish", "collect", "admin"]});
+        let answer = self.create_key(&artist, &scopes).await.expect_success();
         let key = answer.body["apiKey"].as_str().expect("a key").to_owned();
         let account = artist.wallet.parse().expect("an address");
         Collector { artist, key, account }
@@ -123,6 +124,9 @@ impl Stack {
     /// Sends a write with the API key and further headers.
     pub async fn write(&self, path: &str, key: &str, body: &Value, headers: &[(&str, &str)]) -> Answer {
         let request = self.post(path).header("x-api-key", key).json(body);
+        let is_named = headers.iter().any(|(name, _)| *name == "idempotency-key");
+        let needs_name = ["/moment/collect", "/moment/airdrop"].contains(&path) && !is_named;
+        let request = if needs_name { request.header("idempotency-key", Uuid::new_v4().to_string()) } else { request };
         let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         Answer::of(request).await
     }

@@ -125,6 +125,8 @@ async fn queue(
     let plan = Plan::Calls { calls: vec![call] };
     let admission = Admission {
         artist: artist.artist_id,
+        key: None,
+        outlay: None,
         chain,
         wallet: artist.embedded_wallet,
         account: store.account(artist.artist_id, chain).await?,
@@ -148,6 +150,7 @@ fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
         operator: workshop.operator,
         transactions: workshop.transactions(),
         holder: "write-bench".to_owned(),
+        loyalty: Duration::from_secs(15),
     })
 }
 

@@ -36,7 +36,7 @@ pub struct AsyncPolicy {
     pub max_retries: u32,
     /// Pause before the first retry; the second waits twice as long.
     pub retry_pause: Duration,
-    /// Age at which an event is given up, whatever the retries.
+    /// Age at which an event is dropped, even if retries are left.
     pub max_age: Duration,
     /// File that records of events given up are appended to, one JSON object a line.
     pub dead_letters: Option<PathBuf>,

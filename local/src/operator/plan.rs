@@ -37,7 +37,7 @@ pub struct Step {
 /// Transactions that one signer makes, in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Who must make them.
+    /// The account that must sign all of them.
     pub signer: Address,
     /// The transactions; none if nothing is to be changed.
     pub steps: Vec<Step>,

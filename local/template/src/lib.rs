@@ -4,10 +4,12 @@
 
 mod policy;
 mod resolve;
+mod stage;
 mod stream;
 
 pub use policy::Statement;
 pub use resolve::{resolve, resolve_all};
+pub use stage::stage_parameters;
 pub use stream::StreamEvent;
 
 use std::{collections::BTreeMap, str::FromStr};
@@ -155,6 +157,12 @@ impl Template {
                 properties,
             })
         })
+    }
+
+    /// The logical ids of all resources.
+    pub fn logical_ids(&self) -> impl Iterator<Item = String> {
+        let resources = self.document.get("Resources").and_then(Value::as_mapping).into_iter().flatten();
+        resources.filter_map(|(id, _)| id.as_str().map(str::to_owned))
     }
 
     /// The parameters' default values.

@@ -82,6 +82,10 @@ pub(crate) fn evaluate(condition: &Value, names: &BTreeMap<String, String>) -> R
             let parts = arguments(condition)?.iter().map(|part| evaluate(part, names));
             Ok(parts.collect::<Result<Vec<_>, _>>()?.into_iter().all(|holds| holds))
         }
+        "!Or" => {
+            let parts = arguments(condition)?.iter().map(|part| evaluate(part, names));
+            Ok(parts.collect::<Result<Vec<_>, _>>()?.into_iter().any(|holds| holds))
+        }
         _ => Err(unresolved()),
     }
 }

@@ -12,22 +12,29 @@ use crate::{
 };
 
 /// A token of a collection on a chain.
-#[derive(FromFields, ToSchema)]
+#[derive(FromFields, ToSchema, IntoParams)]
 #[schema(rename_all = "camelCase")]
-struct MomentFields {
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub struct MomentFields {
     /// Contract of the collection.
     collection_address: Address,
     /// Token in the collection.
     token_id: TokenId,
     /// Chain of the collection.
     #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
+    #[param(value_type = Option<ChainId>)]
     chain_id: ChainId,
 }
 
 impl FromField for MomentRef {
     fn from_field(field: &Field<'_>) -> Option<Self> {
-        let MomentFields { collection_address, token_id, chain_id } = field.read()?;
-        Some(Self { chain: chain_id, collection: collection_address, token: token_id })
+        field.read().map(MomentFields::into)
+    }
+}
+
+impl From<MomentFields> for MomentRef {
+    fn from(fields: MomentFields) -> Self {
+        Self { chain: fields.chain_id, collection: fields.collection_address, token: fields.token_id }
     }
 }
 

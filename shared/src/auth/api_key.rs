@@ -1,13 +1,18 @@
 //! API keys: a prefix, 32 random base62 characters and a checksum of 6. The checksum refuses a mistyped key before any
 //! read, and lets scanners for leaked secrets recognise a key for certain. Only the hash is stored.
 
-use std::{fmt, time::Duration};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use sha2::{Digest, Sha256};
 
 use crate::{
-    http::{ApiError, Request},
-    model::ArtistId,
+    http::{ApiError, Principal, Request},
+    model::{ArtistId, DailySpend, KeyId, Scope},
     store::ApiKeys,
 };
 
@@ -78,32 +83,76 @@ impl fmt::Debug for PlainKey {
     }
 }
 
+/// Who acts: an artist, in person or through a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The artist.
+    pub artist: ArtistId,
+    /// The key; `None` for a token.
+    pub key: Option<KeyInUse>,
+}
+
+/// The key that a request brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyInUse {
+    /// Its id.
+    pub id: KeyId,
+    /// Most that it may spend in a day.
+    pub daily_spend: DailySpend,
+}
+
 /// Authenticates requests by API key.
 #[derive(Clone)]
 pub struct KeyAuthenticator {
     keys: ApiKeys,
+    /// When this process noted a key's use last, in Unix seconds.
+    noted: Arc<Mutex<HashMap<String, u64>>>,
 }
 
 impl KeyAuthenticator {
     /// An authenticator for the stored `keys`.
     pub fn new(keys: ApiKeys) -> Self {
-        Self { keys }
+        Self { keys, noted: Arc::default() }
     }
 
-    /// The artist whose key is in the `x-api-key` header; 401 unless it is a live key. One read, none for a text that
-    /// can't be a key; one write a minute to note the key's use.
-    pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
-        const NOTED_EVERY: u64 = 60;
+    /// The artist whose key is in the `x-api-key` header; 401 unless it is a live key, 403 if it lacks the scope. One read,
+    /// none for a text that can't be a key; one write a minute and process to note the key's use.
+    pub async fn authenticate(
+        &self,
+        request: &Request,
+        scope: Option<Scope>,
+        now: Duration,
+    ) -> Result<Caller, ApiError> {
         let text = request
             .header("x-api-key")
             .ok_or_else(|| ApiError::unauthorized_key("Send an API key in the x-api-key header"))?;
         let wrong = || ApiError::unauthorized_key("The API key is wrong or revoked");
         let hash = PlainKey::parse(text).ok_or_else(wrong)?.hash();
         let owner = self.keys.owner(hash.as_str()).await?.ok_or_else(wrong)?;
-        if owner.last_used_at.is_none_or(|noted| noted + NOTED_EVERY <= now.as_secs()) {
-            self.keys.note_use(hash.as_str(), &owner, now.as_secs()).await?;
+        if owner.grant.valid_until.is_some_and(|end| end <= now.as_secs()) {
+            return Err(ApiError::unauthorized_key("The API key has expired: make a new one"));
         }
-        Ok(owner.artist_id)
+        request.note_principal(Principal { artist: Some(owner.artist_id), key: Some(owner.id), scope });
+        if self.is_to_be_noted(&hash, now.as_secs()) {
+            self.keys.note_use(&owner, now.as_secs()).await?;
+        }
+        if let Some(scope) = scope.filter(|scope| !owner.grant.scopes.contains(scope)) {
+            let words = format!("This API key lacks the scope {}: make one that has it", scope.word());
+            return Err(ApiError::forbidden(words));
+        }
+        let key = KeyInUse { id: owner.id, daily_spend: owner.grant.daily_spend };
+        Ok(Caller { artist: owner.artist_id, key: Some(key) })
+    }
+
+    fn is_to_be_noted(&self, hash: &HashedKey, now: u64) -> bool {
+        const NOTED_EVERY: u64 = 60;
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.retain(|_, at| *at + NOTED_EVERY > now);
+        if noted.contains_key(hash.as_str()) {
+            return false;
+        }
+        noted.insert(hash.as_str().to_owned(), now);
+        true
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{api_key::KeyAuthenticator, token::TokenVerifier};
+use super::{api_key::KeyAuthenticator, session::SessionAuthenticator};
 use crate::{
     config::ConfigError,
     http::{ApiError, Request},
@@ -13,23 +13,25 @@ use crate::{
 /// Authenticates requests by token or API key.
 #[derive(Clone)]
 pub struct CallerAuthenticator {
-    tokens: TokenVerifier,
+    sessions: SessionAuthenticator,
     keys: KeyAuthenticator,
 }
 
 impl CallerAuthenticator {
     /// Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`; API keys are in the table `secrets`.
     pub fn from_env(secrets: Table) -> Result<Self, ConfigError> {
-        Ok(Self { tokens: TokenVerifier::from_env()?, keys: KeyAuthenticator::new(ApiKeys::new(secrets)) })
+        let keys = KeyAuthenticator::new(ApiKeys::new(secrets.clone()));
+        Ok(Self { sessions: SessionAuthenticator::from_env(secrets)?, keys })
     }
 
-    /// The artist whose token or API key the request brings; 401 without a valid one. A request with both is judged by
-    /// its token alone. Costs what [`TokenVerifier::authenticate`] or [`KeyAuthenticator::authenticate`] does.
+    /// The artist whose token or API key, of whatever scope, the request brings; 401 without a valid one. A request with
+    /// both is judged by its token alone. Costs what [`SessionAuthenticator::authenticate`] or
+    /// [`KeyAuthenticator::authenticate`] does.
     pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
         if request.header("authorization").is_some() {
-            self.tokens.authenticate(request)
+            Ok(self.sessions.authenticate(request).await?.artist)
         } else if request.header("x-api-key").is_some() {
-            self.keys.authenticate(request, now).await
+            Ok(self.keys.authenticate(request, None, now).await?.artist)
         } else {
             Err(ApiError::unauthorized_caller(
                 "Send a token as Authorization: Bearer <token>, or an API key in the x-api-key header",

@@ -3,7 +3,10 @@
 
 pub mod api_key;
 pub mod caller;
+pub mod client_limit;
 pub mod rate_limit;
+pub mod service_address;
+pub mod session;
 pub mod sign_in_code;
 pub mod token;
 pub mod wallet_proof;

@@ -54,8 +54,7 @@ impl SignInCodes {
         Ok((code, IssuedCode { email: email.clone(), stored }))
     }
 
-    /// Counts a try and returns the address's stored code if `code` matches it. Always one write and one KMS call, so
-    /// that timing doesn't tell whether a code exists.
+    /// Counts a try; the stored code if `code` matches. Always one write and one KMS call: timing tells nothing.
     pub async fn check(
         &self,
         email: &Email,

@@ -148,7 +148,7 @@ impl TokenIssuer {
             sub: artist,
             iat: now.as_secs(),
             exp: (now + LIFETIME).as_secs(),
-            jti: Uuid::new_v4(),
+            jti: Uuid::now_v7(),
         };
         let mut token = BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(&header)?);
         token.push('.');
@@ -179,25 +179,39 @@ impl TokenVerifier {
         Ok(Self { keys: PublicKeys::from_env()?, validation })
     }
 
-    /// The artist whose token is in `Authorization: Bearer`; 401 without a valid one. No call to storage or AWS.
-    pub fn authenticate(&self, request: &Request) -> Result<ArtistId, ApiError> {
+    /// The token in `Authorization: Bearer`; 401 without a valid one. No call to storage or AWS: it may be signed out.
+    pub fn verify(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
         let token = request
             .header("authorization")
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| token.trim())
             .ok_or_else(|| ApiError::unauthorized("Sign in and send the token as Authorization: Bearer <token>"))?;
-        self.verify(token).ok_or_else(|| {
-            ApiError::unauthorized("The token is not valid or has expired: sign in again to get a new one")
+        self.decode(token).ok_or_else(|| {
+            ApiError::invalid_token("The token is not valid or has expired: sign in again to get a new one")
         })
     }
 
-    fn verify(&self, token: &str) -> Option<ArtistId> {
+    fn decode(&self, token: &str) -> Option<VerifiedToken> {
         let header = decode_header(token).ok()?;
         if !header.typ?.eq_ignore_ascii_case(TYPE) {
             return None;
         }
         let key = DecodingKey::from_jwk(self.keys.0.find(&header.kid?)?).ok()?;
-        decode::<Claims>(token, &key, &self.validation).ok().map(|token| token.claims.sub)
+        let Claims { sub, jti, iat, exp, .. } = decode::<Claims>(token, &key, &self.validation).ok()?.claims;
+        Some(VerifiedToken { artist: sub, id: jti, issued_at: iat, expires_at: exp })
     }
+}
+
+/// A token whose signature, parties and time are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifiedToken {
+    /// Whose it is.
+    pub artist: ArtistId,
+    /// Its id (`jti`); later tokens have greater ones.
+    pub id: Uuid,
+    /// When its artist signed in, in Unix seconds.
+    pub issued_at: u64,
+    /// When it expires, in Unix seconds.
+    pub expires_at: u64,
 }

@@ -9,13 +9,12 @@ use uuid::Uuid;
 
 use crate::{
     clock,
-    config::{self, ConfigError},
     http::Scalar,
     model::{Address, ChainId, Invalid},
     store::CHALLENGE_LIFETIME,
 };
 
-/// Writes challenges in the name of the service's address.
+/// Writes challenges in the name of the service's base URL.
 #[derive(Clone, Debug)]
 pub struct Challenger {
     base: Url,
@@ -30,9 +29,9 @@ pub struct Message(String);
 pub struct WalletSignature(Bytes);
 
 impl Challenger {
-    /// Reads `TOKEN_ISSUER`, the service's base URL, from which the messages' domain follows.
-    pub fn from_env() -> Result<Self, ConfigError> {
-        Ok(Self { base: config::parsed("TOKEN_ISSUER")? })
+    /// The messages' domain follows from `base`.
+    pub fn new(base: Url) -> Self {
+        Self { base }
     }
 
     /// A new message for `wallet` to sign. It names the artist's `account`, so that a person who is tricked into

@@ -136,8 +136,7 @@ impl Chain {
     /// Default of `reorg_depth`, far deeper than any known reorganisation of the known chains.
     const REORG_DEPTH: u64 = 128;
 
-    /// Public deployments on a known chain: the public service's and, where it has none, those of the protocol that its
-    /// contracts come from.
+    /// A known chain's public deployments: the public service's or, where it has none, the protocol's own.
     fn public(id: ChainId) -> Option<Self> {
         let timed_minter = address!("777777722D078c97c6ad07d9f36801e653E356Ae");
         let split_factory = address!("8E8eB0cC6AE34A38B67D5Cf91ACa38f60bc3Ecf4");

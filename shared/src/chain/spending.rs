@@ -1,5 +1,4 @@
-//! What the service pays for on a chain: the dearest gas, and budgets of a day (UTC). docs/operations.md has the
-//! arithmetic of the defaults.
+//! What the service pays for on a chain and a day (UTC). docs/operations.md has the defaults' arithmetic.
 
 use alloy::primitives::{Address, address};
 use serde::Deserialize;

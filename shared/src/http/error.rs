@@ -11,8 +11,7 @@ use utoipa::ToSchema;
 
 use super::rate_limit::RateLimit;
 
-/// An error answer, and apart from it the cause for the log. Each constructor names an answer; an error converts with `?`
-/// where a `From` says which answer it becomes.
+/// An error answer, and apart from it the cause for the log. A `From` says which answer an error becomes.
 pub struct ApiError {
     status: StatusCode,
     message: String,
@@ -83,6 +82,20 @@ impl ApiError {
     pub fn unauthorized(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, message)
             .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"moments\""))
+    }
+
+    /// 401: a token that is wrong, expired or signed out (RFC 6750, 3.1).
+    pub fn invalid_token(message: impl Into<String>) -> Self {
+        let challenge = HeaderValue::from_static("Bearer realm=\"moments\", error=\"invalid_token\"");
+        Self::new(StatusCode::UNAUTHORIZED, message).with_header(header::WWW_AUTHENTICATE, challenge)
+    }
+
+    /// 401: the sign-in is longer ago than 15 minutes (RFC 9470).
+    pub fn stale_sign_in() -> Self {
+        const CHALLENGE: &str = "Bearer error=\"insufficient_user_authentication\", max_age=\"900\"";
+        let words = "You signed in more than 15 minutes ago: sign in again for this";
+        Self::new(StatusCode::UNAUTHORIZED, words)
+            .with_header(header::WWW_AUTHENTICATE, HeaderValue::from_static(CHALLENGE))
     }
 
     /// 401: no API key, or a wrong or revoked one.
@@ -202,6 +215,13 @@ impl ApiError {
         }
     }
 
+    /// Adds a field to the body.
+    #[must_use]
+    pub fn with_detail(mut self, name: &'static str, value: Value) -> Self {
+        self.details.insert(name.to_owned(), value);
+        self
+    }
+
     /// Adds what was done before the error, as the body's field `name`, and advice for the rest.
     pub fn in_part(mut self, advice: &str, name: &'static str, done: Value) -> Self {
         self.message = format!("{}. {advice}", self.message);
@@ -250,7 +270,15 @@ macro_rules! internal {
     )+};
 }
 
-internal!(serde_json::Error, InvalidHeaderValue, InvalidStatusCode, SystemTimeError, time::Error, getrandom::Error);
+internal!(
+    serde_json::Error,
+    InvalidHeaderValue,
+    InvalidStatusCode,
+    SystemTimeError,
+    time::Error,
+    getrandom::Error,
+    url::ParseError
+);
 
 /// For tests and logs; clients never see it.
 impl fmt::Debug for ApiError {

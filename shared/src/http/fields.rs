@@ -1,6 +1,6 @@
 //! Reading values into types. Every wrong field is noted under its dotted path, so that one answer names them all.
 
-use std::{borrow::Cow, cell::RefCell, ops::RangeInclusive};
+use std::{borrow::Cow, cell::RefCell, collections::BTreeSet, ops::RangeInclusive};
 
 use serde_json::{Map, Value};
 
@@ -53,6 +53,8 @@ pub(super) struct Reading<'a> {
     pub is_text: bool,
     pub chains: &'a dyn AllowedChains,
     pub errors: &'a RefCell<Vec<FieldError>>,
+    /// Paths of all fields that were asked for.
+    pub known: &'a RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Fields<'a> {
@@ -63,7 +65,9 @@ impl<'a> Fields<'a> {
     /// The field with this name.
     pub fn field(&self, name: &str) -> Field<'_> {
         let value = self.values.get(name).filter(|value| !value.is_null()).map(Cow::Borrowed);
-        Field { value, path: format!("{}{name}", self.path), count: 0..=usize::MAX, reading: self.reading }
+        let path = format!("{}{name}", self.path);
+        self.reading.known.borrow_mut().insert(path.clone());
+        Field { value, path, count: 0..=usize::MAX, reading: self.reading }
     }
 }
 
@@ -85,6 +89,11 @@ impl Field<'_> {
     /// Reads the field.
     pub fn read<T: FromField>(&self) -> Option<T> {
         T::from_field(self)
+    }
+
+    /// A truth value.
+    pub fn boolean(&self) -> Option<bool> {
+        self.note(self.given()?.as_bool().ok_or(Invalid("must be true or false")))
     }
 
     /// Whether it was sent, right or wrong.

@@ -1,4 +1,8 @@
-use std::cell::RefCell;
+use std::{
+    cell::RefCell,
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use serde_json::{Map, Value};
 
@@ -7,17 +11,24 @@ use super::{
     fields::{AllowedChains, Fields, FromFields, NoChains, Reading},
 };
 
+/// Filters of services like this one, which it lacks: an answer that seems to be filtered by one would be wrong.
+const FOREIGN_FILTERS: [&str; 2] = ["channel", "hidden"];
+
+/// Paths of fields that were sent and that no endpoint read.
+pub(super) type Ignored = Arc<Mutex<BTreeSet<String>>>;
+
 /// A query, a path or a JSON object as sent, to be read into a type that derives [`FromFields`].
 pub struct Input {
     values: Map<String, Value>,
     is_text: bool,
     repeated: Vec<String>,
+    ignored: Ignored,
 }
 
 impl Input {
     /// The fields of a JSON object.
     pub fn of_object(values: Map<String, Value>) -> Self {
-        Self { values, is_text: false, repeated: Vec::new() }
+        Self { values, is_text: false, repeated: Vec::new(), ignored: Ignored::default() }
     }
 
     /// Parameters of a query or path. A repeated one is an error: nothing says which of its values counts.
@@ -29,6 +40,11 @@ impl Input {
             }
         }
         input
+    }
+
+    /// Notes fields that no endpoint reads in `ignored`.
+    pub(super) fn noting(self, ignored: &Ignored) -> Self {
+        Self { ignored: Arc::clone(ignored), ..self }
     }
 
     /// Reads a type without chains; 400 with every wrong field.
@@ -55,10 +71,44 @@ impl Input {
     }
 
     fn read_into<T: FromFields>(&self, chains: &dyn AllowedChains, errors: &RefCell<Vec<FieldError>>) -> Option<T> {
-        let repeated =
-            |field: &String| FieldError { field: field.clone(), message: "must be given only once".to_owned() };
-        errors.borrow_mut().extend(self.repeated.iter().map(repeated));
-        T::from_fields(&Fields::new(&self.values, Reading { is_text: self.is_text, chains, errors }))
+        let refuse = |field: &str, message: &str| {
+            errors.borrow_mut().push(FieldError { field: field.to_owned(), message: message.to_owned() });
+        };
+        self.repeated.iter().for_each(|field| refuse(field, "must be given only once"));
+        let known = RefCell::default();
+        let value = T::from_fields(&Fields::new(
+            &self.values,
+            Reading { is_text: self.is_text, chains, errors, known: &known },
+        ));
+        let mut unknown = BTreeSet::new();
+        find_unknown(&self.values, "", &known.into_inner(), &mut unknown);
+        for name in FOREIGN_FILTERS.into_iter().filter(|&name| self.is_text && unknown.contains(name)) {
+            refuse(name, "is a filter that this service doesn't have");
+        }
+        self.ignored.lock().unwrap_or_else(PoisonError::into_inner).append(&mut unknown);
+        value
+    }
+}
+
+/// Collects the paths of fields that aren't `known`. What was read whole has no fields of its own.
+fn find_unknown(values: &Map<String, Value>, parent: &str, known: &BTreeSet<String>, unknown: &mut BTreeSet<String>) {
+    for (name, value) in values {
+        let path = format!("{parent}{name}");
+        if !known.contains(&path) {
+            unknown.insert(path);
+            continue;
+        }
+        let entries = match value {
+            Value::Object(_) => vec![(format!("{path}."), value)],
+            Value::Array(entries) => entries.iter().enumerate().map(|(n, v)| (format!("{path}.{n}."), v)).collect(),
+            _ => continue,
+        };
+        for (path, entry) in entries {
+            let is_read = known.range(path.clone()..).next().is_some_and(|next| next.starts_with(&path));
+            if let Some(fields) = entry.as_object().filter(|_| is_read) {
+                find_unknown(fields, &path, known, unknown);
+            }
+        }
     }
 }
 

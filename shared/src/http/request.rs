@@ -1,6 +1,9 @@
 use std::{
     net::{IpAddr, Ipv6Addr},
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -9,27 +12,56 @@ use lambda_http::{
     http::{Method, header},
     request::RequestContext,
 };
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{error::ApiError, idempotency::IdempotencyKey, input::Input, rate_limit::RateLimit};
-use crate::model::Invalid;
+use super::{
+    error::ApiError,
+    idempotency::IdempotencyKey,
+    input::{Ignored, Input},
+    rate_limit::RateLimit,
+};
+use crate::model::{ArtistId, Invalid, KeyId, Scope};
 
 /// Longest body unless an endpoint says otherwise.
 const MAX_BODY_BYTES: usize = 16 * 1024;
+const NOT_IN_NAMES: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
 
 /// A request from API Gateway (HTTP API, payload version 2).
 pub struct Request {
     event: lambda_http::Request,
     id: String,
     limit: Mutex<Option<RateLimit>>,
+    ignored: Ignored,
+    is_query_read: AtomicBool,
+    principal: Mutex<Principal>,
+    trusts_viewer_address: bool,
+}
+
+/// Who asks, for the log.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Principal {
+    /// The artist.
+    pub artist: Option<ArtistId>,
+    /// The API key, unless it is a token.
+    pub key: Option<KeyId>,
+    /// The scope that was needed.
+    pub scope: Option<Scope>,
 }
 
 impl Request {
     pub(super) fn new(event: lambda_http::Request) -> Self {
         let id = event.lambda_context_ref().map(|context| context.request_id.clone()).unwrap_or_default();
-        Self { event, id, limit: Mutex::default() }
+        Self {
+            event,
+            id,
+            limit: Mutex::default(),
+            ignored: Ignored::default(),
+            is_query_read: AtomicBool::new(false),
+            principal: Mutex::default(),
+            trusts_viewer_address: false,
+        }
     }
 
     /// Id in the logs.
@@ -45,6 +77,38 @@ impl Request {
 
     pub(super) fn limit(&self) -> Option<RateLimit> {
         *self.limit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Names of what was sent and no endpoint read, percent-encoded; `None` if there are none.
+    pub(super) fn ignored(&self) -> Option<String> {
+        const MOST: usize = 20;
+        let mut ignored = self.ignored.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if !self.is_query_read.load(Ordering::Relaxed) {
+            let sent = url::form_urlencoded::parse(self.query_string().as_bytes());
+            ignored.extend(sent.map(|(name, _)| name.into_owned()));
+        }
+        let names: Vec<_> =
+            ignored.iter().take(MOST).map(|name| utf8_percent_encode(name, NOT_IN_NAMES).to_string()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    /// Names who asks, for the log.
+    pub fn note_principal(&self, principal: Principal) {
+        *self.principal.lock().unwrap_or_else(PoisonError::into_inner) = principal;
+    }
+
+    pub(super) fn principal(&self) -> Principal {
+        *self.principal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Base URL that the gateway was asked at, such as `https://moments.example.com/api`. It isn't the client's word: the
+    /// gateway answers to its own names alone.
+    pub fn base_url(&self) -> String {
+        let domain = match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.domain_name.as_deref().unwrap_or_default(),
+            _ => "",
+        };
+        format!("https://{domain}{}", self.stage())
     }
 
     /// HTTP method.
@@ -93,13 +157,24 @@ impl Request {
         key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
     }
 
-    /// Hash of method, path and body, to tell another request with the same key. The body is compared as JSON: whitespace
-    /// and order of fields don't matter.
+    /// The `Idempotency-Key` header; 400 when it is missing or malformed.
+    pub fn required_idempotency_key(&self) -> Result<IdempotencyKey, ApiError> {
+        self.idempotency_key()?.ok_or_else(|| {
+            ApiError::bad_request(
+                "Send an Idempotency-Key header, such as a random UUID, and the same one with every retry: this moves \
+                 money, and without it a retry would do so again",
+            )
+        })
+    }
+
+    /// Hash of method, path, query and body (as JSON: order doesn't matter), to tell another request with the same key.
     pub fn fingerprint(&self) -> String {
         let body: &[u8] = self.event.body().as_ref();
         let body = serde_json::from_slice::<Value>(body).map_or_else(|_| body.to_vec(), |json| json.to_string().into());
         let mut hash = Sha256::new();
-        for part in [self.method().as_str().as_bytes(), self.path().as_bytes(), &body] {
+        for part in
+            [self.method().as_str(), self.path(), self.query_string()].map(str::as_bytes).into_iter().chain([&*body])
+        {
             hash.update(u64::try_from(part.len()).unwrap_or_default().to_be_bytes());
             hash.update(part);
         }
@@ -113,8 +188,10 @@ impl Request {
 
     /// Parameters of the query.
     pub fn query(&self) -> Input {
+        self.is_query_read.store(true, Ordering::Relaxed);
         let parameters = url::form_urlencoded::parse(self.query_string().as_bytes());
         Input::of_parameters(parameters.map(|(name, value)| (name.into_owned(), value.into_owned())))
+            .noting(&self.ignored)
     }
 
     /// Parameters of the path, percent-decoded, such as `address` of `/artists/{address}`.
@@ -132,17 +209,30 @@ impl Request {
         query.extend_pairs(others).append_pair(name, &value.to_string()).finish()
     }
 
-    /// The client's network as the gateway saw it: the address, or for IPv6 its /64, which one subscriber has.
+    /// Takes the client's address from the distribution, which the gateway sees in its place.
+    pub(super) fn trust_viewer_address(&mut self) {
+        self.trusts_viewer_address = true;
+    }
+
+    /// The client's network as the distribution or the gateway saw it: the address, or for IPv6 its /64, which one
+    /// subscriber has.
     /// `X-Forwarded-For` is ignored, since clients set it.
     pub fn client_network(&self) -> String {
         let source = match self.event.request_context_ref() {
             Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone().unwrap_or_default(),
             _ => String::new(),
         };
-        match source.parse() {
+        match self.viewer_address().map_or_else(|| source.parse(), Ok) {
             Ok(IpAddr::V6(address)) => format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-            _ => source,
+            Ok(IpAddr::V4(address)) => address.to_string(),
+            Err(_) => source,
         }
+    }
+
+    /// The address, without the port after it.
+    fn viewer_address(&self) -> Option<IpAddr> {
+        let header = self.header("cloudfront-viewer-address").filter(|_| self.trusts_viewer_address)?;
+        header.rsplit_once(':')?.0.trim_matches(['[', ']']).parse().ok()
     }
 
     /// The body; 413 over 16 KiB, 415 unless it is sent as JSON, 400 unless it is a JSON object.
@@ -160,15 +250,20 @@ impl Request {
             return Err(ApiError::unsupported_media_type());
         }
         match serde_json::from_slice(body) {
-            Ok(Value::Object(values)) => Ok(Input::of_object(values)),
+            Ok(Value::Object(values)) => Ok(Input::of_object(values).noting(&self.ignored)),
             Ok(_) => Err(ApiError::bad_request("The body must be a JSON object")),
             Err(error) => Err(ApiError::bad_request(format!("The body is not valid JSON: {error}"))),
         }
     }
 
+    /// Whether there is a body.
+    pub fn has_body(&self) -> bool {
+        !self.event.body().is_empty()
+    }
+
     /// The same for an optional body, which defaults to an empty object.
     pub fn json_or_empty(&self) -> Result<Input, ApiError> {
-        if self.event.body().is_empty() { Ok(Input::of_object(serde_json::Map::new())) } else { self.json() }
+        if !self.has_body() { Ok(Input::of_object(serde_json::Map::new())) } else { self.json() }
     }
 }
 

@@ -50,9 +50,15 @@ impl Response {
         Ok(Self::json(body)?.cacheable(SECONDS_TO_KEEP))
     }
 
-    /// Makes it cacheable by anyone for `seconds`, and with its `ETag` revalidatable after that.
+    /// Makes it cacheable by anyone for `seconds`, and with its `ETag` revalidatable after that. Caches may give it out twice
+    /// as long while they ask for a newer one, and for a day while there is none to be had; with 0 seconds never unasked.
     pub fn cacheable(self, seconds: u32) -> Self {
-        match HeaderValue::from_str(&format!("public, max-age={seconds}")) {
+        const OUTAGE: u32 = 24 * 60 * 60;
+        let control = match seconds {
+            0 => "public, max-age=0".to_owned(),
+            _ => format!("public, max-age={seconds}, stale-while-revalidate={}, stale-if-error={OUTAGE}", 2 * seconds),
+        };
+        match HeaderValue::from_str(&control) {
             Ok(value) => self.with_header(header::CACHE_CONTROL, value),
             Err(_) => self,
         }
@@ -73,8 +79,7 @@ impl Response {
         }
     }
 
-    /// Gives a cacheable answer a weak `ETag` of its body; 304 without a body if the client has it (`If-None-Match`, RFC 9110
-    /// 13.1.2).
+    /// Gives a cacheable answer a weak `ETag`; 304 without a body if the client has it (RFC 9110, 13.1.2).
     pub(super) fn revalidated(self, request: &Request) -> Self {
         let kept = self.0.headers().get(header::CACHE_CONTROL).is_some_and(|value| value != NO_STORE);
         let keepable = kept && self.status() == StatusCode::OK;
@@ -100,6 +105,15 @@ impl Response {
         }
         let headers = limit.iter().flat_map(RateLimit::headers);
         headers.fold(self, |response, (name, value)| response.with_header(name, value))
+    }
+
+    /// Names what was sent and not read, which is most often a mistake.
+    pub(super) fn naming_ignored(self, request: &Request) -> Self {
+        let names = request.ignored().and_then(|names| HeaderValue::from_str(&names).ok());
+        match names {
+            Some(names) => self.with_header(HeaderName::from_static("x-ignored-parameters"), names),
+            None => self,
+        }
     }
 
     pub(super) fn from_error(error: &ApiError) -> Self {
@@ -148,6 +162,7 @@ mod tests {
 
     #[test]
     fn a_body_with_a_known_etag_is_not_sent_again() {
+        let control = "public, max-age=5, stale-while-revalidate=10, stale-if-error=86400";
         let answer = |known: &str| Response::public(&["a"]).unwrap().revalidated(&request(known));
         let first = answer("");
         assert_eq!((first.status(), first.0.body().as_ref()), (StatusCode::OK, b"[\"a\"]".as_slice()));
@@ -157,7 +172,7 @@ mod tests {
             let again = answer(known);
             assert_eq!((again.status(), again.0.body().is_empty()), (StatusCode::NOT_MODIFIED, true), "{known}");
             assert_eq!(header_of(&again, header::ETAG), Some(tag));
-            assert_eq!(header_of(&again, header::CACHE_CONTROL), Some("public, max-age=5"));
+            assert_eq!(header_of(&again, header::CACHE_CONTROL), Some(control));
             assert_eq!(header_of(&again, header::CONTENT_TYPE), None);
         }
         for known in ["W/\"other\"", tag.trim_matches(['W', '/', '"'])] {

@@ -4,9 +4,10 @@ use serde_json::{Number, Value};
 
 use super::fields::{Field, FromField};
 use crate::model::{
-    Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, CollectionName, CommentId, CommentText,
-    ContentType, Email, EventId, Flag, Invalid, KeyId, KeyName, MetadataUri, OneTimeCode, PageLimit, PageNumber,
-    Period, Protocol, RankedBy, SaleType, Share, SocialUsername, SortOrder, TokenId, TransactionId, Username, Whole,
+    ActivityId, Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, CollectionName, CommentId,
+    CommentText, ContentType, DailyLimit, Email, EventId, Flag, Invalid, KeyDays, KeyId, KeyName, MetadataUri,
+    OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder,
+    TokenId, TransactionId, Username, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -35,10 +36,10 @@ macro_rules! scalars {
 }
 
 scalars! {
-    Text: Address, Amount, Bio, CaipContract, CheckedAddress, CollectionName, CommentId, CommentText, ContentType, Email,
-        EventId, Flag, KeyId, KeyName, MetadataUri, OneTimeCode, Period, Protocol, RankedBy, SaleType, SocialUsername,
+    Text: ActivityId, Address, Amount, Bio, CaipContract, CheckedAddress, CollectionName, CommentId, CommentText, ContentType, DailyLimit,
+        Email, EventId, Flag, KeyId, KeyName, MetadataUri, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername,
         SortOrder, TokenId, TransactionId, Username;
-    Number: PageLimit, PageNumber;
+    Number: KeyDays, PageLimit, PageNumber;
     Exact: Share, Whole;
 }
 

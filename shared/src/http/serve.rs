@@ -8,8 +8,8 @@ use std::{
 use futures::future::BoxFuture;
 use lambda_http::{Body, http::HeaderName, service_fn};
 
-use super::{error::ApiError, request::Request, response::Response};
-use crate::{clock, deadline, telemetry};
+use super::{error::ApiError, origin::Origin, request::Request, response::Response};
+use crate::{clock, deadline, model::Scope, telemetry};
 
 /// Time that an answer may take; API Gateway waits 29 seconds for it.
 const LIMIT: Duration = Duration::from_secs(28);
@@ -42,22 +42,37 @@ impl<E: Endpoint> AnyEndpoint for E {
 }
 
 async fn run(endpoint: &dyn AnyEndpoint) -> Result<(), StartError> {
-    lambda_http::run(service_fn(move |event| async move { Ok::<_, Infallible>(answer(endpoint, event).await) })).await
+    let origin = &Origin::from_env();
+    let answered = async move |event| Ok::<_, Infallible>(answer(endpoint, origin, event).await);
+    lambda_http::run(service_fn(answered)).await
 }
 
-async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lambda_http::Response<Body> {
+async fn answer(
+    endpoint: &dyn AnyEndpoint,
+    origin: &Origin,
+    event: lambda_http::Request,
+) -> lambda_http::Response<Body> {
     let (started, cold_start) = (Instant::now(), telemetry::is_cold_start());
-    let request = Request::new(event);
-    let response = in_time(endpoint, &request).await.unwrap_or_else(|error| {
+    let mut request = Request::new(event);
+    let answered = match origin.admit(&mut request) {
+        Ok(()) => in_time(endpoint, &request).await,
+        Err(refusal) => Err(refusal),
+    };
+    let response = answered.unwrap_or_else(|error| {
         if let Some(cause) = error.cause() {
             tracing::error!(request.id = request.id(), error = telemetry::chain(cause), "request failed");
         }
         Response::from_error(&error)
     });
-    let response = response.limited(request.limit()).revalidated(&request);
+    let response = response.limited(request.limit()).naming_ignored(&request).revalidated(&request);
+    let principal = request.principal();
     tracing::info!(
         request.id = request.id(),
         route = request.route(),
+        artist.id = principal.artist.map(tracing::field::display),
+        key.id = principal.key.map(tracing::field::display),
+        key.scope = principal.scope.map(Scope::word),
+        client.network = request.client_network(),
         status = response.status().as_u16(),
         duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         cold_start,

@@ -1,11 +1,13 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
     invalid::Invalid,
-    schema::{LINE, format, text_schema},
+    moment::parse_digits,
+    schema::{LINE, format, text_schema, whole_schema},
     text::serde_as_text,
 };
 
@@ -80,3 +82,109 @@ text_schema!(
     max_length = 100_usize,
     pattern = LINE,
 );
+
+/// What an API key may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Create and change moments, collections and sales; airdrop, comment, migrate.
+    Publish,
+    /// Collect, within the key's daily limit.
+    Collect,
+    /// Grant and revoke permissions.
+    Admin,
+}
+
+impl Scope {
+    /// Scopes of a key that was made without naming any.
+    pub const DEFAULT: [Self; 2] = [Self::Publish, Self::Collect];
+
+    /// The scope in lower case.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Publish => "publish",
+            Self::Collect => "collect",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl FromStr for Scope {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let scopes = [Self::Publish, Self::Collect, Self::Admin];
+        scopes.into_iter().find(|scope| scope.word() == text).ok_or(Invalid("must be publish, collect or admin"))
+    }
+}
+
+/// Days until a key expires: 1 to 365.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyDays(u64);
+
+impl KeyDays {
+    /// The days in seconds.
+    pub fn seconds(self) -> u64 {
+        self.0 * 24 * 60 * 60
+    }
+}
+
+impl FromStr for KeyDays {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text.parse() {
+            Ok(days @ 1..=365) => Ok(Self(days)),
+            _ => Err(Invalid("must be a whole number from 1 to 365")),
+        }
+    }
+}
+
+whole_schema!(KeyDays, "Days until a key expires.", 90, 1, 365_usize);
+
+/// Most that a key may spend in a day, in a currency's smallest unit: 0 to 10^30.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DailyLimit(pub u128);
+
+impl FromStr for DailyLimit {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        const MOST: u128 = 10_u128.pow(30);
+        match parse_digits(text) {
+            Some(amount) if amount <= MOST => Ok(Self(amount)),
+            _ => Err(Invalid("must be an amount in the smallest unit: digits of a whole number up to 10^30")),
+        }
+    }
+}
+
+impl fmt::Display for DailyLimit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+serde_as_text!(DailyLimit);
+
+text_schema!(
+    DailyLimit,
+    "Most that a key may spend in a day (UTC), in the currency's smallest unit.",
+    "10000000000000000",
+    pattern = "^0*([0-9]{1,30}|10{30})$",
+);
+
+/// Most that a key may spend in a day, by currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DailySpend {
+    /// In wei.
+    pub eth: DailyLimit,
+    /// In millionths of a USDC.
+    pub usdc: DailyLimit,
+}
+
+/// 0.01 ETH and 25 USDC.
+impl Default for DailySpend {
+    fn default() -> Self {
+        Self { eth: DailyLimit(10_u128.pow(16)), usdc: DailyLimit(25_000_000) }
+    }
+}

@@ -1,6 +1,7 @@
 //! Domain types that can't hold an invalid value. Each parses with `FromStr`; its error message continues a sentence
 //! that begins with the field's name: "tokenId" + "must be a whole number…".
 
+mod activity;
 mod address;
 mod amount;
 mod artist;
@@ -28,6 +29,7 @@ mod text;
 mod transaction;
 mod uri;
 
+pub use activity::{ActivityId, ActivityKind};
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole, WholeText};
 pub use artist::{ArtistId, Wallet, WalletType};
@@ -43,7 +45,7 @@ pub use fees::{Fees, MarketFees};
 pub use flag::Flag;
 pub use folded_name::FoldedName;
 pub use invalid::Invalid;
-pub use key::{KeyId, KeyName};
+pub use key::{DailyLimit, DailySpend, KeyDays, KeyId, KeyName, Scope};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use one_time_code::OneTimeCode;

@@ -86,6 +86,18 @@ pub struct MomentRef {
     pub token: TokenId,
 }
 
+impl MomentRef {
+    /// All of a collection: permissions of its token 0 are those on every token.
+    pub fn whole(chain: ChainId, collection: Address) -> Self {
+        Self { chain, collection, token: TokenId::from(U256::ZERO) }
+    }
+
+    /// Whether it is all of a collection.
+    pub fn is_whole_collection(&self) -> bool {
+        self.token.0.is_zero()
+    }
+}
+
 /// Prints `chain#collection#token`, as in storage keys.
 impl fmt::Display for MomentRef {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! Schemas of domain types in `openapi.json`; each must agree with the type's parser.
 
-/// Schema of a type that is sent as text: its description, an example that parses, and further setters of
-/// [`utoipa::openapi::ObjectBuilder`].
+/// Schema of a type that is sent as text: description, example, setters of [`utoipa::openapi::ObjectBuilder`].
 macro_rules! text_schema {
     ($type:ident, $description:literal, $example:literal $(, $setter:ident = $value:expr)* $(,)?) => {
         impl utoipa::ToSchema for $type {}

@@ -1,10 +1,12 @@
 //! API keys, stored as hashes only. Rows: docs/data-model.md, API keys.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, number, text, updating};
-use crate::model::{ArtistId, KeyId, KeyName};
+use super::table::{Item, PrimaryKey, StoreError, Table, number, row, text, updating};
+use crate::model::{ArtistId, DailySpend, KeyId, KeyName, Scope};
 
 /// Maximum number of live keys per artist.
 pub const MAX_KEYS: u32 = 10;
@@ -20,8 +22,26 @@ pub struct KeyRecord {
     pub prefix: String,
     /// Creation time, in Unix seconds.
     pub created_at: u64,
-    /// Last use, in Unix seconds; `None` if never used.
+    /// Last use, in Unix seconds, up to a minute late; `None` if never used.
+    #[serde(default, skip_serializing)]
     pub last_used_at: Option<u64>,
+    /// What it may do.
+    #[serde(flatten)]
+    pub grant: KeyGrant,
+}
+
+/// What a key may do, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyGrant {
+    /// Its scopes.
+    #[serde(default = "default_scopes")]
+    pub scopes: Vec<Scope>,
+    /// Most that it may spend in a day.
+    #[serde(default)]
+    pub daily_spend: DailySpend,
+    /// When it stops working, in Unix seconds; `None` if never. The row stays until the key is revoked.
+    #[serde(default)]
+    pub valid_until: Option<u64>,
 }
 
 /// API keys of all artists.
@@ -29,14 +49,23 @@ pub struct KeyRecord {
 pub struct ApiKeys(Table);
 
 /// Owner of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyOwner {
     /// The artist.
     pub artist_id: ArtistId,
     /// Id of the key.
     pub id: KeyId,
-    /// Last use, in Unix seconds, up to a minute late; `None` if never used.
-    pub last_used_at: Option<u64>,
+    /// What it may do.
+    #[serde(flatten)]
+    pub grant: KeyGrant,
+}
+
+/// In a partition of its own, so that a function that notes a use can't write keys.
+#[derive(Serialize, Deserialize)]
+struct UseRow {
+    id: KeyId,
+    last_used_at: u64,
+    expires_at: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,7 +83,7 @@ impl ApiKeys {
 
     /// Stores a key under its hash; `false` if the artist already has [`MAX_KEYS`].
     pub async fn create(&self, artist: ArtistId, record: &KeyRecord, hash: &str) -> Result<bool, StoreError> {
-        let owner = KeyOwner { artist_id: artist, id: record.id, last_used_at: None };
+        let owner = KeyOwner { artist_id: artist, id: record.id, grant: record.grant.clone() };
         let listed = ListRow { record: record.clone(), hash: hash.to_owned() };
         let count = self
             .count(artist)
@@ -75,35 +104,39 @@ impl ApiKeys {
         self.0.get(&hash_key(hash)).await
     }
 
-    /// Records a use at `now` (Unix seconds), unless the key is revoked. One write.
-    pub async fn note_use(&self, hash: &str, owner: &KeyOwner, now: u64) -> Result<(), StoreError> {
-        let note = |key: PrimaryKey| {
-            let update = Update::builder()
-                .table_name(&self.0.name)
-                .set_key(Some(key.item()))
-                .update_expression("SET last_used_at = :now")
-                .condition_expression("attribute_exists(pk)")
-                .expression_attribute_values(":now", number(now));
-            updating(update)
-        };
-        let writes = vec![note(hash_key(hash))?, note(list_key(owner.artist_id, owner.id))?];
-        self.0.write_together(writes).await.map(drop)
+    /// Records a use at `now` (Unix seconds). One write.
+    pub async fn note_use(&self, owner: &KeyOwner, now: u64) -> Result<(), StoreError> {
+        const KEPT: u64 = 400 * 24 * 60 * 60;
+        let used = UseRow { id: owner.id, last_used_at: now, expires_at: now + KEPT };
+        let item = row(&use_key(owner.artist_id, owner.id), &used)?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        Ok(())
     }
 
-    /// Returns an artist's live keys, newest first. One Query.
+    /// Returns an artist's live keys, newest first. Two Queries.
     pub async fn list(&self, artist: ArtistId) -> Result<Vec<KeyRecord>, StoreError> {
-        let call = self
-            .0
-            .client
-            .query()
-            .table_name(&self.0.name)
-            .key_condition_expression("pk = :artist AND begins_with(sk, :keys)")
-            .expression_attribute_values(":artist", text(artist_partition(artist)))
-            .expression_attribute_values(":keys", text("KEY#"))
-            .scan_index_forward(false)
-            .consistent_read(true);
-        let rows: Vec<ListRow> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
-        Ok(rows.into_iter().map(|row| row.record).collect())
+        let (keys, uses) =
+            tokio::try_join!(self.rows(artist_partition(artist), "KEY#"), self.rows(use_partition(artist), ""))?;
+        let (keys, uses): (Vec<ListRow>, Vec<UseRow>) =
+            (serde_dynamo::from_items(keys)?, serde_dynamo::from_items(uses)?);
+        let uses: HashMap<_, _> = uses.into_iter().map(|used| (used.id.to_string(), used.last_used_at)).collect();
+        let record = |row: ListRow| {
+            let last_used_at = uses.get(&row.record.id.to_string()).copied();
+            KeyRecord { last_used_at, ..row.record }
+        };
+        Ok(keys.into_iter().map(record).collect())
+    }
+
+    async fn rows(&self, partition: String, prefix: &str) -> Result<Vec<Item>, StoreError> {
+        let call = self.0.client.query().table_name(&self.0.name).expression_attribute_values(":pk", text(partition));
+        let call = if prefix.is_empty() {
+            call.key_condition_expression("pk = :pk")
+        } else {
+            call.key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
+                .expression_attribute_values(":prefix", text(prefix))
+        };
+        let answer = call.scan_index_forward(false).consistent_read(true).send().await?;
+        Ok(answer.items.unwrap_or_default())
     }
 
     /// Revokes a key; `false` if the artist has no such key.
@@ -120,6 +153,8 @@ impl ApiKeys {
             let delete = delete.condition_expression("attribute_exists(pk)").build()?;
             writes.push(TransactWriteItem::builder().delete(delete).build());
         }
+        let use_row = Delete::builder().table_name(&self.0.name).set_key(Some(use_key(artist, id).item())).build()?;
+        writes.push(TransactWriteItem::builder().delete(use_row).build());
         self.0.write_together(writes).await
     }
 
@@ -139,4 +174,16 @@ fn hash_key(hash: &str) -> PrimaryKey {
 
 fn list_key(artist: ArtistId, id: KeyId) -> PrimaryKey {
     PrimaryKey::new(artist_partition(artist), format!("KEY#{id}"))
+}
+
+fn use_partition(artist: ArtistId) -> String {
+    format!("USE#{artist}")
+}
+
+fn use_key(artist: ArtistId, id: KeyId) -> PrimaryKey {
+    PrimaryKey::new(use_partition(artist), id.to_string())
+}
+
+fn default_scopes() -> Vec<Scope> {
+    Scope::DEFAULT.to_vec()
 }

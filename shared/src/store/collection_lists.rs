@@ -42,8 +42,7 @@ impl CollectionLists {
         Self(chain)
     }
 
-    /// Returns collections of a chain, or of one creator on it, newest first. Two reads; in parallel
-    /// for the first page.
+    /// Collections of a chain, or of one creator on it, newest first. Two reads, for the first page in parallel.
     pub async fn newest(
         &self,
         chain: ChainId,

@@ -103,7 +103,9 @@ impl UnitOfWork {
     pub async fn add_comment(&mut self, new: &NewComment) -> Result<(), StoreError> {
         let NewComment { moment, comment, sparks } = new;
         let named_key = new.named_key();
-        if self.get::<PlaceRow>(&named_key).await?.is_some() {
+        // A comment made while collecting comes once; the protocol's may be backfilled again.
+        let may_be_known = comment.comment_id.is_some();
+        if may_be_known && self.get::<PlaceRow>(&named_key).await?.is_some() {
             return Ok(());
         }
         let partition = match comment.reply_to_id {
@@ -113,9 +115,12 @@ impl UnitOfWork {
         let listed = ListedComment { comment: comment.clone(), reply_count: 0, replies: Vec::new() };
         let number = self.append(&partition, &CommentRow { listed, sparks: *sparks }).await?;
         let place = PlaceRow { place: row_key(&partition, number) };
-        self.put(&named_key, &place)?;
-        if let Some(id) = comment.comment_id {
-            self.put(&place_key(moment.chain, id), &place)?;
+        match comment.comment_id {
+            Some(id) => {
+                self.put(&named_key, &place)?;
+                self.put(&place_key(moment.chain, id), &place)?;
+            }
+            None => self.insert(&named_key, &place)?,
         }
         // A parent from before the first indexed block has no row.
         let Some(parent) = comment.reply_to_id else { return Ok(()) };
@@ -128,8 +133,7 @@ impl UnitOfWork {
         .await
     }
 
-    /// Gives a comment from before the comments protocol the ids that it has there, so that the two are one. Returns
-    /// `false` if the sender has no comment with this row id.
+    /// Gives a comment the ids that it has in the comments protocol; `false` if the sender has none with this id.
     pub async fn adopt_comment(&mut self, original: EventId, new: &NewComment) -> Result<bool, StoreError> {
         let NewComment { moment, comment, .. } = new;
         let former_key = named_key(moment.chain, comment.sender, &original.to_string());
@@ -149,8 +153,7 @@ impl UnitOfWork {
         Ok(true)
     }
 
-    /// Loads what [`UnitOfWork::rename_commenter`] reads of these comments: their rows, and those of the parents of replies.
-    /// One read per 100 rows.
+    /// Loads what [`UnitOfWork::rename_commenter`] reads of these comments. One read per 100 rows.
     pub async fn prefetch_commenters(
         &mut self,
         chain: ChainId,
@@ -226,7 +229,8 @@ impl NewComment {
             Some(parent) => reply_partition(&self.moment, parent),
         };
         let parent = self.comment.reply_to_id.map(|parent| place_key(self.moment.chain, parent));
-        [self.named_key(), length_key(&list)].into_iter().chain(parent)
+        let named = self.comment.comment_id.map(|_| self.named_key());
+        [length_key(&list)].into_iter().chain(named).chain(parent)
     }
 
     /// Key of the reference to its sender's name. It leads to the comment too.

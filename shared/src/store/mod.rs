@@ -1,6 +1,7 @@
 //! DynamoDB: three tables and one file per aggregate. docs/data-model.md describes every row. Every call fails with
 //! [`StoreError`] when DynamoDB does or a row can't be converted.
 
+mod activities;
 mod api_keys;
 mod artists;
 mod challenges;
@@ -14,9 +15,12 @@ mod metadata;
 mod moments;
 mod notification_reads;
 mod payments;
+mod payouts;
 mod rate_windows;
 mod related;
+mod request_counts;
 mod search;
+mod sessions;
 mod settled_payments;
 mod structures;
 mod table;
@@ -24,7 +28,8 @@ mod timeline;
 mod transactions;
 
 pub use self::{
-    api_keys::{ApiKeys, KeyOwner, KeyRecord, MAX_KEYS},
+    activities::{Activities, Activity},
+    api_keys::{ApiKeys, KeyGrant, KeyOwner, KeyRecord, MAX_KEYS},
     artists::{
         Artist, ArtistChange, ArtistChanged, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Outbox,
         Profile, ProfileChange, ProfileRefusal, WalletRefusal,
@@ -42,9 +47,12 @@ pub use self::{
     payments::{
         NotificationList, NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, UnsettledEnd,
     },
+    payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
+    request_counts::RequestCounts,
     search::{ListedArtist, Search},
+    sessions::Sessions,
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
     table::{Item, PrimaryKey, StoreError, Table},
     timeline::{
@@ -52,7 +60,7 @@ pub use self::{
     },
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
-        Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Pool,
+        Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay, Pool,
         PoolLimit, Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
     },
 };

@@ -5,7 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    structures::numbered_list::{CountedPage, NumberedList, length_key, row_key},
+    structures::{
+        numbered_list::{CountedPage, NumberedList, length_key, row_key},
+        packed_list::newest_key,
+    },
     table::{PrimaryKey, StoreError, Table},
 };
 use crate::{
@@ -30,18 +33,25 @@ pub struct PaymentFilter {
 }
 
 impl PaymentFilter {
+    /// Selects all payments to this creator: the list of notifications.
+    pub fn of_artist(artist: Address) -> Self {
+        Self { artist: Some(artist), ..Self::default() }
+    }
+
     /// Returns the filtered lists that contain a payment of `buyer` to `creator`.
     pub fn of(creator: Address, buyer: Address) -> [Self; 3] {
         let (artist, collector) = (Some(creator), Some(buyer));
         [Self { artist, collector: None }, Self { artist: None, collector }, Self { artist, collector }]
     }
 
-    /// Returns the key of the list's length.
+    /// Returns the key of the row that tells the list's length.
     pub fn key(&self, chain: ChainId) -> PrimaryKey {
-        length_key(&self.partition(chain))
+        let partition = self.partition(chain);
+        if self.collector.is_some() { newest_key(&partition) } else { length_key(&partition) }
     }
 
-    /// Returns the partition. Rows are [`Payment`]s without a filter, [`PaymentNumber`]s with one.
+    /// Returns the partition. Rows are [`Payment`]s without a filter, [`PaymentNumber`]s with only an artist, and else
+    /// numbers, many to a row.
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
         format!("PAYMENTS#{chain}{}{}", part("ARTIST", self.artist), part("COLLECTOR", self.collector))
@@ -126,7 +136,7 @@ impl Payments {
         Self(chain)
     }
 
-    /// Returns payments of a chain, newest first, from `offset` on. Two reads; with a filter, one more per 100.
+    /// Returns payments of a chain, newest first, from `offset` on. At most two reads; with a filter, one more per 100.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -139,14 +149,19 @@ impl Payments {
             let page: CountedPage<Payment> = list.newest_counted(offset, limit).await?;
             return Ok(PaymentPage { payments: page.rows, total: page.total });
         }
+        if filter.collector.is_some() {
+            let page = self.0.newest_numbers(&list.partition, offset, limit).await?;
+            let numbers = page.numbers.into_iter().map(|number| PaymentNumber { number }).collect();
+            return Ok(PaymentPage { payments: self.by_number(chain, numbers).await?, total: page.total });
+        }
         let page: CountedPage<PaymentNumber> = list.newest_counted(offset, limit).await?;
         let payments = self.by_number(chain, page.rows).await?;
         Ok(PaymentPage { payments, total: page.total })
     }
 
-    /// Returns how many payments a list has; the newest ones may be missing. Half a read.
-    pub async fn count(&self, chain: ChainId, filter: PaymentFilter) -> Result<u64, StoreError> {
-        self.0.recent_length(&filter.partition(chain)).await
+    /// Returns how many payments an artist received; the newest ones may be missing. Half a read.
+    pub async fn count(&self, chain: ChainId, artist: Address) -> Result<u64, StoreError> {
+        self.0.recent_length(&PaymentFilter::of_artist(artist).partition(chain)).await
     }
 
     /// Returns the lengths of notification lists; empty ones are left out. One read per 100.
@@ -154,13 +169,14 @@ impl Payments {
         &self,
         lists: impl IntoIterator<Item = NotificationList>,
     ) -> Result<HashMap<NotificationList, u64>, StoreError> {
-        let partitions = lists.into_iter().map(|list| (artist_filter(list.artist).partition(list.chain), list));
+        let partitions =
+            lists.into_iter().map(|list| (PaymentFilter::of_artist(list.artist).partition(list.chain), list));
         self.0.list_lengths(&partitions.collect()).await
     }
 
     /// Returns the payments with these numbers in an artist's list, newest first. Two reads per 100.
     pub async fn of_artist(&self, list: NotificationList, numbers: &[u64]) -> Result<Vec<Payment>, StoreError> {
-        let partition = artist_filter(list.artist).partition(list.chain);
+        let partition = PaymentFilter::of_artist(list.artist).partition(list.chain);
         let mut places: Vec<PlacedNumber> = Vec::new();
         for numbers in numbers.chunks(100) {
             places.extend(self.0.get_many::<PlacedNumber>(numbers.iter().map(|it| row_key(&partition, *it))).await?);
@@ -195,7 +211,7 @@ impl Payments {
     /// Returns the end of an artist's list after block `settled`. Two reads; more after each hundred notifications in it.
     pub async fn unsettled(&self, list: NotificationList, settled: Option<u64>) -> Result<UnsettledEnd, StoreError> {
         const PAGE: usize = 100;
-        let numbered = self.list(list.chain, artist_filter(list.artist));
+        let numbered = self.list(list.chain, PaymentFilter::of_artist(list.artist));
         let mut end = UnsettledEnd::default();
         loop {
             let page = numbered.newest_first::<NumberedNotification>(end.ids.len() as u64, PAGE).await?;
@@ -262,14 +278,10 @@ impl UnitOfWork {
         let notification = NotificationRow { chain, artist: payment.creator, number: in_artists_list, id, block };
         self.insert(&notification_key(id), &notification)?;
         for filter in [of_collector, of_both] {
-            self.append(&filter.partition(chain), &PaymentNumber { number }).await?;
+            self.append_number(&filter.partition(chain), number).await?;
         }
         Ok(number)
     }
-}
-
-fn artist_filter(artist: Address) -> PaymentFilter {
-    PaymentFilter { artist: Some(artist), collector: None }
 }
 
 fn notification_key(id: EventId) -> PrimaryKey {

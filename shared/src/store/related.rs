@@ -1,5 +1,4 @@
-//! What pages show besides their own rows: moments, collections, documents, counts of comments and usernames, read
-//! together.
+//! What pages show besides their own rows (moments, collections, documents, counts, usernames), read together.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -20,9 +20,8 @@ struct NumberedPayment {
 }
 
 impl Table {
-    /// Returns payments of a chain in the order of their numbers, from `first` on, as far as their blocks are wholly
-    /// indexed and final. Ends before a number that isn't there, so the `n`th one has the number `first + n`. One read and
-    /// one Query.
+    /// Final payments of a chain in the order of their numbers, from `first` on. Ends before a number that isn't there:
+    /// the `n`th has the number `first + n`. One read and one Query.
     pub async fn settled_payments(&self, chain: ChainId, first: u64, limit: u16) -> Result<Vec<Payment>, StoreError> {
         // Read first: the rows are never older than what it says.
         let progress = Progress::of(self, chain).await?;

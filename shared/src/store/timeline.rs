@@ -135,8 +135,7 @@ impl Timelines {
         Self(chain)
     }
 
-    /// Returns moments created from `since` (Unix seconds) on. Two reads, in parallel for the first page; one more with
-    /// `since`.
+    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`.
     pub async fn newest(
         &self,
         chain: ChainId,

@@ -16,8 +16,7 @@ use crate::config::{self, ConfigError};
 
 static IS_FRESH: AtomicBool = AtomicBool::new(true);
 
-/// Starts logging at `LOG_LEVEL` (`error`, `warn`, `info`, `debug` or `trace`; default `info`) and recording metrics in
-/// `METRICS_NAMESPACE`, if set.
+/// Starts logging at `LOG_LEVEL` (default `info`), and metrics in `METRICS_NAMESPACE` if it is set.
 pub fn init() -> Result<(), ConfigError> {
     let level: LevelFilter = config::parsed_or("LOG_LEVEL", "info")?;
     tracing_subscriber::fmt()

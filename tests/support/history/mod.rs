@@ -317,7 +317,9 @@ impl History {
     async fn set_royalties(&mut self, who: Address) -> Result<(), Error> {
         let Some(collection) = self.collection() else { return Ok(()) };
         let (token, recipient) = (U256::from(self.dice.roll(4)), self.recipient());
-        let call = Creator1155::updateRoyaltiesForTokenCall { tokenId: token, newConfiguration: royalty(recipient) };
+        // Without a recipient, a token has the collection's royalty again.
+        let configuration = if recipient == who { no_royalty() } else { royalty(recipient) };
+        let call = Creator1155::updateRoyaltiesForTokenCall { tokenId: token, newConfiguration: configuration };
         self.send(who, collection, U256::ZERO, &call).await.map(drop)
     }
 
@@ -470,6 +472,10 @@ fn call_sale(token: U256, strategy: Address, call: &impl SolCall) -> Bytes {
 
 fn royalty(recipient: Address) -> CreatorFactory::RoyaltyConfiguration {
     CreatorFactory::RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: 500, royaltyRecipient: recipient }
+}
+
+fn no_royalty() -> CreatorFactory::RoyaltyConfiguration {
+    CreatorFactory::RoyaltyConfiguration { royaltyBPS: 0, ..royalty(Address::ZERO) }
 }
 
 /// The `replyTo` of a top-level comment.

@@ -52,7 +52,7 @@ impl Notifications {
     }
 
     async fn of_artist(&self, list: NotificationList, page: Page) -> Result<NotificationPage, StoreError> {
-        let filter = PaymentFilter { artist: Some(list.artist), collector: None };
+        let filter = PaymentFilter::of_artist(list.artist);
         let found = self.payments.newest(list.chain, filter, page.offset(), page.rows()).await?;
         let numbers = (0..found.total).rev().skip(usize::try_from(page.offset()).unwrap_or(usize::MAX));
         let place = |(number, payment): (u64, &Payment)| NotificationPlace {

@@ -7,10 +7,10 @@ use shared::{api::artist::ArtistResponse, store::ProfileChange};
     patch,
     path = "/artists/me",
     tag = "Artists",
-    security(("token" = []), ("apiKey" = [])),
+    security(("token" = [])),
     request_body(content = ProfileChange, example = json!({"bio": "I keep a diary of the weather."})),
     responses((status = 200, description = "Your profile.", body = ArtistResponse)),
 )]
 fn update_artist() {}
 
-openapi::published!(update_artist, 409, 429);
+openapi::published!(update_artist, 403, 409, 429);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use shared::{
     api::{artist::ArtistResponse, error::no_artist},
-    auth::caller::CallerAuthenticator,
+    auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
     store::{Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal, Table},
@@ -21,7 +21,7 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct UpdateArtist {
-    callers: CallerAuthenticator,
+    sessions: SessionAuthenticator,
     artists: Artists,
 }
 
@@ -29,7 +29,7 @@ impl UpdateArtist {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
             artists: Artists::new(Table::artists(&aws)?),
         })
     }
@@ -38,7 +38,7 @@ impl UpdateArtist {
 impl Endpoint for UpdateArtist {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.callers.authenticate(request, now).await?;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
         let change: ProfileChange = request.json()?.read()?;
         if change == ProfileChange::default() {
             return Err(ApiError::bad_request(

@@ -5,10 +5,10 @@ mod description;
 
 use serde::Serialize;
 use shared::{
-    auth::token::TokenVerifier,
+    auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{KeyId, KeyName},
+    model::{DailySpend, KeyId, KeyName, Scope},
     store::{ApiKeys, KeyRecord, Table},
     telemetry,
 };
@@ -21,7 +21,7 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ListApiKeys {
-    tokens: TokenVerifier,
+    sessions: SessionAuthenticator,
     keys: ApiKeys,
 }
 
@@ -43,18 +43,25 @@ struct ListedKey {
     /// ISO 8601; null until the key is used.
     #[schema(required = true)]
     last_used_at: Option<String>,
+    /// What it may do.
+    scopes: Vec<Scope>,
+    /// ISO 8601; null if it doesn't expire.
+    #[schema(required = true)]
+    expires_at: Option<String>,
+    /// Most that it may spend in a day (UTC), in the currencies' smallest units.
+    daily_spend: DailySpend,
 }
 
 impl ListApiKeys {
     async fn from_env() -> Result<Self, StartError> {
         let table = Table::secrets(&config::aws().await)?;
-        Ok(Self { tokens: TokenVerifier::from_env()?, keys: ApiKeys::new(table) })
+        Ok(Self { sessions: SessionAuthenticator::from_env(table.clone())?, keys: ApiKeys::new(table) })
     }
 }
 
 impl Endpoint for ListApiKeys {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.tokens.authenticate(request)?;
+        let artist = self.sessions.authenticate(request).await?.artist;
         let keys = self.keys.list(artist).await?;
         let keys = keys.into_iter().map(ListedKey::try_from).collect::<Result<_, _>>()?;
         Response::json(&ListApiKeysResponse { keys })
@@ -71,6 +78,9 @@ impl TryFrom<KeyRecord> for ListedKey {
             prefix: record.prefix,
             created_at: clock::iso_8601(record.created_at)?,
             last_used_at: record.last_used_at.map(clock::iso_8601).transpose()?,
+            scopes: record.grant.scopes,
+            expires_at: record.grant.valid_until.map(clock::iso_8601).transpose()?,
+            daily_spend: record.grant.daily_spend,
         })
     }
 }

@@ -13,4 +13,4 @@ use super::{LogInRequest, LogInResponse};
 )]
 fn log_in() {}
 
-openapi::published!(log_in, 401);
+openapi::published!(log_in, 401, 429);

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 use shared::{
-    auth::{sign_in_code::SignInCodes, token::TokenIssuer},
+    api::activity::ActivityRetention,
+    auth::{client_limit::ClientLimit, sign_in_code::SignInCodes, token::TokenIssuer},
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     kms::MacKey,
-    model::{Address, ArtistId, Email, OneTimeCode},
-    store::{Artist, Artists, Codes, StoreError, Table},
+    model::{ActivityKind, Address, ArtistId, Email, OneTimeCode},
+    store::{Activities, Artist, Artists, Codes, StoreError, Table},
     telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
@@ -29,6 +30,9 @@ struct LogIn {
     artists: Artists,
     operator: OperatorAccount,
     tokens: TokenIssuer,
+    activities: Activities,
+    retention: ActivityRetention,
+    tries: ClientLimit,
 }
 
 /// The code and its address.
@@ -51,10 +55,15 @@ struct LogInResponse {
 
 impl LogIn {
     async fn from_env() -> Result<Self, StartError> {
-        let aws = config::aws().await;
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
+        let secrets = Table::secrets(&aws)?;
         Ok(Self {
-            codes: SignInCodes::new(Codes::new(Table::secrets(&aws)?), MacKey::from_env(&aws, "CODE_KEY_ID")?),
+            tries: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
+            codes: SignInCodes::new(Codes::new(secrets), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             artists: Artists::new(Table::artists(&aws)?),
+            activities: Activities::new(Table::artists(&aws)?),
+            retention: ActivityRetention::from_env()?,
             operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(&aws)?,
         })
@@ -79,12 +88,17 @@ impl Endpoint for LogIn {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let LogInRequest { email, code } = request.json()?.read()?;
         let now = clock::now()?;
+        self.tries.admit(request, now).await?;
         let issued = self.codes.check(&email, &code, now).await?.ok_or_else(wrong_code)?;
         let artist = self.find_or_create(&email, now).await?;
         let token = self.tokens.issue(artist.artist_id, now).await?;
         // The code is consumed last, so that a failure before costs a try, not the code.
         if !self.codes.withdraw(&issued).await? {
             return Err(wrong_code());
+        }
+        let signed_in = self.retention.activity(request, ActivityKind::SignedIn, "")?;
+        if let Err(error) = self.activities.record(artist.artist_id, &signed_in).await {
+            tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "sign-in not recorded");
         }
         telemetry::count(Metric::SignIns);
         Response::json(&LogInResponse { token, social_wallet: artist.embedded_wallet })

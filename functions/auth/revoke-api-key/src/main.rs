@@ -5,10 +5,11 @@ mod description;
 
 use serde::Serialize;
 use shared::{
-    auth::token::TokenVerifier,
+    api::activity::ActivityLog,
+    auth::session::SessionAuthenticator,
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::KeyId,
+    model::{ActivityKind, KeyId},
     store::{ApiKeys, Table},
     telemetry,
 };
@@ -21,8 +22,9 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct RevokeApiKey {
-    tokens: TokenVerifier,
+    sessions: SessionAuthenticator,
     keys: ApiKeys,
+    activity: ActivityLog,
 }
 
 /// The key.
@@ -43,18 +45,24 @@ struct RevokeApiKeyResponse {
 
 impl RevokeApiKey {
     async fn from_env() -> Result<Self, StartError> {
-        let table = Table::secrets(&config::aws().await)?;
-        Ok(Self { tokens: TokenVerifier::from_env()?, keys: ApiKeys::new(table) })
+        let aws = config::aws().await;
+        let table = Table::secrets(&aws)?;
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(table.clone())?,
+            keys: ApiKeys::new(table),
+            activity: ActivityLog::from_env(&aws)?,
+        })
     }
 }
 
 impl Endpoint for RevokeApiKey {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.tokens.authenticate(request)?;
+        let artist = self.sessions.authenticate(request).await?.artist;
         let RevokeApiKeyQuery { key } = request.query().read()?;
         if !self.keys.revoke(artist, key).await? {
             return Err(ApiError::not_found("You have no key with this id"));
         }
+        self.activity.note(request, artist, ActivityKind::KeyRevoked, &key.to_string()).await;
         Response::json(&RevokeApiKeyResponse { success: true })
     }
 }

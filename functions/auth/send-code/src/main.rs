@@ -9,6 +9,7 @@ use serde::Serialize;
 use shared::{
     auth::{
         rate_limit::{self, Limit},
+        service_address::ServiceAddress,
         sign_in_code::SignInCodes,
     },
     clock, config,
@@ -32,6 +33,7 @@ struct SendCode {
     windows: RateWindows,
     codes: SignInCodes,
     mailer: Mailer,
+    address: ServiceAddress,
 }
 
 /// The recipient.
@@ -57,6 +59,7 @@ impl SendCode {
             windows: RateWindows::new(table.clone()),
             codes: SignInCodes::new(Codes::new(table), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             mailer: Mailer::from_env(&aws)?,
+            address: ServiceAddress::from_env()?,
         })
     }
 }
@@ -78,7 +81,8 @@ impl SendCode {
         // Only the client's limit: the address's would reveal sign-ins of its owner.
         request.note_limits(limits.get(CodeLimits::CLIENT).map_or(&[], std::slice::from_ref));
         let (code, issued) = self.codes.issue(email, now).await?;
-        if let Err(error) = self.mailer.send_code(email, &code).await {
+        let origin = self.address.of(request)?;
+        if let Err(error) = self.mailer.send_code(email, &code, origin.as_str().trim_end_matches('/')).await {
             // An unsent code must not stay open to guesses.
             self.codes.withdraw(&issued).await?;
             return Err(ApiError::bad_gateway("The mail could not be sent: try again in a moment", error));

@@ -7,7 +7,7 @@ use shared::{
     api::{request::CollectionPath, transact::TransactionService},
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CollectionName, Creation, MetadataUri},
+    model::{CollectionName, Creation, MetadataUri, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -34,11 +34,11 @@ struct UpdateCollectionRequest {
 
 impl Endpoint for UpdateCollection {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
         let (path, body): (CollectionPath, _) = request.json()?.read_with(&request.path_parameters(), &self.service)?;
         let ((chain, collection), UpdateCollectionRequest { new_uri, new_collection_name }) = (path.place(), body);
         self.service
-            .transact(request, artist, chain, Creation::Nothing, async |session| {
+            .transact(request, caller, chain, Creation::Nothing, async |session| {
                 session.require_on_collection(collection, Permission::Metadata).await?;
                 let (uri, name) = (new_uri.to_string(), new_collection_name.0.clone());
                 let update = Creator1155::updateContractMetadataCall { newURI: uri, newName: name };

@@ -18,7 +18,7 @@ use shared::{
     },
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{self, CommentId, CommentText, Creation, MomentRef, TokenId},
+    model::{self, CommentId, CommentText, Creation, MomentRef, Scope, TokenId},
     store::{Comments, Table},
     telemetry,
 };
@@ -50,13 +50,13 @@ struct CreateCommentRequest {
 
 impl Endpoint for CreateComment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
         let (path, body): (CollectionPath, _) = request.json()?.read_with(&request.path_parameters(), &self.service)?;
         let CreateCommentRequest { token_id: token, text, reply_to } = body;
         let (chain, collection) = path.place();
         let moment = MomentRef { chain, collection, token };
         self.service
-            .transact(request, artist, chain, Creation::Nothing, async |session| {
+            .transact(request, caller, chain, Creation::Nothing, async |session| {
                 let (sparks, parent) =
                     tokio::try_join!(sparks(session, &moment), parent::find(&self.comments, &moment, reply_to))?;
                 session.require_genuine(collection).await?;

@@ -15,4 +15,4 @@ use super::AirdropMomentRequest;
 )]
 fn airdrop_moment() {}
 
-openapi::published!(airdrop_moment writes, 404);
+openapi::published!(airdrop_moment pays, 404);

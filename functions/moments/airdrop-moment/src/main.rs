@@ -11,7 +11,7 @@ use shared::{
     api::transact::{TransactionService, WriteSession},
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -38,10 +38,11 @@ struct AirdropMomentRequest {
 
 impl Endpoint for AirdropMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
         let AirdropMomentRequest { moment, recipients } = request.json()?.read_for(&self.service)?;
+        request.required_idempotency_key()?;
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Minter).await?;
                 check_supply(session, &moment, recipients.len()).await?;
                 let mint = |CheckedAddress(recipient): &CheckedAddress| Creator1155::adminMintCall {

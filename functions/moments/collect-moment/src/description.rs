@@ -4,7 +4,8 @@ use super::CollectMomentRequest;
 
 /// Collect a moment
 ///
-/// The artist's embedded wallet gets the tokens and pays the sale's price and the protocol's mint fee.
+/// The artist's embedded wallet gets the tokens and pays the sale's price and the protocol's mint fee. With
+/// `maxPrice`, a dearer order is 409 with the `price` now. Needs an `Idempotency-Key`; counts against the key's daily limit.
 #[utoipa::path(
     post,
     path = "/moment/collect",
@@ -15,4 +16,4 @@ use super::CollectMomentRequest;
 )]
 fn collect_moment() {}
 
-openapi::published!(collect_moment writes, 404);
+openapi::published!(collect_moment pays, 404);

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use shared::{
     api::transact::TransactionService,
     http::{ApiError, Endpoint, Form, FromFields, Request, Response, Scalar, StartError, serve},
-    model::{CommentText, Creation, Invalid, MomentRef, Whole},
+    model::{Amount, CommentText, Creation, Invalid, MomentRef, Scope, Whole},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -28,6 +28,7 @@ struct CollectMoment {
 
 /// An order.
 #[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
 struct CollectMomentRequest {
     /// The moment.
     moment: MomentRef,
@@ -37,6 +38,9 @@ struct CollectMomentRequest {
     /// The collector's comment, without control characters.
     #[schema(value_type = Option<String>, default = "", max_length = 1000, pattern = r"^([^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*)?$")]
     comment: Remark,
+    /// Most that the order may cost, in the smallest unit of the sale's currency, with every fee that is paid in it. If it
+    /// costs more, nothing is bought.
+    max_price: Option<Amount>,
 }
 
 /// Tokens per order: 1 to 1000.
@@ -49,12 +53,15 @@ struct Remark(String);
 
 impl Endpoint for CollectMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
-        let CollectMomentRequest { moment, amount, comment } = request.json()?.read_for(&self.service)?;
+        let caller = self.service.authenticate(request, Scope::Collect).await?;
+        let order: CollectMomentRequest = request.json()?.read_for(&self.service)?;
+        let CollectMomentRequest { moment, amount, comment, max_price } = order;
+        request.required_idempotency_key()?;
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 let purchase = Purchase::of(session, &moment, amount).await?;
                 session.require_genuine(moment.collection).await?;
+                purchase.require_price(session.chain(), max_price)?;
                 let calls = purchase.calls(session, &comment);
                 session.afford(&purchase.costs(session.chain()), &calls).await?;
                 Ok(calls)

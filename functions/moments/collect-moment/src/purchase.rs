@@ -17,8 +17,8 @@ use shared::{
         wallet::Call,
     },
     clock,
-    http::ApiError,
-    model::MomentRef,
+    http::{ApiError, json},
+    model::{Amount, MomentRef},
 };
 
 use crate::{Quantity, Remark};
@@ -26,6 +26,10 @@ use crate::{Quantity, Remark};
 /// Fee of a timed sale per token, in wei. A constant of the strategy's contract without a function:
 /// <https://github.com/ourzora/zora-protocol/blob/main/legacy/erc20z/src/minter/ZoraTimedSaleStrategyConstants.sol>
 const TIMED_SALE_FEE: U256 = uint!(111_000_000_000_000_U256);
+
+/// Most that the protocol ever took as a mint fee per token, in wei. A collection that asks for more isn't the protocol's:
+/// <https://github.com/ourzora/zora-protocol/blob/main/packages/1155-contracts/CHANGELOG.md>
+const MOST_MINT_FEE: U256 = uint!(777_000_000_000_000_U256);
 
 /// A purchase that the chain's current state allows.
 pub(crate) struct Purchase {
@@ -66,6 +70,9 @@ impl Purchase {
         )?;
         purchase.check_limit(had)?;
         let fee = fee.ok_or_else(|| ApiError::unprocessable("This collection doesn't say what collecting costs"))?;
+        if fee > MOST_MINT_FEE {
+            return Err(ApiError::unprocessable("This collection asks for more than the protocol's mint fee"));
+        }
         if let Strategy::Erc20 { currency } = sale.strategy
             && !session.chain().currencies().iter().any(|known| known.contract == Some(currency))
         {
@@ -87,6 +94,16 @@ impl Purchase {
                 price.into_iter().chain([native]).collect()
             }
         }
+    }
+
+    /// Requires the order to cost `most` or less in the sale's currency, fees included (409).
+    pub(crate) fn require_price(&self, chain: &Chain, most: Option<Amount>) -> Result<(), ApiError> {
+        let (Some(Amount(most)), Some(cost)) = (most, self.costs(chain).into_iter().next()) else { return Ok(()) };
+        if cost.amount <= most {
+            return Ok(());
+        }
+        let words = format!("This costs {} now, more than your maxPrice", cost.currency.format(cost.amount));
+        Err(ApiError::conflict(words).with_detail("price", json!(Amount(cost.amount))))
     }
 
     /// Calls of the account, which receives the tokens.

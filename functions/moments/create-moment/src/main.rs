@@ -9,7 +9,7 @@ use shared::{
         transact::TransactionService,
     },
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::Creation,
+    model::{Creation, Scope},
     telemetry,
 };
 
@@ -25,11 +25,11 @@ struct CreateMoment {
 
 impl Endpoint for CreateMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
         let body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
         let (publication, creation) = (Publication::from(body), Creation::Moment);
         self.service
-            .transact(request, artist, publication.chain, creation, async |session| publication.plan(session).await)
+            .transact(request, caller, publication.chain, creation, async |session| publication.plan(session).await)
             .await
     }
 }

@@ -4,7 +4,7 @@ use super::GrantPermissionRequest;
 
 /// Make an account an admin of a moment
 ///
-/// Needs the permission ADMIN on the moment or its collection.
+/// Needs the permission ADMIN on the moment or its collection. Token 0 is the whole collection.
 #[utoipa::path(
     post,
     path = "/moment/permission",

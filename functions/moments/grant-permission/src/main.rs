@@ -5,12 +5,8 @@ mod description;
 
 use shared::{
     api::transact::TransactionService,
-    chain::{
-        protocol::permission::{Permission, Standing},
-        wallet::Call,
-    },
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -29,7 +25,7 @@ struct GrantPermission {
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct GrantPermissionRequest {
-    /// The moment.
+    /// The moment; token 0 is its whole collection.
     moment: MomentRef,
     /// Account that gets the permission.
     admin_address: CheckedAddress,
@@ -37,17 +33,12 @@ struct GrantPermissionRequest {
 
 impl Endpoint for GrantPermission {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
         let GrantPermissionRequest { moment, admin_address: CheckedAddress(admin) } =
             request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
-                session.require(&moment, Permission::Admin).await?;
-                if Standing::of(session.node(), admin.into(), &moment).await?.is_admin_of_token() {
-                    return Err(ApiError::conflict(format!("{admin} is an admin of this moment already")));
-                }
-                let grant = Permission::Admin.grant(moment.token.into(), admin.into());
-                Ok(vec![Call::new(moment.collection.into(), &grant)])
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
+                session.grant_admin(&moment, admin).await
             })
             .await
     }

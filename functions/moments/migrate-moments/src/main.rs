@@ -9,7 +9,7 @@ use shared::{
     api::transact::TransactionService,
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ArtistId, ChainId, WalletType},
+    model::{Address, ArtistId, ChainId, Scope, WalletType},
     store::{Artists, Moments, Table},
     telemetry,
 };
@@ -40,11 +40,11 @@ struct MigrateMoments {
 
 impl Endpoint for MigrateMoments {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
         let MigrateMomentsRequest { chain_id } = request.json_or_empty()?.read_for(&self.service)?;
         self.service
-            .transact_each(request, artist, chain_id, async |session| {
-                let wallet = self.external_wallet(artist).await?;
+            .transact_each(request, caller, chain_id, async |session| {
+                let wallet = self.external_wallet(caller.artist).await?;
                 grants::missing(&self.moments, session, wallet).await
             })
             .await

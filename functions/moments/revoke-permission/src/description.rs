@@ -1,17 +1,18 @@
 use shared::api::transact::SentTransaction;
 
-use super::RevokePermissionRequest;
+use super::{RevokePermissionQuery, RevokePermissionRequest};
 
 /// Revoke the admin permission on a moment
 ///
-/// Needs the permission ADMIN on the moment or its collection. The last admin's own stays, and so does one on the
-/// whole collection.
+/// Needs the permission ADMIN on the moment or its collection. The last admin stays. The parameters are in the body or, without
+/// one, in the query.
 #[utoipa::path(
     delete,
     path = "/moment/permission",
     tag = "Moments",
     security(("apiKey" = [])),
-    request_body(content = RevokePermissionRequest, example = json!({
+    params(RevokePermissionQuery),
+    request_body(content = Option<RevokePermissionRequest>, example = json!({
         "moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"},
         "adminAddress": "0x00000000000000000000000000000000000000a1",
     })),

@@ -4,87 +4,62 @@
 mod description;
 
 use shared::{
-    api::transact::{TransactionService, WriteSession},
-    chain::{
-        protocol::permission::{Permission, Standing},
-        wallet::Call,
-    },
-    config,
+    api::{request::MomentFields, transact::TransactionService},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, CheckedAddress, Creation, MomentRef},
-    store::{Moments, Table},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    let moments = Moments::new(Table::chain(&config::aws().await)?);
-    serve(RevokePermission { service: TransactionService::from_env().await?, moments }).await
+    serve(RevokePermission { service: TransactionService::from_env().await? }).await
 }
 
 struct RevokePermission {
     service: TransactionService,
-    moments: Moments,
 }
 
 /// The moment and its admin.
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct RevokePermissionRequest {
-    /// The moment.
+    /// The moment; token 0 is its whole collection.
     moment: MomentRef,
+    /// Account that loses the permission.
+    admin_address: CheckedAddress,
+}
+
+/// The same in the query, for clients that send no body with `DELETE`.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct RevokePermissionQuery {
+    #[param(ignore)]
+    #[field(flatten)]
+    moment: MomentFields,
     /// Account that loses the permission.
     admin_address: CheckedAddress,
 }
 
 impl Endpoint for RevokePermission {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
-        let RevokePermissionRequest { moment, admin_address: CheckedAddress(admin) } =
-            request.json()?.read_for(&self.service)?;
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
+        let RevokePermissionRequest { moment, admin_address: CheckedAddress(admin) } = if request.has_body() {
+            request.json()?.read_for(&self.service)?
+        } else {
+            request.query().read_for::<RevokePermissionQuery>(&self.service)?.into()
+        };
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
-                let own = session.require(&moment, Permission::Admin).await?;
-                let standing = Standing::of(session.node(), admin.into(), &moment).await?;
-                if !standing.is_admin_of_token() {
-                    return Err(no_admin(admin, standing));
-                }
-                // Artists who revoke another's permission stay admins themselves.
-                let is_own = admin == session.account() && !own.is_admin_of_collection();
-                if is_own && !self.has_others(session, &moment).await? {
-                    let reason = "You are the last admin of this moment: make somebody else one first";
-                    return Err(ApiError::conflict(reason));
-                }
-                let revoke = Permission::Admin.revoke(moment.token.into(), admin.into());
-                Ok(vec![Call::new(moment.collection.into(), &revoke)])
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
+                session.revoke_admin(&moment, admin).await
             })
             .await
     }
 }
 
-impl RevokePermission {
-    /// Whether another account is an admin: one of the indexed admins who still is one onchain. Two reads, and one call for
-    /// each former admin.
-    async fn has_others(&self, session: &WriteSession<'_>, place: &MomentRef) -> Result<bool, ApiError> {
-        let (moment, collection) =
-            tokio::try_join!(self.moments.moment(place), self.moments.collection(place.chain, place.collection))?;
-        let admins = moment.map(|moment| moment.admins).into_iter().chain(collection.map(|found| found.admins));
-        let ignored = [session.account(), session.chain().addresses.factory.into()];
-        for admin in admins.flatten().filter(|admin| !ignored.contains(admin)) {
-            if Standing::of(session.node(), admin.into(), place).await?.may(Permission::Admin) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-}
-
-fn no_admin(account: Address, standing: Standing) -> ApiError {
-    if standing.is_admin_of_collection() {
-        ApiError::conflict(format!("{account} is an admin of the whole collection, not of this moment alone"))
-    } else {
-        ApiError::not_found(format!("{account} is no admin of this moment"))
+impl From<RevokePermissionQuery> for RevokePermissionRequest {
+    fn from(query: RevokePermissionQuery) -> Self {
+        Self { moment: query.moment.into(), admin_address: query.admin_address }
     }
 }

@@ -24,4 +24,4 @@ use super::SimulateMomentResponse;
 )]
 fn simulate_moment() {}
 
-openapi::published!(simulate_moment, 402, 403, 404, 422, 502, 503);
+openapi::published!(simulate_moment, 402, 403, 404, 422, 429, 502, 503);

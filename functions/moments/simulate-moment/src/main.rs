@@ -10,6 +10,7 @@ use shared::{
         transact::TransactionService,
     },
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::Scope,
     telemetry,
 };
 use utoipa::ToSchema;
@@ -35,12 +36,12 @@ struct SimulateMomentResponse {
 
 impl Endpoint for SimulateMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
         let body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
         let publication = Publication::from(body);
         let gas = self
             .service
-            .estimate(request, artist, publication.chain, async |session| publication.plan(session).await)
+            .estimate(request, caller, publication.chain, async |session| publication.plan(session).await)
             .await?;
         Response::json(&SimulateMomentResponse { success: true, gas })
     }

@@ -7,7 +7,7 @@ use shared::{
     api::transact::TransactionService,
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Creation, MetadataUri, MomentRef},
+    model::{Creation, MetadataUri, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -34,10 +34,10 @@ struct UpdateMomentUriRequest {
 
 impl Endpoint for UpdateMomentUri {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
         let UpdateMomentUriRequest { moment, new_uri } = request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Metadata).await?;
                 let (token, uri) = (moment.token.into(), new_uri.as_str().to_owned());
                 let update = Creator1155::updateTokenURICall { tokenId: token, newURI: uri };

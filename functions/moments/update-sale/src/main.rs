@@ -14,7 +14,7 @@ use shared::{
         wallet::Call,
     },
     http::{ApiError, Endpoint, Fields, FromFields, Request, Response, StartError, serve},
-    model::{Amount, CheckedAddress, Creation, Invalid, MomentRef, Whole},
+    model::{Amount, CheckedAddress, Creation, Invalid, MomentRef, Scope, Whole},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -67,10 +67,10 @@ impl SaleChange {
 
 impl Endpoint for UpdateSale {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
         let UpdateSaleRequest { moment, change } = request.json()?.read_for(&self.service)?;
         self.service
-            .transact(request, artist, moment.chain, Creation::Nothing, async |session| {
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Sales).await?;
                 let addresses = &session.chain().addresses;
                 let sales = CurrentSale::all(session.node(), addresses, &moment).await?;

@@ -7,7 +7,7 @@ use super::{ChallengeWalletRequest, ChallengeWalletResponse};
     post,
     path = "/artists/wallets/challenge",
     tag = "Artists",
-    security(("token" = []), ("apiKey" = [])),
+    security(("token" = [])),
     request_body(
         content = ChallengeWalletRequest,
         example = json!({"address": "0x540c18b7f99b3b599c6feb99964498931c211858"}),
@@ -16,4 +16,4 @@ use super::{ChallengeWalletRequest, ChallengeWalletResponse};
 )]
 fn challenge_wallet() {}
 
-openapi::published!(challenge_wallet, 429, 503);
+openapi::published!(challenge_wallet, 403, 429, 503);

@@ -9,8 +9,9 @@ use serde::Serialize;
 use shared::{
     api::error::no_artist,
     auth::{
-        caller::CallerAuthenticator,
         rate_limit::{self, Limit},
+        service_address::ServiceAddress,
+        session::SessionAuthenticator,
         wallet_proof::Challenger,
     },
     chain::Chains,
@@ -29,10 +30,10 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ChallengeWallet {
-    callers: CallerAuthenticator,
+    sessions: SessionAuthenticator,
     chains: Chains,
     artists: Artists,
-    challenger: Challenger,
+    address: ServiceAddress,
     challenges: Challenges,
     windows: RateWindows,
     per_client_hourly: u32,
@@ -62,10 +63,10 @@ impl ChallengeWallet {
         let aws = config::aws().await;
         let secrets = Table::secrets(&aws)?;
         Ok(Self {
-            callers: CallerAuthenticator::from_env(secrets.clone())?,
+            sessions: SessionAuthenticator::from_env(secrets.clone())?,
             chains: Chains::from_env()?,
             artists: Artists::new(Table::artists(&aws)?),
-            challenger: Challenger::from_env()?,
+            address: ServiceAddress::from_env()?,
             challenges: Challenges::new(secrets.clone()),
             windows: RateWindows::new(secrets),
             per_client_hourly: config::parsed_or("CHALLENGES_PER_CLIENT_HOURLY", "60")?,
@@ -94,12 +95,12 @@ impl ChallengeWallet {
 impl Endpoint for ChallengeWallet {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.callers.authenticate(request, now).await?;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
         let ChallengeWalletRequest { address: CheckedAddress(address), chain_id: chain } =
             request.json()?.read_for(&self.chains)?;
         request.note_limits(&rate_limit::admit(&self.windows, &self.limits(artist, request), now).await?);
         let account = self.artists.profile(artist).await?.ok_or_else(no_artist)?.artist.embedded_wallet;
-        let message = self.challenger.message(address, chain, account, now)?;
+        let message = Challenger::new(self.address.of(request)?).message(address, chain, account, now)?;
         self.challenges.put(&StoredChallenge::new(message.as_str(), artist, address, chain, now.as_secs())).await?;
         Response::json(&ChallengeWalletResponse { message: message.as_str() })
     }

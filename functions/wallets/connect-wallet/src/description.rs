@@ -10,7 +10,7 @@ use super::ConnectWalletRequest;
     post,
     path = "/artists/wallets",
     tag = "Artists",
-    security(("token" = []), ("apiKey" = [])),
+    security(("token" = [])),
     request_body(content = ConnectWalletRequest, example = json!({
         "message": "api.moments.example wants you to sign in with your Ethereum account: …",
         "signature": "0x8f2a6c1be4c0c9c4b6f4ef1d7a7c1d2e3f405162738495a6b7c8d9eaf0b1c2d38f2a6c1be4c0c9c4b6f4ef1d7a7c1d2e3f405162738495a6b7c8d9eaf0b1c2d31b",
@@ -19,4 +19,4 @@ use super::ConnectWalletRequest;
 )]
 fn connect_wallet() {}
 
-openapi::published!(connect_wallet, 409, 502, 503);
+openapi::published!(connect_wallet, 403, 409, 502, 503);

@@ -4,9 +4,9 @@
 mod description;
 
 use shared::{
-    api::{artist::WalletsResponse, error::no_artist},
+    api::{activity::ActivityLog, artist::WalletsResponse, error::no_artist},
     auth::{
-        caller::CallerAuthenticator,
+        session::SessionAuthenticator,
         wallet_proof::{Message, WalletSignature},
     },
     chain::{
@@ -15,7 +15,7 @@ use shared::{
     },
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Wallet, WalletType},
+    model::{ActivityKind, Wallet, WalletType},
     store::{Artists, Challenges, MAX_WALLETS, StoredChallenge, Table, WalletRefusal},
     telemetry,
 };
@@ -28,9 +28,10 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ConnectWallet {
-    callers: CallerAuthenticator,
+    sessions: SessionAuthenticator,
     challenges: Challenges,
     artists: Artists,
+    activity: ActivityLog,
     nodes: NodeUrls,
 }
 
@@ -50,9 +51,10 @@ impl ConnectWallet {
         let aws = config::aws().await;
         let secrets = Table::secrets(&aws)?;
         Ok(Self {
-            callers: CallerAuthenticator::from_env(secrets.clone())?,
+            sessions: SessionAuthenticator::from_env(secrets.clone())?,
             challenges: Challenges::new(secrets),
             artists: Artists::new(Table::artists(&aws)?),
+            activity: ActivityLog::from_env(&aws)?,
             nodes: NodeUrls::from_env()?,
         })
     }
@@ -83,13 +85,15 @@ impl ConnectWallet {
 impl Endpoint for ConnectWallet {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.callers.authenticate(request, now).await?;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
         let ConnectWalletRequest { message, signature } = request.json()?.read()?;
         let challenge = self.challenges.count_try(message.as_str(), artist, now.as_secs()).await?;
         let challenge = challenge.ok_or_else(unknown_message)?;
         let wallet = self.prove(&challenge, &message, &signature).await?;
         let connected = self.artists.connect_wallet(wallet, &challenge, &self.challenges, now.as_secs()).await?;
-        Response::json(&WalletsResponse::of(&connected.map_err(refused)?))
+        let profile = connected.map_err(refused)?;
+        self.activity.note(request, artist, ActivityKind::WalletConnected, &wallet.address.to_string()).await;
+        Response::json(&WalletsResponse::of(&profile))
     }
 }
 

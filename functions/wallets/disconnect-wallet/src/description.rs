@@ -9,10 +9,10 @@ use super::DisconnectWalletQuery;
     delete,
     path = "/artists/wallets",
     tag = "Artists",
-    security(("token" = []), ("apiKey" = [])),
+    security(("token" = [])),
     params(DisconnectWalletQuery),
     responses((status = 200, description = "Your remaining wallets.", body = WalletsResponse)),
 )]
 fn disconnect_wallet() {}
 
-openapi::published!(disconnect_wallet, 404, 409);
+openapi::published!(disconnect_wallet, 403, 404, 409);

@@ -4,11 +4,11 @@
 mod description;
 
 use shared::{
-    api::{artist::WalletsResponse, error::no_artist},
-    auth::caller::CallerAuthenticator,
+    api::{activity::ActivityLog, artist::WalletsResponse, error::no_artist},
+    auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::Address,
+    model::{ActivityKind, Address},
     store::{Artists, Table, WalletRefusal},
     telemetry,
 };
@@ -21,8 +21,9 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct DisconnectWallet {
-    callers: CallerAuthenticator,
+    sessions: SessionAuthenticator,
     artists: Artists,
+    activity: ActivityLog,
 }
 
 /// The wallet.
@@ -37,8 +38,9 @@ impl DisconnectWallet {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
             artists: Artists::new(Table::artists(&aws)?),
+            activity: ActivityLog::from_env(&aws)?,
         })
     }
 }
@@ -46,10 +48,12 @@ impl DisconnectWallet {
 impl Endpoint for DisconnectWallet {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.callers.authenticate(request, now).await?;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
         let DisconnectWalletQuery { address } = request.query().read()?;
         let rest = self.artists.disconnect_wallet(artist, address, now.as_secs()).await?;
-        Response::json(&WalletsResponse::of(&rest.map_err(refused)?))
+        let profile = rest.map_err(refused)?;
+        self.activity.note(request, artist, ActivityKind::WalletDisconnected, &address.to_string()).await;
+        Response::json(&WalletsResponse::of(&profile))
     }
 }
 

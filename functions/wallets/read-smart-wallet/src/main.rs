@@ -3,14 +3,17 @@
 #[cfg(test)]
 mod description;
 
+use std::time::Duration;
+
 use serde::Serialize;
 use shared::{
+    auth::client_limit::ClientLimit,
     chain::{
         Chain, Chains,
         node::{Node, NodeError, NodeUrls},
         protocol::currency::Currency,
     },
-    config,
+    clock, config,
     http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, Amount, ChainId, Invalid},
     store::{Artists, Table},
@@ -26,6 +29,7 @@ async fn main() -> Result<(), StartError> {
 
 struct ReadSmartWallet {
     artists: Artists,
+    reads: ClientLimit,
     chains: Vec<(Chain, Node)>,
 }
 
@@ -70,8 +74,11 @@ impl ReadSmartWallet {
         let chains = Chains::from_env()?;
         let chains = chains.iter().filter(|chain| urls.names(chain.id));
         let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
+        const MINUTE: Duration = Duration::from_secs(60);
+        let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
         Ok(Self {
-            artists: Artists::new(Table::artists(&config::aws().await)?),
+            artists: Artists::new(Table::artists(&aws)?),
+            reads: ClientLimit::new(Table::secrets(&aws)?, "wallet", most, MINUTE),
             chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,
         })
     }
@@ -91,6 +98,7 @@ impl AllowedChains for ReadSmartWallet {
 impl Endpoint for ReadSmartWallet {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ReadSmartWalletQuery { address, chain_id } = request.query().read_for(self)?;
+        self.reads.admit(request, clock::now()?).await?;
         let (chain, node) = self.chain(chain_id).map_err(ApiError::internal)?;
         let profile = self.artists.profile_of(address).await?;
         let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;

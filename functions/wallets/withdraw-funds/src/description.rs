@@ -4,12 +4,13 @@ use super::WithdrawFundsRequest;
 
 /// Withdraw money from the artist's account
 ///
-/// To any recipient but a contract of the protocol.
+/// To a connected wallet whose key signed for it, or to a payout address that was added 24 hours ago. Needs a sign-in within
+/// 15 minutes and an `Idempotency-Key`. The artist gets a mail about it.
 #[utoipa::path(
     post,
     path = "/smartwallet/withdraw",
     tag = "Artists",
-    security(("apiKey" = [])),
+    security(("token" = [])),
     request_body(content = WithdrawFundsRequest, example = json!({
         "to": "0x00000000000000000000000000000000000000a1",
         "amount": "1000000000000000",
@@ -18,4 +19,4 @@ use super::WithdrawFundsRequest;
 )]
 fn withdraw_funds() {}
 
-openapi::published!(withdraw_funds writes, 404);
+openapi::published!(withdraw_funds pays, 404);

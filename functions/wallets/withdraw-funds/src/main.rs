@@ -1,4 +1,4 @@
-//! `POST /smartwallet/withdraw`: sends money from the artist's embedded wallet.
+//! `POST /smartwallet/withdraw`: sends money from the artist's embedded wallet, to a wallet or payout address of theirs.
 
 #[cfg(test)]
 mod description;
@@ -7,10 +7,17 @@ use std::str::FromStr;
 
 use alloy::primitives::U256;
 use shared::{
-    api::transact::{Cost, TransactionService, WriteSession},
+    api::{
+        activity::ActivityLog,
+        error::no_artist,
+        transact::{Cost, TransactionService, WriteSession},
+    },
+    auth::{api_key::Caller, session::SessionAuthenticator},
     chain::{Chain, protocol::currency::Currency},
+    clock, config,
     http::{ApiError, Endpoint, FieldError, FromFields, Request, Response, Scalar, StartError, serve},
-    model::{Address, Amount, ChainId, CheckedAddress, Creation, Invalid},
+    model::{ActivityKind, Address, Amount, ArtistId, ChainId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
+    store::{Artists, PayoutAddresses, Table},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -18,18 +25,22 @@ use utoipa::ToSchema;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    serve(WithdrawFunds { service: TransactionService::from_env().await? }).await
+    serve(WithdrawFunds::from_env().await?).await
 }
 
 struct WithdrawFunds {
     service: TransactionService,
+    sessions: SessionAuthenticator,
+    artists: Artists,
+    payouts: PayoutAddresses,
+    activity: ActivityLog,
 }
 
 /// A transfer.
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct WithdrawFundsRequest {
-    /// Recipient: neither the account itself nor a contract of the protocol.
+    /// Recipient: a connected wallet whose key signed for it, or a payout address that was added 24 hours ago.
     to: CheckedAddress,
     /// In the currency's smallest unit; `max` for the whole balance.
     #[schema(value_type = String, pattern = "^(max|0*[1-9][0-9]{0,76})$")]
@@ -49,23 +60,68 @@ enum Withdrawal {
     Amount(U256),
 }
 
+impl WithdrawFunds {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let artists = Table::artists(&aws)?;
+        Ok(Self {
+            service: TransactionService::from_env().await?,
+            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
+            artists: Artists::new(artists.clone()),
+            payouts: PayoutAddresses::new(artists),
+            activity: ActivityLog::from_env(&aws)?,
+        })
+    }
+
+    /// Requires `to` to be the artist's own wallet or a payout address that is old enough (403). One read, or two.
+    async fn require_own(&self, artist: ArtistId, to: Address) -> Result<(), ApiError> {
+        let profile = self.artists.profile(artist).await?.ok_or_else(no_artist)?;
+        // A contract wallet proved itself on one chain; elsewhere its address may be another's.
+        let is_own = |wallet: &Wallet| wallet.address == to && wallet.r#type == WalletType::External;
+        if profile.wallets.iter().any(is_own) {
+            return Ok(());
+        }
+        let known = self.payouts.find(artist, to).await?.ok_or_else(|| {
+            ApiError::forbidden(format!(
+                "{to} is neither a wallet of yours nor a payout address: add it with POST /artists/payout-addresses, and \
+                 withdraw 24 hours later"
+            ))
+        })?;
+        if known.usable_at() > clock::now()?.as_secs() {
+            let when = clock::iso_8601(known.usable_at())?;
+            return Err(ApiError::forbidden(format!("{to} was added lately: money can go there from {when} on")));
+        }
+        Ok(())
+    }
+}
+
 impl Endpoint for WithdrawFunds {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.service.authenticate(request).await?;
+        let artist = self.sessions.authenticate_freshly(request, clock::now()?).await?.artist;
         let WithdrawFundsRequest { to: CheckedAddress(to), amount, currency, chain_id } =
             request.json()?.read_for(&self.service)?;
         let currency = check(self.service.chain(chain_id)?, to, &currency)?;
-        self.service
-            .transact(request, artist, chain_id, Creation::Nothing, async |session| {
+        request.required_idempotency_key()?;
+        let caller = Caller { artist, key: None };
+        let mut sent = None;
+        let answer = self
+            .service
+            .transact(request, caller, chain_id, Creation::Nothing, async |session| {
                 if to == session.account() {
                     return Err(ApiError::invalid_field("to", "must not be your own account"));
                 }
+                self.require_own(artist, to).await?;
                 let amount = amount.of(&currency, session).await?;
                 let calls = vec![currency.transfer(to.into(), amount)];
                 session.afford(&[Cost { currency, amount }], &calls).await?;
+                sent = Some(format!("{} to {to}", currency.format(amount)));
                 Ok(calls)
             })
-            .await
+            .await?;
+        if let Some(sent) = sent {
+            self.activity.note(request, artist, ActivityKind::Withdrawn, &sent).await;
+        }
+        Ok(answer)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Fetches the metadata documents that the indexer has queued, on a schedule.
+//! Fetches the metadata documents that the indexer has queued: each minute a run that looks for them every two seconds.
 
 use std::time::Duration;
 
@@ -12,12 +12,16 @@ use shared::{
     telemetry,
 };
 
-/// How long one run takes documents from the queue: the function's timeout less the time of one batch.
-const RUN: Duration = Duration::from_secs(45);
+/// How long one run takes documents from the queue, at most: the function's timeout less the time of one batch.
+const RUN: Duration = Duration::from_secs(58);
 
-/// The schedule's event; its content is ignored.
-#[derive(Debug, Deserialize)]
-struct Tick {}
+/// How documents are fetched. Without any field: those that are due, once.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct FetchRequest {
+    /// How long new documents are waited for, in seconds; the schedule's event has a minute less two seconds.
+    for_seconds: u64,
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -25,5 +29,9 @@ async fn main() -> Result<(), StartError> {
     let documents = Documents::new(Table::chain(&config::aws().await)?);
     let queue = Queue::new(documents, Fetcher::new(Gateways::from_env()?)?);
     let queue = &queue;
-    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| async move { queue.drain(RUN).await })).await
+    lambda_runtime::run(service_fn(move |event: LambdaEvent<FetchRequest>| async move {
+        let wait = Duration::from_secs(event.payload.for_seconds);
+        queue.follow(RUN, wait).await
+    }))
+    .await
 }

@@ -20,6 +20,9 @@ const AT_ONCE: usize = 32;
 /// Documents taken from a shard at a time: few enough that a batch ends long before the function's timeout.
 const PER_SHARD: usize = 8;
 
+/// Time between two looks for new documents.
+const POLL: Duration = Duration::from_secs(2);
+
 /// Seconds of pause after the first failure; each further failure triples it.
 const FIRST_PAUSE: u64 = 60;
 
@@ -47,13 +50,18 @@ impl Queue {
         Self { documents, fetcher }
     }
 
-    /// Fetches due documents for at most `time` and one batch. Documents fetched before an error stay fetched.
-    pub async fn drain(&self, time: Duration) -> Result<Fetched, StartError> {
+    /// Fetches due documents, and new ones for the time of `wait`; for at most `time` and one batch. Documents fetched
+    /// before an error stay fetched.
+    pub async fn follow(&self, time: Duration, wait: Duration) -> Result<Fetched, StartError> {
         let (started, mut sum) = (Instant::now(), Fetched::default());
         while started.elapsed() < time {
             let due = self.due().await?;
             if due.is_empty() {
-                break;
+                if started.elapsed() + POLL >= wait.min(time) {
+                    break;
+                }
+                tokio::time::sleep(POLL).await;
+                continue;
             }
             let fetched: Vec<bool> =
                 stream::iter(&due).map(|due| self.fetch(due)).buffer_unordered(AT_ONCE).try_collect().await?;

@@ -83,6 +83,8 @@ pub struct Follower {
 /// Result of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
+    /// First block that wasn't indexed before.
+    pub first_block: u64,
     /// First block that isn't indexed yet.
     pub next_block: u64,
     /// Events applied.
@@ -119,6 +121,11 @@ impl Follower {
     /// Id of the chain.
     pub fn chain_id(&self) -> ChainId {
         self.chain.id
+    }
+
+    /// The chain's first block with anything to index.
+    pub fn since(&self) -> u64 {
+        self.chain.first_block
     }
 
     /// Requests to nodes and to DynamoDB so far.
@@ -210,6 +217,7 @@ impl Follower {
             let head = self.head().await?;
             followed.undone += self.undo_dropped(head.block.number).await?;
             followed.reached_time = head.block.time;
+            followed.first_block = self.next_block();
             match self.read_to(&head, to, deadline, &mut followed).await {
                 Err(IndexError::Read(ReadError::Reorganised)) if changes < MAX_CHANGES => changes += 1,
                 Err(error) => return Err(error),
@@ -276,8 +284,8 @@ impl Follower {
             } else {
                 self.ahead = None;
                 let following = reached.number + 1;
-                let is_history = final_block.is_some_and(|block| following <= block.min(last));
-                let read_on = is_history.then(|| self.reader.read(following, last, Some(reached), final_block));
+                let read_on = (following <= last && !is_over())
+                    .then(|| self.reader.read(following, last, Some(reached), final_block));
                 let store = (&mut self.journal, &mut self.work, &mut self.index);
                 let apply = self.batches.apply(store, &mut queue, reached, final_block, &is_over);
                 let (applied, read_on) = join(apply, OptionFuture::from(read_on)).await;
@@ -287,6 +295,8 @@ impl Follower {
             }
             followed.reached_time = time;
         }
+        // Only final blocks are still the chain's when the next pass goes on.
+        self.read_ahead.take_if(|(_, range)| head.final_block.is_none_or(|last| range.last.number > last));
         Ok(())
     }
 

@@ -4,8 +4,10 @@ mod apply;
 mod batch;
 mod event;
 mod follow;
+mod pace;
 mod propagate;
 mod protocol;
 mod read;
 
 pub use follow::{Followed, Follower, IndexError};
+pub use pace::{Pace, Report};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use aws_config::SdkConfig;
 use futures::future::join_all;
-use index_chain::{Followed, Follower, IndexError};
+use index_chain::{Followed, Follower, IndexError, Pace, Report};
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
 use shared::{
@@ -67,6 +67,11 @@ struct IndexedRange {
     events: usize,
     /// Blocks undone because the chain dropped them.
     undone: u64,
+    /// Blocks that the best node has and that aren't indexed yet.
+    behind: u64,
+    /// Seconds until they are, while a history is read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds_left: Option<u64>,
 }
 
 fn followers(aws: &SdkConfig) -> Result<Vec<Follower>, StartError> {
@@ -110,12 +115,12 @@ async fn index(
     let mut ranges = Vec::new();
     let mut failure = None;
     for chain in chains {
-        let id = chain.follower.chain_id();
+        let (id, seconds_left) = (chain.follower.chain_id(), chain.report.and_then(|report| report.seconds_left));
         match chain.finish().await {
             Ok(Some(done)) => {
                 measure(id, &done)?;
-                let Followed { next_block, events, undone, .. } = done;
-                ranges.push(IndexedRange { chain_id: id, next_block, events, undone });
+                let Followed { next_block, events, undone, behind, .. } = done;
+                ranges.push(IndexedRange { chain_id: id, next_block, events, undone, behind, seconds_left });
             }
             Ok(None) => {}
             Err(error) => failure = Some(error.into()),
@@ -132,11 +137,14 @@ struct ChainRun<'a> {
     failure: Option<IndexError>,
     /// Whether the last pass stored its changes.
     is_stored: bool,
+    pace: Pace,
+    /// The newest report on a history.
+    report: Option<Report>,
 }
 
 impl<'a> ChainRun<'a> {
     fn of(follower: &'a mut Follower) -> Self {
-        Self { follower, done: None, failure: None, is_stored: true }
+        Self { follower, done: None, failure: None, is_stored: true, pace: Pace::default(), report: None }
     }
 
     async fn pass(&mut self, to: Option<u64>, deadline: Instant, changes: &[ArtistChanged]) {
@@ -144,6 +152,19 @@ impl<'a> ChainRun<'a> {
         (self.is_stored, self.failure) = (outcome.is_ok(), None);
         match outcome {
             Ok(now) => {
+                self.report = self.pace.passed(self.follower.since(), &now);
+                if let Some(report) = self.report.filter(|_| self.pace.is_due()) {
+                    tracing::info!(
+                        chain.id = self.follower.chain_id().0,
+                        next_block = now.next_block,
+                        behind = now.behind,
+                        percent = report.percent,
+                        events_per_second = report.events_per_second,
+                        blocks_per_second = report.blocks_per_second,
+                        seconds_left = report.seconds_left,
+                        "reading history"
+                    );
+                }
                 let (events, undone) = self.done.map_or((0, 0), |before| (before.events, before.undone));
                 self.done = Some(Followed { events: events + now.events, undone: undone + now.undone, ..now });
             }

@@ -17,6 +17,9 @@ use crate::{RelayError, Report, lead, leader::Leader, vitals};
 /// Longest wait for an answer of one node.
 pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// See [`ChainRelay::loyalty`].
+pub(crate) const LOYALTY: Duration = Duration::from_secs(15);
+
 /// Pause after a failure, so that a part of the service that is down isn't asked all the time.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -39,6 +42,8 @@ pub struct ChainRelay {
     pub transactions: Transactions,
     /// This process, among others that may lead.
     pub holder: String,
+    /// How long artists wait for their lane when it can't go on, before other lanes serve them.
+    pub loyalty: Duration,
 }
 
 impl ChainRelay {
@@ -80,7 +85,7 @@ impl ChainRelay {
         Ok(true)
     }
 
-    /// Leads, and shows that it is alive, until it is done or loses the lead.
+    /// Leads until nothing is left to do or the lead is lost, with a heartbeat beside it.
     async fn lead(&self, lease: &Lease, until: Instant, report: &mut Report) -> Result<(), RelayError> {
         let work = async {
             let mut leader = Leader::start(self, lease).await?;

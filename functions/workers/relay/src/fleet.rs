@@ -18,6 +18,9 @@ use crate::{ChainRelay, RelayError, still_leads, submit::gas_limit};
 /// Longest rest of a lane after failures: a lane that can go on isn't known before.
 const MOST_REST: Duration = Duration::from_secs(4);
 
+/// Most open batches of a lane: nodes keep few per sender.
+const MOST_OPEN: usize = 4;
+
 /// A lane.
 pub(crate) struct Lane<'a> {
     /// Signs for it; `None` for one that isn't configured any more, whose batches are only watched.
@@ -37,6 +40,7 @@ pub(crate) struct Lane<'a> {
     pub(crate) is_owner: bool,
     failures: u32,
     rests_until: Option<Instant>,
+    unable_since: Option<Instant>,
 }
 
 /// A batch, and what this process has seen of it.
@@ -52,11 +56,21 @@ pub(crate) struct Tracked {
     pub(crate) is_marked: bool,
     /// When this process replaced it last.
     pub(crate) replaced_at: Option<Instant>,
+    /// Whether its block was still the chain's after enough others.
+    pub(crate) is_confirmed: bool,
 }
 
 impl Tracked {
     pub(crate) fn new(batch: Batch) -> Self {
-        Self { batch, sent_at: None, suspect_since: None, is_taken: false, is_marked: false, replaced_at: None }
+        Self {
+            batch,
+            sent_at: None,
+            suspect_since: None,
+            is_taken: false,
+            is_marked: false,
+            replaced_at: None,
+            is_confirmed: false,
+        }
     }
 }
 
@@ -93,6 +107,7 @@ impl<'a> Lane<'a> {
             is_owner: false,
             failures: 0,
             rests_until: None,
+            unable_since: None,
         })
     }
 
@@ -119,6 +134,23 @@ impl<'a> Lane<'a> {
     /// Whether the chain may have dropped a batch.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.young.iter().any(|tracked| tracked.suspect_since.is_some())
+    }
+
+    /// Whether it can send another batch.
+    pub(crate) fn is_free(&self) -> bool {
+        let flows = self.open.iter().all(|tracked| tracked.suspect_since.is_none() && tracked.is_taken);
+        self.acts() && !self.is_resting() && flows && self.open.len() < MOST_OPEN && !self.spendable().is_zero()
+    }
+
+    /// Looks whether it can go on; a rest that ends is no sign of that.
+    pub(crate) fn note_ability(&mut self) {
+        let is_able = self.is_free() && self.failures == 0;
+        self.unable_since = if is_able { None } else { self.unable_since.or_else(|| Some(Instant::now())) };
+    }
+
+    /// Whether the artists whom it served wait for it.
+    pub(crate) fn keeps_artists(&self, loyalty: Duration) -> bool {
+        self.acts() && self.unable_since.is_none_or(|since| since.elapsed() < loyalty)
     }
 
     pub(crate) fn is_resting(&self) -> bool {

@@ -1,5 +1,5 @@
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     time::{Duration, Instant},
 };
 
@@ -7,16 +7,12 @@ use alloy::primitives::Address;
 use futures::future::try_join_all;
 use shared::{
     clock,
-    model::{self, MarketFees},
+    model::{self, MarketFees, TransactionId},
     store::{Lease, Queued},
     telemetry,
 };
 
-use crate::{
-    ChainRelay, RelayError, Report,
-    fleet::{Lane, busy},
-    pack::Dispatched,
-};
+use crate::{ChainRelay, RelayError, Report, fleet::Lane, order::Order, pack::Dispatched};
 
 /// Pause between two looks at the chain and the queue, while something goes on.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
@@ -29,9 +25,6 @@ const FRESH: Duration = Duration::from_secs(2);
 /// Longest part of the queue that is looked at, the transactions in open batches included.
 const WINDOW: usize = 4_000;
 
-/// Most open batches of a lane: nodes keep few per sender.
-const MOST_OPEN: usize = 4;
-
 /// Time after a batch in which another one that isn't full waits for more transactions.
 const GATHERING: Duration = Duration::from_secs(1);
 
@@ -42,6 +35,8 @@ pub(crate) struct Leader<'a> {
     pub(crate) lanes: Vec<Lane<'a>>,
     /// Accounts that the chain has.
     pub(crate) deployed: HashSet<Address>,
+    /// Transactions that nodes would let revert, since when, and when they were tried last.
+    pub(crate) doubts: HashMap<TransactionId, (Instant, Instant)>,
     market: Option<(Instant, MarketFees)>,
     looked_at: Option<Instant>,
     sent_at: Option<Instant>,
@@ -59,8 +54,8 @@ impl<'a> Leader<'a> {
         let current = signers.iter().map(|(lane, signer)| (*lane, Some(*signer)));
         let lanes = current.chain(former).map(|(lane, signer)| Lane::load(relay, lease, lane, signer));
         let lanes = try_join_all(lanes).await?;
-        let deployed = HashSet::new();
-        let mut leader = Self { relay, lease, lanes, deployed, market: None, looked_at: None, sent_at: None };
+        let (deployed, doubts) = (HashSet::new(), HashMap::new());
+        let mut leader = Self { relay, lease, lanes, deployed, doubts, market: None, looked_at: None, sent_at: None };
         leader.look().await?;
         for lane in &mut leader.lanes {
             lane.follow_foreign_use(relay, lease).await?;
@@ -93,31 +88,30 @@ impl<'a> Leader<'a> {
 
     /// Sends what is queued, as far as lanes are free. A batch waits for company only while another is under way.
     async fn pack(&mut self, queue: &[Queued], now: u64, report: &mut Report) -> Result<bool, RelayError> {
-        let (mut sent, mut skipped) = (false, HashSet::new());
-        loop {
-            let (transactions, artists) = busy(&self.lanes);
-            let waiting: Vec<_> = queue
-                .iter()
-                .filter(|queued| !transactions.contains(&queued.transaction_id) && !artists.contains(&queued.artist_id))
-                .filter(|queued| !skipped.contains(&queued.transaction_id))
-                .collect();
-            let Some(lane) = self.free_lane().filter(|_| !waiting.is_empty()) else { break };
+        self.lanes.iter_mut().for_each(Lane::note_ability);
+        let mut order = Order::of(&self.lanes, self.relay);
+        let (mut sent, mut passed) = (false, HashSet::new());
+        while let Some(lane) = self.free_lane(&passed) {
+            order.hold(&self.doubts);
+            let waiting = order.waiting(&self.lanes, lane, queue);
+            if waiting.is_empty() {
+                passed.insert(lane);
+                continue;
+            }
             let market = self.market().await?;
             if market.base > self.relay.chain.spending.max_fee_per_gas {
                 break;
             }
             let draft = self.draft(&waiting, now, report).await?;
-            skipped.extend(draft.dropped.iter().copied());
-            if draft.members.is_empty() {
-                if draft.dropped.is_empty() {
-                    break;
-                }
-                continue;
-            }
+            order.skip(&draft.dropped);
             let is_gathering = self.sent_at.is_some_and(|at| at.elapsed() < GATHERING);
             let is_alone = self.lanes.iter().all(|lane| lane.open.is_empty());
-            if !draft.is_full && !is_alone && (is_gathering || !self.lanes[lane].open.is_empty()) {
-                break;
+            let is_early = !draft.is_full && !is_alone && (is_gathering || !self.lanes[lane].open.is_empty());
+            if draft.members.is_empty() || is_early {
+                if draft.dropped.is_empty() || is_early {
+                    passed.insert(lane);
+                }
+                continue;
             }
             let fees = market.quote(self.relay.chain.spending.max_fee_per_gas);
             match self.dispatch(lane, draft, fees, now, report).await? {
@@ -125,7 +119,7 @@ impl<'a> Leader<'a> {
                     sent = true;
                     self.sent_at = Some(Instant::now());
                 }
-                Dispatched::LaneRests => {}
+                Dispatched::LaneRests | Dispatched::Doubted => {}
                 // The queue must be read again.
                 Dispatched::Split => return Ok(true),
             }
@@ -134,12 +128,8 @@ impl<'a> Leader<'a> {
     }
 
     /// The lane with the fewest open batches that can send another one.
-    fn free_lane(&self) -> Option<usize> {
-        let is_free = |lane: &Lane<'_>| {
-            let flows = lane.open.iter().all(|tracked| tracked.suspect_since.is_none() && tracked.is_taken);
-            lane.acts() && !lane.is_resting() && flows && lane.open.len() < MOST_OPEN && !lane.spendable().is_zero()
-        };
-        let free = self.lanes.iter().enumerate().filter(|(_, lane)| is_free(lane));
+    fn free_lane(&self, passed: &HashSet<usize>) -> Option<usize> {
+        let free = self.lanes.iter().enumerate().filter(|(index, lane)| lane.is_free() && !passed.contains(index));
         free.min_by_key(|(_, lane)| lane.open.len()).map(|(index, _)| index)
     }
 

@@ -1,11 +1,11 @@
-//! The relay: takes artists' transactions from the queue, packs many of them into one transaction of a lane, signs and
-//! sends it, and stores what became of each. One process at a time leads on a chain; all that it decides is stored before
-//! it is done, so another can go on from there at any point.
+//! The relay: packs artists' queued transactions into transactions of lanes, signs and sends them, and stores what
+//! became of each. One process leads on each chain. It stores each decision before it acts: another can take over.
 
 mod chain;
 mod fleet;
 mod lead;
 mod leader;
+mod order;
 mod outcome;
 mod pack;
 mod submit;
@@ -114,6 +114,7 @@ impl Relay {
                 operator,
                 transactions: transactions.clone(),
                 holder: holder.clone(),
+                loyalty: chain::LOYALTY,
             })
         };
         // A chain that is only read may have no nodes.

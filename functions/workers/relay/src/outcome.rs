@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use alloy::rpc::types::TransactionReceipt;
 use futures::{StreamExt, stream};
 use serde_json::Map;
 use shared::{
     chain::{
-        protocol::created::created,
+        node::{NodeError, Receipt},
+        protocol::{created::created, splits},
         transaction::{Execution, Failure, Operation, attribute, failure, unpack},
     },
     model::TransactionStatus,
@@ -24,6 +24,8 @@ use crate::{
 const OVERHEAD: u64 = 40_000;
 /// The same of an account's deployment.
 const DEPLOYMENT: u64 = 250_000;
+/// Bytes of an account's transaction beside its call's data.
+const OVERHEAD_BYTES: u64 = 500;
 
 /// Most attempts: halving the largest batch down to one takes seven, and others' tokens may come in between.
 const MOST_ATTEMPTS: u32 = 20;
@@ -47,7 +49,7 @@ impl ChainRelay {
     pub(crate) async fn conclude(
         &self,
         batch: &Batch,
-        receipt: &TransactionReceipt,
+        receipt: &Receipt,
         now: u64,
         report: &mut Report,
     ) -> Result<(), RelayError> {
@@ -137,12 +139,7 @@ impl ChainRelay {
     }
 
     /// What the logs of a successful batch say.
-    async fn verdicts(
-        &self,
-        batch: &Batch,
-        receipt: &TransactionReceipt,
-        now: u64,
-    ) -> Result<Vec<Verdict>, RelayError> {
+    async fn verdicts(&self, batch: &Batch, receipt: &Receipt, now: u64) -> Result<Vec<Verdict>, RelayError> {
         let (safe, lane) = (self.operator.safe, batch.slot.lane.into());
         let data = transaction(&batch.signed).ok_or_else(|| unreadable(batch))?.input;
         let operations = unpack(safe, lane, &data).ok_or_else(|| unreadable(batch))?;
@@ -150,10 +147,12 @@ impl ChainRelay {
         let rows: HashMap<_, _> = self.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
         let all: u64 =
             batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index])).sum();
+        let all_bytes: u64 = own(batch).map(|index| size(&operations[index])).sum();
         let mut verdicts = Vec::new();
         for (member, index) in batch.members.iter().zip(own(batch)) {
-            let gas_used = share(receipt.gas_used, weight(member, &executions[index]), all);
-            let wei = u64::try_from(u128::from(gas_used) * receipt.effective_gas_price).unwrap_or(u64::MAX);
+            let gas_used = share(receipt.gas_used.into(), weight(member, &executions[index]), all);
+            let l1_fee = share(receipt.l1_fee(), size(&operations[index]), all_bytes);
+            let wei = wei(gas_used, receipt).saturating_add(l1_fee);
             let mined = mined_in(receipt, gas_used);
             verdicts.push(match &executions[index] {
                 Execution::Executed { succeeded: true, logs, .. } => {
@@ -194,7 +193,12 @@ impl ChainRelay {
         now: u64,
     ) -> Result<Failure, RelayError> {
         let (safe, lane) = (self.operator.safe, batch.slot.lane.into());
-        match failure(&self.node, safe, lane, operations, index, (block, gas)).await {
+        let found = match self.is_split_taken(&operations[index], block).await {
+            Ok(true) => Ok(Failure { reason: String::new(), is_overtaken: true }),
+            Ok(false) => failure(&self.node, safe, lane, operations, index, (block, gas)).await,
+            Err(error) => Err(error),
+        };
+        match found {
             // The others' outcomes don't wait for its words for ever.
             Err(error) if batch.created_at + PATIENCE < now => {
                 tracing::warn!(chain.id = self.chain.id.0, lane = %batch.slot.lane, nonce = batch.slot.nonce, error = telemetry::chain(&error), "no reason found");
@@ -204,16 +208,25 @@ impl ChainRelay {
         }
     }
 
+    /// Whether an operation that failed would have created a split that somebody else has created.
+    async fn is_split_taken(&self, operation: &Operation, block: u64) -> Result<bool, NodeError> {
+        let factory = self.chain.addresses.split_factory;
+        match splits::creation(factory, &operation.calls()) {
+            Some(creation) => splits::was_there(&self.node, factory, &creation, block).await,
+            None => Ok(false),
+        }
+    }
+
     /// A batch that reverted as a whole did nothing.
-    fn reverted(&self, batch: &Batch, receipt: &TransactionReceipt) -> Vec<Verdict> {
+    fn reverted(&self, batch: &Batch, receipt: &Receipt) -> Vec<Verdict> {
         tracing::error!(chain.id = self.chain.id.0, lane = %batch.slot.lane, tx.hash = %receipt.transaction_hash, "a batch reverted as a whole");
-        let wei = u128::from(receipt.gas_used) * receipt.effective_gas_price;
+        let wei = wei(receipt.gas_used, receipt).saturating_add(share(receipt.l1_fee(), 1, 1));
         let verdict = |_| match batch.members.len() {
             1 => Verdict::Over(reverted(
                 batch,
                 "The transaction failed on the chain".to_owned(),
                 mined_in(receipt, receipt.gas_used),
-                u64::try_from(wei).unwrap_or(u64::MAX),
+                wei,
             )),
             several => Verdict::Again(Some(several.div_ceil(2))),
         };
@@ -266,13 +279,22 @@ fn weight(member: &Member, execution: &Execution) -> u64 {
     OVERHEAD + gas + if member.deploys { DEPLOYMENT } else { 0 }
 }
 
+/// Bytes of an operation, which its part of the fee for data follows.
+fn size(operation: &Operation) -> u64 {
+    OVERHEAD_BYTES + operation.call.data.len() as u64
+}
+
+fn wei(gas: u64, receipt: &Receipt) -> u64 {
+    share(u128::from(gas).saturating_mul(receipt.effective_gas_price), 1, 1)
+}
+
 /// The part of `whole` that `weight` is of `all`, rounded up.
-fn share(whole: u64, weight: u64, all: u64) -> u64 {
-    let share = (u128::from(whole) * u128::from(weight)).div_ceil(u128::from(all.max(1)));
+fn share(whole: u128, weight: u64, all: u64) -> u64 {
+    let share = whole.saturating_mul(weight.into()).div_ceil(all.max(1).into());
     u64::try_from(share).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn mined_in(receipt: &TransactionReceipt, gas_used: u64) -> MinedIn {
+pub(crate) fn mined_in(receipt: &Receipt, gas_used: u64) -> MinedIn {
     MinedIn {
         hash: receipt.transaction_hash,
         block: receipt.block_number.unwrap_or_default(),

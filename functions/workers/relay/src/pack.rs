@@ -1,6 +1,9 @@
 //! Choosing what goes into a batch, and packing it.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
 
 use alloy::primitives::{Address, U256};
 use futures::future::try_join_all;
@@ -8,7 +11,8 @@ use shared::{
     chain::{
         contracts::native::Creator1155,
         node::NodeFault,
-        transaction::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation, pack, refusal},
+        protocol::splits,
+        transaction::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation, Packed, pack, refusal},
         wallet::EmbeddedWallet,
     },
     model::{ArtistId, Fees, Plan, TransactionId},
@@ -21,6 +25,9 @@ use crate::{RelayError, Report, fleet::under_way, leader::Leader, outcome::faile
 /// Transactions whose rows are read together.
 const CHUNK: usize = 60;
 
+/// Time for which nodes must say that a transaction would revert before it is told so without having been sent.
+const DOUBT: Duration = Duration::from_secs(6);
+
 /// What became of a draft.
 pub(crate) enum Dispatched {
     Sent,
@@ -28,6 +35,8 @@ pub(crate) enum Dispatched {
     LaneRests,
     /// Its transactions are back in the queue, for smaller batches.
     Split,
+    /// Its only transaction waits for nodes to be of one mind.
+    Doubted,
 }
 
 /// Transactions for a batch, in packed order.
@@ -44,6 +53,18 @@ pub(crate) struct Draft {
     company: Option<usize>,
     next_tokens: HashMap<shared::model::Address, U256>,
     deploying: HashSet<Address>,
+    splits: HashSet<Address>,
+}
+
+/// What the batch has to do for a transaction.
+enum Work {
+    Operations(Vec<Operation>),
+    /// Nothing before another batch is done.
+    Later,
+    /// Nothing: it mustn't, or can't any more.
+    Never(&'static str),
+    /// Nothing as long as nodes say this.
+    Doubtful(&'static str),
 }
 
 impl Leader<'_> {
@@ -83,8 +104,8 @@ impl Leader<'_> {
                     draft.is_full = true;
                     return Ok(draft);
                 }
-                match self.operations(row, &mut draft).await? {
-                    Ok(operations) => {
+                match self.work(row, &mut draft).await? {
+                    Work::Operations(operations) => {
                         let load = operations.iter().fold(draft.load, |load, operation| load.with(operation));
                         if !load.fits(MAX_TRANSACTION_GAS, MAX_TRANSACTION_BYTES) {
                             if draft.members.is_empty() {
@@ -103,7 +124,11 @@ impl Leader<'_> {
                         }
                         draft.add(row, operations, load, company);
                     }
-                    Err(reason) => self.fail(row, reason, now, &mut draft, report).await?,
+                    Work::Doubtful(reason) if self.is_certain(row.id) => {
+                        self.fail(row, reason, now, &mut draft, report).await?;
+                    }
+                    Work::Never(reason) => self.fail(row, reason, now, &mut draft, report).await?,
+                    Work::Later | Work::Doubtful(_) => drop(held.insert(row.artist_id)),
                 }
             }
         }
@@ -128,7 +153,10 @@ impl Leader<'_> {
             self.lanes[lane].rest();
             return Ok(Dispatched::LaneRests);
         }
-        if let Some(reason) = refusal(&relay.node, address, &packed).await? {
+        let refused = refusal(&relay.node, address, &packed).await?;
+        let alone = Some(&draft.members).filter(|members| members.len() == 1).map(|members| members[0].transaction_id);
+        let is_disputed = refused.is_some() && alone.is_some() && self.another_admits(address, &packed).await;
+        if let Some(reason) = refused.filter(|_| !is_disputed) {
             tracing::warn!(
                 chain.id = relay.chain.id.0,
                 members = draft.members.len(),
@@ -139,9 +167,13 @@ impl Leader<'_> {
             if !self.lanes[lane].is_owner {
                 return Ok(Dispatched::LaneRests);
             }
+            if alone.is_some_and(|id| !self.is_certain(id)) {
+                return Ok(Dispatched::Doubted);
+            }
             self.split(&draft, now, report).await?;
             return Ok(Dispatched::Split);
         }
+        self.doubts.retain(|id, _| draft.members.iter().all(|member| member.transaction_id != *id));
         let lane = &mut self.lanes[lane];
         match relay.submit(lease, lane, &packed, draft.members, fees, now).await {
             Ok(()) => lane.is_well(),
@@ -180,17 +212,30 @@ impl Leader<'_> {
         Ok(())
     }
 
-    /// What the batch has to do for a transaction; the reason if it mustn't.
-    async fn operations(
-        &self,
-        row: &Transaction,
-        draft: &mut Draft,
-    ) -> Result<Result<Vec<Operation>, &'static str>, RelayError> {
+    /// Whether any of several nodes would take the transaction. One call each.
+    async fn another_admits(&self, lane: Address, packed: &Packed) -> bool {
+        for node in self.relay.node.each() {
+            if let Ok(None) = refusal(&node, lane, packed).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether nodes have said for long enough that a transaction would revert: one that lags may be wrong.
+    fn is_certain(&mut self, id: TransactionId) -> bool {
+        let now = Instant::now();
+        let (since, tried) = self.doubts.entry(id).or_insert((now, now));
+        *tried = now;
+        since.elapsed() >= DOUBT
+    }
+
+    async fn work(&self, row: &Transaction, draft: &mut Draft) -> Result<Work, RelayError> {
         let relay = self.relay;
         let wallet = EmbeddedWallet::new(relay.operator.safe, row.artist_id);
-        let account = wallet.address();
+        let (account, addresses) = (wallet.address(), &relay.chain.addresses);
         if row.account != account.into() {
-            return Ok(Err("The account isn't the service's"));
+            return Ok(Work::Never("The account isn't the service's"));
         }
         let next_token = match &row.plan {
             Plan::Calls { .. } => U256::ZERO,
@@ -198,15 +243,23 @@ impl Leader<'_> {
                 Some(next) => *next,
                 None => {
                     let next = relay.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
-                    let Some(next) = next else { return Ok(Err("The collection is no longer there")) };
+                    let Some(next) = next else { return Ok(Work::Doubtful("The collection is no longer there")) };
                     next
                 }
             },
         };
-        let calls = row.plan.calls(&relay.chain.addresses, next_token);
+        let mut calls = row.plan.calls(addresses, next_token);
+        if let Some(creation) = splits::creation(addresses.split_factory, &calls) {
+            match splits::find(&relay.node, addresses.split_factory, &creation).await? {
+                (_, true) => drop(calls.remove(0)),
+                // Another one in this batch creates it. If that fails, this one does.
+                (split, false) if !draft.splits.insert(split) => return Ok(Work::Later),
+                (_, false) => {}
+            }
+        }
         if let Err(error) = relay.policy.admit_calls(&relay.chain, account, &calls) {
             tracing::error!(artist.id = %row.artist_id, transaction.id = %row.id, error = telemetry::chain(&error), "refused before signing");
-            return Ok(Err("The service makes no such call"));
+            return Ok(Work::Never("The service makes no such call"));
         }
         if let Plan::Tokens(tokens) = &row.plan {
             let created = U256::from(tokens.moments.len());
@@ -215,12 +268,12 @@ impl Leader<'_> {
         let may_be_first = !self.deployed.contains(&account);
         let operation = Operation::new(account, &calls, row.gas, may_be_first);
         if !operation.passes_guard(relay.operator.safe) {
-            return Ok(Err("The service makes no such call"));
+            return Ok(Work::Never("The service makes no such call"));
         }
         if may_be_first && !draft.deploying.contains(&account) {
-            return Ok(Ok(vec![Operation::deployment(&relay.operator, &wallet), operation]));
+            return Ok(Work::Operations(vec![Operation::deployment(&relay.operator, &wallet), operation]));
         }
-        Ok(Ok(vec![operation]))
+        Ok(Work::Operations(vec![operation]))
     }
 
     /// Learns which of these transactions' accounts the chain has. At most one call per account.

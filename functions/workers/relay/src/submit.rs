@@ -1,4 +1,4 @@
-//! Signing, storing and sending. Bytes are stored before they are sent, so that they are known to whoever goes on.
+//! Signs, stores and sends a batch, in this order: another process can send stored bytes again.
 
 use std::time::Instant;
 

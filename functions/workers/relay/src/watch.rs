@@ -3,9 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use alloy::rpc::types::TransactionReceipt;
 use shared::{
-    chain::node::NodeFault,
+    chain::node::{NodeFault, Receipt},
     store::{Batch, BatchStatus},
     telemetry::{self, Metric},
 };
@@ -257,6 +256,7 @@ async fn mature(
         let is_dropped = lane.on_chain <= tracked.batch.slot.nonce;
         let block = tracked.batch.mined.map_or(0, |mined| mined.block);
         let is_old = block + relay.chain.reorg_depth <= head;
+        let is_due = !tracked.is_confirmed && block + relay.chain.confirmations <= head;
         if is_dropped {
             // A node that lags looks the same, and takes what it is sent.
             relay.send(tracked).await;
@@ -265,7 +265,7 @@ async fn mature(
         if !is_dropped {
             tracked.suspect_since = None;
         }
-        if !is_old && !is_lost {
+        if !is_old && !is_lost && !is_due {
             index += 1;
             continue;
         }
@@ -282,9 +282,15 @@ async fn mature(
                 if is_old && !is_lost {
                     still_leads(relay.transactions.finish_batch(lease, &tracked.batch, now).await?)?;
                 } else {
+                    tracked.is_confirmed |= is_due;
                     lane.young.insert(index, tracked);
                     index += 1;
                 }
+            }
+            // A node that lags.
+            None if !is_old && !is_lost => {
+                lane.young.insert(index, tracked);
+                index += 1;
             }
             Some(receipt) => {
                 let status = tracked.batch.status;
@@ -311,7 +317,7 @@ impl ChainRelay {
         index: usize,
         now: u64,
         report: &mut Report,
-    ) -> Result<Option<TransactionReceipt>, RelayError> {
+    ) -> Result<Option<Receipt>, RelayError> {
         let batch = &lane.open[index].batch;
         let decided = async {
             let Some(receipt) = self.receipt(batch).await? else { return Ok(None) };
@@ -322,7 +328,7 @@ impl ChainRelay {
     }
 
     /// The receipt of one of a batch's versions.
-    async fn receipt(&self, batch: &Batch) -> Result<Option<TransactionReceipt>, RelayError> {
+    async fn receipt(&self, batch: &Batch) -> Result<Option<Receipt>, RelayError> {
         for attempt in batch.attempts.iter().rev() {
             if let Some(receipt) = self.node.receipt(attempt.hash).await? {
                 return Ok(Some(receipt));
@@ -336,7 +342,7 @@ impl ChainRelay {
         lease: &shared::store::Lease,
         mut batch: Batch,
         status: BatchStatus,
-        receipt: &TransactionReceipt,
+        receipt: &Receipt,
         now: u64,
     ) -> Result<Tracked, RelayError> {
         let mined = mined_in(receipt, receipt.gas_used);

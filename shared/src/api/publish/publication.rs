@@ -63,8 +63,7 @@ impl Publication {
         Self { chain, target, moments, split, account: account.map(|CheckedAddress(account)| account) }
     }
 
-    /// The plan of the artist's account. Reads split and collection in parallel; 400 for an account that isn't the
-    /// artist's, 403, 404 or 422 for the collection.
+    /// The plan. Reads split and collection at once; 400 for another's account, 403, 404 or 422 for the collection.
     pub async fn plan(&self, session: &WriteSession<'_>) -> Result<Plan, ApiError> {
         let (addresses, operator) = (&session.chain().addresses, session.account());
         let account = session.own_wallet(self.account).await?;

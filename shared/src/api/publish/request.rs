@@ -97,8 +97,7 @@ pub struct MomentToken {
     /// Its sale.
     #[schema(value_type = SalesConfig)]
     sales_config: Sale,
-    /// Recipient of the protocol's referral reward; the zero address, for nobody, by default. Needs the EIP-55 checksum in
-    /// mixed case.
+    /// Recipient of the protocol's referral reward, by default nobody. Needs the EIP-55 checksum in mixed case.
     #[schema(value_type = Option<Address>)]
     create_referral: Option<Referral>,
     /// Maximum supply, at least 1; an open edition by default.

@@ -47,8 +47,7 @@ impl Reader {
         CollectionView::new(&collection, &rows).map(Some)
     }
 
-    /// Views of one chain's collections. One read for every hundred rows, three for a collection at most; one more if a
-    /// collection's URI has ever changed.
+    /// Views of one chain's collections. A read per hundred rows, three a collection; one more for changed URIs.
     pub async fn collections(
         &self,
         chain: ChainId,

@@ -15,8 +15,7 @@ const ANSWER: Duration = Duration::from_millis(500);
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 const LONG_PAUSE: Duration = Duration::from_millis(200);
 
-/// Follows transactions until all are final or the request's patience ends, and returns what is known then. It doesn't fail:
-/// they are queued, whatever can be read.
+/// What is known of transactions when all are final or the request's patience ends. Never fails: they are queued.
 pub(super) async fn follow(store: &Transactions, mut transactions: Vec<Transaction>) -> Vec<Transaction> {
     let patience = deadline::left().map_or(PATIENCE, |left| left.saturating_sub(ANSWER).min(PATIENCE));
     let (end, mut pause) = (Instant::now() + patience, SHORT_PAUSE);

@@ -1,5 +1,6 @@
 //! Writes to a chain: authentication, idempotency, permissions, admission and the reply.
 
+mod admins;
 mod follow;
 mod refusal;
 mod reply;

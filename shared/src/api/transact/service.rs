@@ -1,4 +1,4 @@
-use std::sync::Mutex;
+use std::{sync::Mutex, time::Duration};
 
 use super::{
     follow::follow,
@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     api::error::no_artist,
-    auth::api_key::KeyAuthenticator,
+    auth::{
+        api_key::{Caller, KeyAuthenticator},
+        client_limit::ClientLimit,
+    },
     chain::{
         Chain, Chains, History,
         node::{Node, NodeError, NodeUrls},
@@ -17,16 +20,17 @@ use crate::{
     },
     clock, config,
     http::{AllowedChains, ApiError, Request, Response, StartError},
-    model::{ArtistId, ChainId, Creation, Invalid, Plan},
+    model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
     store::{
-        ApiKeys, Artists, CallerState, Moments, PaymentFilter, Payments, Replay, ReplayKey, StoreError, Table,
-        Transaction, Transactions,
+        ApiKeys, Artists, CallerState, Moments, Payments, Replay, ReplayKey, StoreError, Table, Transaction,
+        Transactions,
     },
 };
 
 /// Writes to the chains for artists with an API key.
 pub struct TransactionService {
     keys: KeyAuthenticator,
+    writes: ClientLimit,
     chains: Chains,
     planners: Vec<Planner>,
     payments: Payments,
@@ -40,10 +44,12 @@ enum Opened<'a> {
 }
 
 impl TransactionService {
-    /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE` and the limits of
-    /// [`Policy`].
+    /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE`,
+    /// `WRITES_PER_CLIENT_MINUTELY` and the limits of [`Policy`].
     pub async fn from_env() -> Result<Self, StartError> {
-        let aws = config::aws().await;
+        const MINUTE: Duration = Duration::from_secs(60);
+        let (aws, most) = (config::aws().await, config::parsed_or("WRITES_PER_CLIENT_MINUTELY", "300")?);
+        let secrets = Table::secrets(&aws)?;
         let (operator, policy, urls) = (OperatorAccount::from_env()?, Policy::from_env()?, NodeUrls::from_env()?);
         let (artists, chain) = (Table::artists(&aws)?, Table::chain(&aws)?);
         let chains = Chains::from_env()?;
@@ -52,7 +58,8 @@ impl TransactionService {
             Ok::<_, NodeError>(Planner::new(chain.clone(), node, operator, policy.clone()))
         };
         Ok(Self {
-            keys: KeyAuthenticator::new(ApiKeys::new(Table::secrets(&aws)?)),
+            writes: ClientLimit::new(secrets.clone(), "write", most, MINUTE),
+            keys: KeyAuthenticator::new(ApiKeys::new(secrets)),
             planners: chains.iter().filter(|chain| urls.names(chain.id)).map(planner).collect::<Result<_, _>>()?,
             chains,
             payments: Payments::new(chain.clone()),
@@ -65,9 +72,13 @@ impl TransactionService {
         })
     }
 
-    /// Returns the artist of the request's API key; 401 without a live key.
-    pub async fn authenticate(&self, request: &Request) -> Result<ArtistId, ApiError> {
-        self.keys.authenticate(request, clock::now()?).await
+    /// Returns whom the request's API key stands for; 401 without a live key, 403 if it lacks the scope, 429 over the limit
+    /// of the client's network.
+    pub async fn authenticate(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
+        let now = clock::now()?;
+        let caller = self.keys.authenticate(request, Some(scope), now).await?;
+        self.writes.admit(request, now).await?;
+        Ok(caller)
     }
 
     /// Returns the chain with this id, which must be an allowed one.
@@ -84,36 +95,36 @@ impl TransactionService {
     pub async fn transact<P: Into<Plan>>(
         &self,
         request: &Request,
-        artist: ArtistId,
+        caller: Caller,
         chain: ChainId,
         creation: Creation,
         plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<P, ApiError>,
     ) -> Result<Response, ApiError> {
         let plans = async |session: &WriteSession<'_>| Ok(vec![plan(session).await?]);
-        self.carry_out(request, artist, chain, ReplyForm::One, creation, plans).await
+        self.carry_out(request, caller, chain, ReplyForm::One, creation, plans).await
     }
 
     /// The same with one transaction per plan, all of them queued or none.
     pub async fn transact_each<P: Into<Plan>>(
         &self,
         request: &Request,
-        artist: ArtistId,
+        caller: Caller,
         chain: ChainId,
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Response, ApiError> {
-        self.carry_out(request, artist, chain, ReplyForm::Each, Creation::Nothing, plans).await
+        self.carry_out(request, caller, chain, ReplyForm::Each, Creation::Nothing, plans).await
     }
 
     /// Estimates the gas limit of the planned calls; nothing is sent or stored.
     pub async fn estimate<P: Into<Plan>>(
         &self,
         request: &Request,
-        artist: ArtistId,
+        caller: Caller,
         chain: ChainId,
         plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<P, ApiError>,
     ) -> Result<u64, ApiError> {
-        let (caller, history) = self.caller(artist, chain, None).await?;
-        let session = self.session(request, chain, caller, history)?;
+        let (state, history) = self.state(caller.artist, chain, None).await?;
+        let session = self.session(request, caller, chain, state, history)?;
         let plan = plan(&session).await?.into();
         Ok(session.plan(plan).await?.gas_limit)
     }
@@ -121,13 +132,13 @@ impl TransactionService {
     async fn carry_out<P: Into<Plan>>(
         &self,
         request: &Request,
-        artist: ArtistId,
+        caller: Caller,
         chain: ChainId,
         form: ReplyForm,
         creation: Creation,
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Response, ApiError> {
-        let earlier = match self.open(request, artist, chain).await? {
+        let earlier = match self.open(request, caller, chain).await? {
             Opened::Replayed(earlier) => earlier,
             Opened::Fresh(session) => {
                 let plans: Vec<_> = plans(&session).await?.into_iter().map(Into::into).collect();
@@ -137,7 +148,7 @@ impl TransactionService {
                 match session.queue(plans, creation).await? {
                     Some(queued) => return form.tell(request, &follow(&self.stores.transactions, queued).await),
                     // Another request with the same key was faster.
-                    None => match self.open(request, artist, chain).await? {
+                    None => match self.open(request, caller, chain).await? {
                         Opened::Replayed(earlier) => earlier,
                         Opened::Fresh(_) => return Err(in_progress()),
                     },
@@ -151,23 +162,18 @@ impl TransactionService {
     }
 
     /// Looks the idempotency key up. One AWS call beside one for the artist's payments, one more for a replayed request.
-    async fn open<'a>(
-        &'a self,
-        request: &'a Request,
-        artist: ArtistId,
-        chain: ChainId,
-    ) -> Result<Opened<'a>, ApiError> {
-        let key = request.idempotency_key()?.map(|key| ReplayKey::new(artist, key.as_str()));
-        let (mut caller, history) = self.caller(artist, chain, key.as_ref()).await?;
-        let (mut replay, earlier) = (None, caller.replayed.take());
-        let mut session = self.session(request, chain, caller, history)?;
+    async fn open<'a>(&'a self, request: &'a Request, caller: Caller, chain: ChainId) -> Result<Opened<'a>, ApiError> {
+        let key = request.idempotency_key()?.map(|key| ReplayKey::new(caller.artist, key.as_str()));
+        let (mut state, history) = self.state(caller.artist, chain, key.as_ref()).await?;
+        let (mut replay, earlier) = (None, state.replayed.take());
+        let mut session = self.session(request, caller, chain, state, history)?;
         request.note_limits(&[session.budget(0).limit()]);
         if let Some(key) = key {
             let (fingerprint, mut outlived) = (request.fingerprint(), None);
             if let Some(earlier) = earlier {
-                let transactions = self.transactions_of(artist, &earlier).await?;
+                let transactions = self.transactions_of(caller.artist, &earlier).await?;
                 let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
-                if !(is_over && earlier.expires_at <= session.now) {
+                if !(is_over && earlier.reusable_at <= session.now) {
                     if earlier.fingerprint != fingerprint {
                         return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
                     }
@@ -190,18 +196,15 @@ impl TransactionService {
         Ok(transactions)
     }
 
-    async fn caller(
+    async fn state(
         &self,
         artist: ArtistId,
         chain: ChainId,
         key: Option<&ReplayKey>,
     ) -> Result<(CallerState, History), ApiError> {
         let wallet = self.planner(chain)?.wallet(artist).address().into();
-        let received = PaymentFilter { artist: Some(wallet), collector: None };
-        let (caller, payments) = tokio::try_join!(
-            self.stores.transactions.caller(artist, chain, key),
-            self.payments.count(chain, received)
-        )?;
+        let (caller, payments) =
+            tokio::try_join!(self.stores.transactions.caller(artist, chain, key), self.payments.count(chain, wallet))?;
         let caller = caller.ok_or_else(no_artist)?;
         let age = clock::now()?.as_secs().saturating_sub(caller.joined_at);
         Ok((caller, History { age, payments }))
@@ -210,13 +213,14 @@ impl TransactionService {
     fn session<'a>(
         &'a self,
         request: &'a Request,
+        Caller { key, .. }: Caller,
         chain: ChainId,
         caller: CallerState,
         history: History,
     ) -> Result<WriteSession<'a>, ApiError> {
         let (planner, now) = (self.planner(chain)?, clock::now()?.as_secs());
         let (stores, genuine) = (&self.stores, Mutex::default());
-        Ok(WriteSession { planner, stores, request, caller, history, replay: None, now, genuine })
+        Ok(WriteSession { planner, stores, request, caller, history, replay: None, key, now, genuine })
     }
 
     fn planner(&self, chain: ChainId) -> Result<&Planner, ApiError> {

@@ -10,11 +10,12 @@ use futures::future::try_join_all;
 use super::{refusal::Budget, reply::ended};
 use crate::{
     api::error::{no_collection, no_moment},
+    auth::api_key::KeyInUse,
     chain::{
         Chain, History,
         node::Node,
         protocol::{
-            currency::Currency,
+            currency::{Currency, outlay},
             permission::{Permission, Standing},
             provenance::was_made_since,
         },
@@ -22,10 +23,10 @@ use crate::{
     },
     clock, deadline,
     http::{ApiError, Request},
-    model::{Address, Call, Creation, MomentRef, Plan, TokenId},
+    model::{Address, Call, Creation, DailyLimit, MomentRef, Plan},
     store::{
-        Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Progress, Replay,
-        ReplayKey, StoreError, Table, Transaction, Transactions,
+        Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Outlay, Progress,
+        Replay, ReplayKey, StoreError, Table, Transaction, Transactions,
     },
 };
 
@@ -50,6 +51,8 @@ pub struct WriteSession<'a> {
     pub(super) history: History,
     /// Idempotency key and hash of the request, with the replay that the key has outlived.
     pub(super) replay: Option<(ReplayKey, String, Option<Replay>)>,
+    /// The API key that asks; `None` for the artist in person.
+    pub(super) key: Option<KeyInUse>,
     /// Unix time in seconds.
     pub(super) now: u64,
     /// Collections that a factory is known to have made.
@@ -93,14 +96,19 @@ impl WriteSession<'_> {
     }
 
     /// Requires the collection (404) to be genuine (422), and the account's permission on all of it (403).
-    pub async fn require_on_collection(&self, collection: Address, permission: Permission) -> Result<(), ApiError> {
-        let whole = MomentRef { chain: self.chain().id, collection, token: TokenId::from(primitives::U256::ZERO) };
+    pub async fn require_on_collection(
+        &self,
+        collection: Address,
+        permission: Permission,
+    ) -> Result<Standing, ApiError> {
+        let whole = MomentRef::whole(self.chain().id, collection);
         let standing = Standing::of(self.node(), self.account().into(), &whole).await?;
         if !standing.is_collection {
             return Err(no_collection(collection));
         }
         self.require_genuine(collection).await?;
-        self.expect(&standing, permission, &format!("collection {collection}"))
+        self.expect(&standing, permission, &format!("collection {collection}"))?;
+        Ok(standing)
     }
 
     /// Requires a configured factory to have made the collection (422): any contract can claim prices and permissions. The
@@ -196,9 +204,12 @@ impl WriteSession<'_> {
         if deadline::is_within(ADMISSION) {
             return Err(ApiError::late());
         }
+        let outlay = self.outlay(planned.iter().map(|planned| &planned.plan))?;
         let new = |Planned { plan, gas, reserve, .. }| NewTransaction { plan, gas, creation, reserve };
         let admission = Admission {
             artist: self.caller.artist.artist_id,
+            key: self.key.map(|key| key.id),
+            outlay,
             chain: self.chain().id,
             wallet: self.account(),
             account: self.caller.account,
@@ -216,6 +227,25 @@ impl WriteSession<'_> {
             Admitted::Refused(AdmissionRefusal::KeyInUse) => Ok(None),
             Admitted::Refused(refusal) => Err(self.budget(0).refused(refusal)),
         }
+    }
+
+    /// What the key pays; 403 if that is more than it may ever spend in a day.
+    fn outlay<'p>(&self, plans: impl Iterator<Item = &'p Plan>) -> Result<Option<Outlay>, ApiError> {
+        let Some(key) = self.key else { return Ok(None) };
+        let calls: Vec<_> = plans.flat_map(|plan| plan.calls(&self.chain().addresses, primitives::U256::ONE)).collect();
+        let (eth, usdc) = outlay(self.chain(), &calls);
+        let outlay =
+            Outlay { key: key.id, limit: key.daily_spend, eth: eth.saturating_to(), usdc: usdc.saturating_to() };
+        if outlay.fits() {
+            return Ok(Some(outlay));
+        }
+        let [native, stable] = self.chain().currencies();
+        let limit = |currency: Currency, limit: DailyLimit| currency.format(primitives::U256::from(limit.0));
+        Err(ApiError::forbidden(format!(
+            "This costs more than this API key may spend in a day, which is {} and {}: make one with a higher dailySpend",
+            limit(native, key.daily_spend.eth),
+            limit(stable, key.daily_spend.usdc)
+        )))
     }
 
     /// The artist's budgets after a further `wei`.

@@ -114,6 +114,32 @@ pub struct BlockFacts {
     pub logs_bloom: Bloom,
 }
 
+/// Receipt of a transaction of our own.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Receipt {
+    #[serde(flatten)]
+    common: TransactionReceipt,
+    /// Wei for data on the layer below, which chains of the OP stack take beside the gas:
+    /// <https://specs.optimism.io/protocol/exec-engine.html#l1-cost-fees-l1-fee-vault>
+    #[serde(default, rename = "l1Fee")]
+    l1_fee: Option<U256>,
+}
+
+impl Receipt {
+    /// Wei that it cost beside its gas.
+    pub fn l1_fee(&self) -> u128 {
+        self.l1_fee.unwrap_or_default().saturating_to()
+    }
+}
+
+impl std::ops::Deref for Receipt {
+    type Target = TransactionReceipt;
+
+    fn deref(&self) -> &TransactionReceipt {
+        &self.common
+    }
+}
+
 /// The part of a receipt that all types of transactions have, those of other chains' own types included.
 #[derive(Debug, Deserialize)]
 struct ReceiptLogs {
@@ -210,8 +236,7 @@ impl Node {
         self.tagged_block(BlockNumberOrTag::Latest).await?.ok_or(NodeError::MissingBlock(0))
     }
 
-    /// Header fields of the newest block that can't be dropped, according to the chain's consensus; `None` before the
-    /// first. Fails on nodes without the tag.
+    /// The newest block that can't be dropped, by the chain's consensus, if any. Fails on nodes without the tag.
     pub async fn finalized(&self) -> Result<Option<BlockFacts>, NodeError> {
         self.tagged_block(BlockNumberOrTag::Finalized).await
     }
@@ -254,8 +279,7 @@ impl Node {
         block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(0))
     }
 
-    /// Result of a call at the newest block, with some accounts' code or balance replaced. It gets the gas of one transaction
-    /// unless it names less.
+    /// Result of a call at the newest block, with accounts' state overridden. Gets one transaction's gas at most.
     pub async fn call(&self, call: &TransactionRequest, overrides: &StateOverride) -> Result<Bytes, NodeError> {
         let call = &call.clone().gas_limit(call.gas.unwrap_or(Self::CALL_GAS));
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
@@ -272,8 +296,7 @@ impl Node {
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).block(at).await }).await
     }
 
-    /// Result of a view function at the newest block; `None` if it reverts, uses more than 10 million gas, or the contract
-    /// isn't of that kind.
+    /// Result of a view at the newest block; `None` if it reverts, uses over 10 million gas, or isn't there.
     pub async fn read<C: SolCall>(&self, contract: Address, function: &C) -> Result<Option<C::Return>, NodeError> {
         let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
         match self.call(&call.gas_limit(Self::READ_GAS), &StateOverride::default()).await {
@@ -344,8 +367,8 @@ impl Node {
     }
 
     /// Receipt of a transaction; `None` until it is mined.
-    pub async fn receipt(&self, hash: B256) -> Result<Option<TransactionReceipt>, NodeError> {
-        self.ask(|node| async move { node.get_transaction_receipt(hash).await }).await
+    pub async fn receipt(&self, hash: B256) -> Result<Option<Receipt>, NodeError> {
+        self.ask(|node| async move { node.raw_request("eth_getTransactionReceipt".into(), (hash,)).await }).await
     }
 
     /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, by one node.

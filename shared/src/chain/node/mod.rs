@@ -5,6 +5,6 @@ mod fault;
 mod nonce;
 
 pub use self::{
-    client::{BlockFacts, Node, NodeError, NodeUrls, NonceFacts, SendError},
+    client::{BlockFacts, Node, NodeError, NodeUrls, NonceFacts, Receipt, SendError},
     fault::{NodeFault, halt_in_words},
 };

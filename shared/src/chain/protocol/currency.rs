@@ -1,6 +1,9 @@
 //! Currencies: the chain's own, and the configured ERC-20 one.
 
-use alloy::primitives::{Address, U256};
+use alloy::{
+    primitives::{Address, U256},
+    sol_types::SolCall,
+};
 
 use crate::{
     chain::{
@@ -44,6 +47,20 @@ impl Chain {
         let mut currencies = self.currencies().into_iter();
         currencies.find(is_named).ok_or(Invalid("must be ETH, USDC, or the contract of one of them on this chain"))
     }
+}
+
+/// What calls pay out of their account: wei, and the smallest unit of the chain's USDC. An allowance counts as spent.
+pub fn outlay(chain: &Chain, calls: &[Call]) -> (U256, U256) {
+    let usdc_of = |call: &Call| match () {
+        () if call.target != chain.addresses.usdc => U256::ZERO,
+        () => Erc20::approveCall::abi_decode(&call.data)
+            .map(|approve| approve.amount)
+            .or_else(|_| Erc20::transferCall::abi_decode(&call.data).map(|transfer| transfer.amount))
+            .unwrap_or(U256::MAX),
+    };
+    calls.iter().fold((U256::ZERO, U256::ZERO), |(eth, usdc), call| {
+        (eth.saturating_add(call.value), usdc.saturating_add(usdc_of(call)))
+    })
 }
 
 impl Currency {

@@ -135,6 +135,12 @@ impl Plan {
             Self::Tokens(tokens) => tokens.calls(addresses, next_token),
         }
     }
+
+    /// Leaves out the first call, which creates a split that the chain has by now.
+    pub(crate) fn leave_split_out(&mut self) {
+        let (Self::Calls { calls } | Self::Tokens(NewTokens { before: calls, .. })) = self;
+        calls.drain(..calls.len().min(1));
+    }
 }
 
 impl NewTokens {

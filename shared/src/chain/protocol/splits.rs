@@ -1,13 +1,17 @@
 //! Revenue splits (0xSplits v2). Without an owner they can't change, and their address follows from the recipients.
 
-use alloy::primitives::{Address, B256, U256};
+use alloy::{
+    primitives::{Address, B256, U256},
+    rpc::types::{TransactionRequest, state::StateOverride},
+    sol_types::SolCall,
+};
 
 use crate::{
     chain::{
         contracts::native::SplitFactory::{SplitParams, createSplitDeterministicCall, isDeployedCall},
         node::{Node, NodeError},
     },
-    model::{Share, Split},
+    model::{Call, Share, Split},
 };
 
 /// A split with its address on a chain.
@@ -28,9 +32,39 @@ pub async fn locate(
 ) -> Result<Option<LocatedSplit>, NodeError> {
     let creation =
         createSplitDeterministicCall { split: parameters(split), owner: Address::ZERO, creator, salt: B256::ZERO };
-    let question = isDeployedCall { split: creation.split.clone(), owner: creation.owner, salt: creation.salt };
-    let answer = node.read(factory, &question).await?;
+    let answer = node.read(factory, &question(&creation)).await?;
     Ok(answer.map(|place| LocatedSplit { address: place._0, creation: (!place._1).then_some(creation) }))
+}
+
+/// The split that the first of an account's calls creates. All its calls fail if the chain has it before.
+pub fn creation(factory: Address, calls: &[Call]) -> Option<createSplitDeterministicCall> {
+    let first = calls.first().filter(|call| call.target == factory)?;
+    createSplitDeterministicCall::abi_decode(&first.data).ok()
+}
+
+/// Address of a split that is to be created, and whether the chain has it by now. One call.
+pub async fn find(
+    node: &Node,
+    factory: Address,
+    creation: &createSplitDeterministicCall,
+) -> Result<(Address, bool), NodeError> {
+    Ok(node.read(factory, &question(creation)).await?.map_or((Address::ZERO, false), |place| (place._0, place._1)))
+}
+
+/// Whether the chain had the split after a block. One call.
+pub async fn was_there(
+    node: &Node,
+    factory: Address,
+    creation: &createSplitDeterministicCall,
+    block: u64,
+) -> Result<bool, NodeError> {
+    let call = TransactionRequest::default().to(factory).input(question(creation).abi_encode().into());
+    let answer = node.call_at(block, &call, &StateOverride::default()).await?;
+    Ok(isDeployedCall::abi_decode_returns(&answer).is_ok_and(|place| place._1))
+}
+
+fn question(creation: &createSplitDeterministicCall) -> isDeployedCall {
+    isDeployedCall { split: creation.split.clone(), owner: creation.owner, salt: creation.salt }
 }
 
 fn parameters(split: &Split) -> SplitParams {

@@ -64,10 +64,8 @@ impl Operation {
         Self::new(operator.utility, &calls, DEPLOYMENT_GAS, true)
     }
 
-    /// Whether the operator Safe's guard lets it through. One operation that it refuses makes all of a batch revert.
-    ///
-    /// No account may call itself, the operator Safe or the zero address, nor run code other than
-    /// `MultiSendCallOnly`.
+    /// Whether the operator Safe's guard lets it through: no account may call itself, the operator Safe or the zero
+    /// address, nor run code but `MultiSendCallOnly`. One that is refused makes all of a batch revert.
     pub fn passes_guard(&self, operator_safe: Address) -> bool {
         let is_allowed = |target: Address| ![self.account, operator_safe, Address::ZERO].contains(&target);
         let is_allowed_batch = |calls: Vec<Call>| calls.iter().all(|call| is_allowed(call.target));
@@ -85,6 +83,14 @@ impl Operation {
         Call::new(self.account, &capped_execution(&self.call, self.kind, operator_safe, self.gas))
     }
 
+    /// The calls that the account makes.
+    pub fn calls(&self) -> Vec<Call> {
+        match self.kind {
+            CallKind::Call => vec![self.call.clone()],
+            CallKind::DelegateCall => unbatch(&self.call.data).unwrap_or_default(),
+        }
+    }
+
     fn sends_value(&self) -> bool {
         self.kind == CallKind::Call && !self.call.value.is_zero()
     }
@@ -93,7 +99,7 @@ impl Operation {
     fn packed_calls(&self) -> u64 {
         match self.kind {
             CallKind::Call => 0,
-            CallKind::DelegateCall => unbatch(&self.call.data).map_or(0, |calls| calls.len() as u64),
+            CallKind::DelegateCall => self.calls().len() as u64,
         }
     }
 }
@@ -124,9 +130,7 @@ pub fn pack(operator_safe: Address, lane: Address, operations: &[Operation]) -> 
     Packed { to: operator_safe, data: data.into(), gas_limit: load.gas_limit() }
 }
 
-/// The operations of a transaction's call data; `None` unless [`pack`] makes these very bytes of them.
-///
-/// The bytes don't tell which operation may be an account's first: it is `false` in all of them.
+/// The operations of call data, none of them an account's first; `None` unless [`pack`] makes these very bytes.
 pub fn unpack(operator_safe: Address, lane: Address, data: &[u8]) -> Option<Vec<Operation>> {
     let outer = execTransactionCall::abi_decode(data).ok()?;
     let operations: Option<Vec<_>> = unbatch(&outer.data)?.iter().map(operation).collect();
@@ -175,8 +179,7 @@ impl Load {
         self
     }
 
-    /// Whether the transaction stays within both limits; usually [`MAX_TRANSACTION_GAS`] and
-    /// [`MAX_TRANSACTION_BYTES`].
+    /// Whether the transaction stays within limits, as [`MAX_TRANSACTION_GAS`] and [`MAX_TRANSACTION_BYTES`].
     pub fn fits(&self, max_gas: u64, max_bytes: usize) -> bool {
         self.bytes <= max_bytes && self.gas_limit() <= max_gas
     }
@@ -200,8 +203,7 @@ impl Load {
         self.operations_gas = self.operations_gas.saturating_add(operation.gas).saturating_add(gas);
     }
 
-    /// Computed, since an estimate meets the operations as they behave now: if they use more later, the whole
-    /// transaction would revert.
+    /// Computed, not estimated: operations may use more later, and the whole transaction would revert.
     ///
     /// The factor 1.033 and the sixteenth of the largest cap are what calls at depth 5 leave to their callers (1/64
     /// each, EIP-150); the quadratic term is memory. Data costs at least what EIP-7623 says.

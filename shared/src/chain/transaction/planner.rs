@@ -1,5 +1,4 @@
-//! Planning a write before it is queued: whether the policy and the contracts allow it, the gas that its calls may use,
-//! and the money to reserve for it.
+//! Planning a write before it is queued: whether it is allowed, the gas that it may use, the money to reserve.
 
 use alloy::primitives::U256;
 
@@ -15,6 +14,7 @@ use crate::{
         chains::Chain,
         contracts::{native::Creator1155, third_party::GasPriceOracle},
         node::{Node, NodeError},
+        protocol::splits,
         wallet::{EmbeddedWallet, OperatorAccount},
     },
     model::{Address, ArtistId, Call, MarketFees, Plan},
@@ -70,21 +70,25 @@ impl Planner {
     }
 
     /// Plans a write of the caller. Tokens get the ids that are next now, and may get later ones when it is sent. Seven
-    /// calls, most of them at once; as many again each time that another token comes between them.
+    /// calls, most of them at once; as many again each time that another token or the same split comes between them.
     pub async fn plan(&self, caller: &CallerState, plan: Plan) -> Result<Planned, PlanError> {
         let mut attempts = 1..PLAN_ATTEMPTS;
         loop {
             match self.try_plan(caller, plan.clone()).await {
                 Err(PlanError::Overtaken(_)) if attempts.next().is_some() => {}
+                Err(PlanError::Reverts(_)) if self.split_is_there(&plan).await? && attempts.next().is_some() => {}
                 planned => return planned,
             }
         }
     }
 
-    async fn try_plan(&self, caller: &CallerState, plan: Plan) -> Result<Planned, PlanError> {
+    async fn try_plan(&self, caller: &CallerState, mut plan: Plan) -> Result<Planned, PlanError> {
         let wallet = self.wallet(caller.artist.artist_id);
         if caller.artist.embedded_wallet != wallet.address().into() {
             return Err(PlanError::ForeignWallet(caller.artist.embedded_wallet));
+        }
+        if self.split_is_there(&plan).await? {
+            plan.leave_split_out();
         }
         let calls = plan.calls(&self.chain.addresses, self.next_token(&plan).await?);
         let bytes = calls.iter().map(|call| call.data.len()).sum();
@@ -131,6 +135,15 @@ impl Planner {
         let Plan::Tokens(tokens) = plan else { return Ok(U256::ZERO) };
         let next = self.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
         next.ok_or_else(|| PlanError::Reverts("The collection doesn't say what its next token is".to_owned()))
+    }
+
+    /// Whether the chain has the split that the plan creates: another write's may have come to be meanwhile.
+    async fn split_is_there(&self, plan: &Plan) -> Result<bool, NodeError> {
+        let factory = self.chain.addresses.split_factory;
+        match splits::creation(factory, &plan.calls(&self.chain.addresses, U256::ONE)) {
+            Some(creation) => Ok(splits::find(&self.node, factory, &creation).await?.1),
+            None => Ok(false),
+        }
     }
 
     async fn is_deployed(&self, wallet: &EmbeddedWallet, caller: &CallerState) -> Result<bool, NodeError> {

@@ -1,5 +1,4 @@
-//! Policy for signatures: an allow-list of functions per contract. The last line of defence before a lane's key,
-//! independent of the code above it.
+//! What lanes sign: an allow-list of functions per contract, checked last, whatever the code above it does.
 
 use std::collections::BTreeSet;
 

@@ -41,12 +41,10 @@ impl Failure {
     }
 }
 
-/// Why the operation at `index` failed; `block` is the block that has the
-/// transaction, `gas` what the call used. Up to two RPC calls.
+/// Why the operation at `index` failed in `block`, where its call used `gas`. Up to three RPC calls.
 ///
-/// The calls are made again on the block before, after the transaction's earlier operations (`eth_simulateV1`), and
-/// without those where the node lacks the method or tells no reason by it. That isn't traced (`debug_traceTransaction`): a trace repeats each
-/// call's input, which costs a hostile contract next to nothing and would be gigabytes.
+/// It is made again on the block before, after the earlier operations (`eth_simulateV1`) or, where the node can't,
+/// without them. `debug_traceTransaction` isn't used: a hostile contract can make a trace of gigabytes.
 pub async fn failure(
     node: &Node,
     operator_safe: Address,
@@ -72,26 +70,41 @@ pub async fn failure(
     if let Told::Words(failure) = simulated {
         return Ok(failure);
     }
+    let silence = revert::explain(&[]);
     let alone = match simulated {
         Told::Success => None,
-        _ => match node.call_at(parent, &call, &overrides).await {
-            Ok(_) => None,
-            Err(error) => match SimulationError::of(error) {
-                // A hostile contract can make nodes fail in ways that have no words.
-                SimulationError::Node(error) if !error.fault().is_temporary() => None,
-                SimulationError::Node(error) => return Err(error),
-                SimulationError::Overtaken(reason) => Some(Failure { reason, is_overtaken: true }),
-                error => Some(Failure { reason: error.to_string(), is_overtaken: false }),
-            },
-        },
+        _ => refused_at(node, parent, &call, &overrides).await?,
     };
-    let silence = revert::explain(&[]);
+    if alone.is_none() && !is_used_up(operation.gas, gas) {
+        // Another transaction of the same block came before it.
+        let after = refused_at(node, block, &call, &overrides).await?;
+        if let Some(failure) = after.filter(|failure| failure.reason != silence) {
+            return Ok(failure);
+        }
+    }
     Ok(match (alone, simulated) {
         (Some(failure), _) if failure.reason != silence => failure,
         // A contract that calls another which runs out of gas often reverts without a reason.
         (None, Told::Silence) | (Some(_), _) if !is_used_up(operation.gas, gas) => silence.into(),
         _ => told_by_gas(operation.gas, gas).into(),
     })
+}
+
+/// Why the call fails on top of a block, as far as there are words; `None` if it doesn't.
+async fn refused_at(
+    node: &Node,
+    block: u64,
+    call: &TransactionRequest,
+    overrides: &StateOverride,
+) -> Result<Option<Failure>, NodeError> {
+    let Err(error) = node.call_at(block, call, overrides).await else { return Ok(None) };
+    match SimulationError::of(error) {
+        // A hostile contract can make nodes fail in ways that have no words.
+        SimulationError::Node(error) if !error.fault().is_temporary() => Ok(None),
+        SimulationError::Node(error) => Err(error),
+        SimulationError::Overtaken(reason) => Ok(Some(Failure { reason, is_overtaken: true })),
+        error => Ok(Some(Failure { reason: error.to_string(), is_overtaken: false })),
+    }
 }
 
 /// What a simulation tells of a failure.
@@ -106,9 +119,7 @@ enum Told {
     Nothing,
 }
 
-/// Why the whole transaction would revert; `None` if it wouldn't. One RPC call.
-///
-/// A single operation of an account that the operator doesn't own makes all revert.
+/// Why the whole transaction would revert, as one operation on an account of another owner makes it. One RPC call.
 pub async fn refusal(node: &Node, lane: Address, packed: &Packed) -> Result<Option<String>, NodeError> {
     match node.call(&request(lane, packed), &StateOverride::default()).await.map_err(SimulationError::of) {
         Ok(_) => Ok(None),

@@ -1,5 +1,4 @@
-//! Simulation of an account's calls without its Safe or batch contract in between, which would hide the contracts' own
-//! revert data.
+//! Simulation of an account's calls without its Safe in between, which would hide the contracts' revert data.
 
 use alloy::{
     hex,
@@ -46,8 +45,7 @@ pub(super) async fn simulate_wealthy(node: &Node, account: Address, calls: &[Cal
     try_calls(node, account, calls, Some(PLENTY)).await
 }
 
-/// Simulates consecutive calls. Returns the sum of the gas that they would use as separate transactions; `None` if no
-/// node answers `eth_simulateV1`.
+/// Gas of consecutive calls as separate transactions; `None` if no node answers `eth_simulateV1`.
 pub async fn simulate_with_gas(node: &Node, account: Address, calls: &[Call]) -> Result<Option<u64>, SimulationError> {
     match node.simulate(calls.iter().map(|call| request(account, call)).collect()).await {
         Ok(results) if results.len() == calls.len() => total_gas(&results).map(Some),
@@ -132,9 +130,8 @@ fn packed(calls: &[Call]) -> Bytes {
     packed.into()
 }
 
-/// Code that replaces an account's own while a batch is simulated. It makes the calls in order and reverts with the
-/// error of the first that reverts, which `MultiSendCallOnly` would hide. Payments from others
-/// are taken, and their calls go to the account's fallback handler, so that it can receive tokens.
+/// Code in place of an account's own: makes the calls in order and reverts with the first error, which
+/// `MultiSendCallOnly` would hide. Others' payments are taken, their calls go to the fallback handler.
 fn stand_in() -> Bytes {
     [
         // Called by the account itself, or with a plain payment, which has no data: jump to 0x36.

@@ -1,5 +1,4 @@
-//! Accounts (Safe): artists' accounts, the operator Safe that owns them, the lanes that own the operator Safe; and
-//! contract signatures.
+//! Safes: artists' accounts, the operator Safe that owns them, its owners, the lanes; contract signatures.
 
 mod call;
 pub mod erc1271;

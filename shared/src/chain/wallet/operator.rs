@@ -41,8 +41,7 @@ impl OperatorAccount {
         Self::at(birth(guardian).address())
     }
 
-    /// The calls that deploy both accounts, with the guardian as the operator Safe's only owner. Anyone may make them;
-    /// each fails if its account is deployed.
+    /// Deploys both accounts, the guardian as the operator Safe's only owner. Fails where one is deployed.
     pub fn creation(guardian: Address) -> [Call; 2] {
         [birth(guardian).call(), Self::born_of(guardian).utility_creation()]
     }

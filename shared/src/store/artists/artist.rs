@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Address, ArtistId, Email, Wallet, WalletType};
@@ -13,6 +14,9 @@ pub struct Artist {
     /// The Safe that the service deploys and controls for the artist.
     pub embedded_wallet: Address,
 }
+
+/// Most reads of names at the same time.
+const AT_ONCE: usize = 8;
 
 /// All artists.
 #[derive(Clone)]
@@ -32,6 +36,11 @@ struct WalletOwner {
 }
 
 #[derive(Deserialize)]
+struct Addressee {
+    email: Email,
+}
+
+#[derive(Deserialize)]
 struct WalletName {
     address: Address,
     username: String,
@@ -46,6 +55,12 @@ impl Artists {
     /// Returns the artist with this sign-in address. One read.
     pub async fn find_by_email(&self, email: &Email) -> Result<Option<Artist>, StoreError> {
         self.0.get(&email_key(email)).await
+    }
+
+    /// Returns an artist's sign-in address. One read.
+    pub async fn email(&self, artist: ArtistId) -> Result<Option<Email>, StoreError> {
+        let row: Option<Addressee> = self.0.get(&profile_key(artist)).await?;
+        Ok(row.map(|row| row.email))
     }
 
     /// Creates an artist; `false` if the address already has one.
@@ -67,8 +82,9 @@ impl Artists {
     /// Returns usernames by wallet (may be empty); wallets without an owner are left out. One read per 100.
     pub async fn usernames(&self, wallets: &[Address]) -> Result<HashMap<Address, String>, StoreError> {
         let mut names = HashMap::new();
-        for wallets in wallets.chunks(100) {
-            let rows: Vec<WalletName> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
+        let read = wallets.chunks(100).map(|few| self.0.get_many::<WalletName>(few.iter().copied().map(wallet_key)));
+        let mut read = stream::iter(Vec::from_iter(read)).buffer_unordered(AT_ONCE);
+        while let Some(rows) = read.try_next().await? {
             names.extend(rows.into_iter().map(|row| (row.address, row.username)));
         }
         Ok(names)

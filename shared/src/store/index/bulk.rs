@@ -2,7 +2,10 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -18,7 +21,10 @@ const MAX_READ: usize = 100;
 const MAX_WRITE: usize = 25;
 
 /// Most calls at the same time.
-const PARALLEL: usize = 8;
+const PARALLEL: usize = 16;
+
+/// A row to put, or the key of one to delete.
+pub(super) type Write = (PrimaryKey, Option<Arc<Item>>);
 
 /// Calls of one table that wait while DynamoDB throttles.
 pub(super) struct Bulk {
@@ -133,9 +139,9 @@ impl Bulk {
     }
 
     /// Not atomic. Unprocessed and throttled rows are written again, more slowly.
-    pub(super) async fn write(&mut self, rows: Vec<(PrimaryKey, Option<Item>)>) -> Result<(), StoreError> {
+    pub(super) async fn write(&mut self, rows: Vec<Write>) -> Result<(), StoreError> {
         self.usage.rows_written += rows.len() as u64;
-        let mut pending = rows.into_iter().map(write_request).collect::<Result<Vec<_>, _>>()?;
+        let mut pending = rows;
         let mut wait = Wait::of(self.patience);
         while !pending.is_empty() {
             let before = pending.len();
@@ -152,9 +158,9 @@ impl Bulk {
     }
 
     /// Returns the rows that were not taken. Calls that haven't begun when DynamoDB throttles aren't made.
-    async fn write_once(&self, rows: Vec<WriteRequest>) -> Result<Vec<WriteRequest>, StoreError> {
+    async fn write_once(&self, mut rows: Vec<Write>) -> Result<Vec<Write>, StoreError> {
         let is_throttled = AtomicBool::new(false);
-        let write = |rows: Vec<WriteRequest>| {
+        let write = |rows: Vec<Write>| {
             let (table, is_throttled) = (&self.table, &is_throttled);
             async move {
                 if is_throttled.load(Ordering::Relaxed) {
@@ -165,7 +171,10 @@ impl Bulk {
                 Ok::<_, StoreError>(left)
             }
         };
-        let chunks: Vec<Vec<WriteRequest>> = rows.chunks(MAX_WRITE).map(<[_]>::to_vec).collect();
+        let mut chunks = Vec::new();
+        while !rows.is_empty() {
+            chunks.push(rows.split_off(rows.len().saturating_sub(MAX_WRITE)));
+        }
         let calls = stream::iter(chunks.into_iter().map(write)).buffer_unordered(self.width);
         // All calls are awaited even if one fails: one that is dropped could still take effect after the undo.
         let answers: Vec<Result<_, StoreError>> = calls.collect().await;
@@ -220,20 +229,31 @@ impl Wait {
 
 impl Table {
     /// One BatchWriteItem. Returns the rows that were not taken.
-    async fn write_rows(&self, rows: Vec<WriteRequest>) -> Result<Vec<WriteRequest>, StoreError> {
-        let call = self.client.batch_write_item().request_items(&self.name, rows.clone());
+    async fn write_rows(&self, rows: Vec<Write>) -> Result<Vec<Write>, StoreError> {
+        let requests = rows.iter().map(write_request).collect::<Result<Vec<_>, _>>()?;
+        let call = self.client.batch_write_item().request_items(&self.name, requests);
         match call.send().await.map_err(StoreError::from) {
-            Ok(answer) => Ok(answer.unprocessed_items.unwrap_or_default().remove(&self.name).unwrap_or_default()),
+            Ok(answer) => {
+                let left = answer.unprocessed_items.unwrap_or_default().remove(&self.name).unwrap_or_default();
+                left.into_iter().map(not_taken).collect()
+            }
             Err(error) if error.is_throttled() => Ok(rows),
             Err(error) => Err(error),
         }
     }
 }
 
-fn write_request((key, item): (PrimaryKey, Option<Item>)) -> Result<WriteRequest, StoreError> {
+fn write_request((key, item): &Write) -> Result<WriteRequest, StoreError> {
     let request = WriteRequest::builder();
     Ok(match item {
-        Some(item) => request.put_request(PutRequest::builder().set_item(Some(item)).build()?).build(),
+        Some(item) => request.put_request(PutRequest::builder().set_item(Some(Item::clone(item))).build()?).build(),
         None => request.delete_request(DeleteRequest::builder().set_key(Some(key.item())).build()?).build(),
+    })
+}
+
+fn not_taken(request: WriteRequest) -> Result<Write, StoreError> {
+    Ok(match (request.put_request, request.delete_request) {
+        (Some(put), _) => (serde_dynamo::from_item(put.item.clone())?, Some(Arc::new(put.item))),
+        (None, delete) => (serde_dynamo::from_item(delete.map(|delete| delete.key).unwrap_or_default())?, None),
     })
 }

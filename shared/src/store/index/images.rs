@@ -39,13 +39,12 @@ impl Image {
     }
 }
 
-/// Packs images of the changed rows. Changes that come again from final blocks are overwritten then, so images of rows
-/// that are new are left out.
+/// Packs images of the changed rows; not of new ones, which are overwritten when they come again.
 pub(super) fn packed(changes: &[Change], come_again: bool) -> Vec<Vec<Image>> {
     let mut chunks: Vec<Vec<Image>> = Vec::new();
     let mut room = 0;
     for change in changes.iter().filter(|change| !(come_again && change.is_new)) {
-        let image = Image { key: change.key.clone(), before: change.before.clone() };
+        let image = Image { key: change.key.clone(), before: change.before.as_deref().cloned() };
         let size = change.bytes();
         match chunks.last_mut() {
             Some(chunk) if size <= room => chunk.push(image),

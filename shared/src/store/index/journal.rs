@@ -3,14 +3,14 @@
 //! A batch over the limits of a transaction is written in the order journal, pending mark, rows, progress. Until the
 //! last step, the progress is the one before.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use alloy::primitives::B256;
 use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
 use uuid::Uuid;
 
 use super::{
-    bulk::Bulk,
+    bulk::{Bulk, Write},
     images::{images_field, images_of, packed},
     progress::{Batch, BlockId, EventPlace, Pending, Progress},
     unit_of_work::{Change, UnitOfWork},
@@ -130,8 +130,7 @@ impl Journal {
         self.progress.anchor.is_some()
     }
 
-    /// Reads the progress and undoes a half-written batch. Must come first, and again after an error. Keeps the unit's
-    /// cache if no other writer has changed anything.
+    /// Reads the progress and undoes a half-written batch. Comes first, and again after an error.
     pub async fn open(&mut self, unit: &mut UnitOfWork) -> Result<Opened, CommitError> {
         let progress = Progress::of_work(&self.bulk.table, &self.work).await?;
         if self.is_open && progress == self.progress {
@@ -162,8 +161,7 @@ impl Journal {
         Ok(opened)
     }
 
-    /// Commits the changes as those of whole blocks `first` to `last`. Batches up to `final_block`, the last block that
-    /// can't be dropped, can't be undone any more.
+    /// Commits the changes as those of blocks `first` to `last`. Batches up to `final_block` stay for good.
     pub async fn commit(
         &mut self,
         unit: &mut UnitOfWork,
@@ -181,8 +179,7 @@ impl Journal {
         self.finish(unit, prepared, extent, false).await
     }
 
-    /// Commits changes beside the blocks, as part of the newest block that is indexed. Returns whether there are any;
-    /// without such a block they are dropped.
+    /// Commits changes beside the blocks, as part of the newest indexed one; drops them (`false`) without one.
     pub async fn commit_beside(&mut self, unit: &mut UnitOfWork) -> Result<bool, CommitError> {
         let newest = self.milestones().next();
         let Some(last) = newest.filter(|_| unit.is_changed()) else {
@@ -207,8 +204,7 @@ impl Journal {
         self.commit(unit, step, BlockId { number: step, hash: B256::ZERO }, Some(step)).await
     }
 
-    /// Takes the unit's changes, for [`Journal::write`]. The unit may be changed further before they are written, but not
-    /// trimmed; after an error it must be cleared.
+    /// Takes the unit's changes, for [`Journal::write`]. Until then it may be changed, not trimmed.
     pub async fn prepare(&mut self, unit: &mut UnitOfWork) -> Result<Prepared, CommitError> {
         Ok(Prepared(unit.take_changes().await?))
     }
@@ -223,7 +219,10 @@ impl Journal {
         let written = self.write_batch(prepared.0, extent, is_beside).await;
         unit.add_usage(self.bulk.take_usage());
         match written {
-            Ok(()) => unit.trim(),
+            Ok(()) => {
+                unit.forget_born();
+                unit.trim();
+            }
             Err(_) => {
                 self.is_open = false;
                 unit.clear();
@@ -241,6 +240,7 @@ impl Journal {
 
     /// Adds the usage of [`Journal::write`] to the unit's.
     pub fn settle(&mut self, unit: &mut UnitOfWork) {
+        unit.forget_born();
         unit.add_usage(self.bulk.take_usage());
     }
 
@@ -271,7 +271,7 @@ impl Journal {
         begun.pending = Some(self.pending(oldest.serial));
         (begun.next_block, begun.within) = (Some(oldest.first), oldest.within);
         self.replace(begun.clone(), Vec::new()).await?;
-        self.bulk.write(before.into_iter().collect()).await?;
+        self.bulk.write(before.into_iter().map(|(key, item)| (key, item.map(Arc::new))).collect()).await?;
         // The newest first: a crash in between leaves batches that can be undone once more.
         let newer: Vec<_> =
             newer.iter().rev().flat_map(|batch| batch.keys(&self.work)).map(|key| (key, None)).collect();
@@ -318,7 +318,7 @@ impl Journal {
         }
         let deleted = deletable(self.stale.iter().chain(newly_stale), &self.work);
         let deletions = self.stale.iter().chain(newly_stale).take(deleted).flat_map(|batch| batch.keys(&self.work));
-        let mut journal: Vec<(PrimaryKey, Option<Item>)> = deletions.map(|key| (key, None)).collect();
+        let mut journal: Vec<Write> = deletions.map(|key| (key, None)).collect();
 
         let bytes: usize = changes.iter().map(Change::bytes).sum();
         let chunks = packed(&changes, is_born_final && !is_beside);
@@ -338,10 +338,10 @@ impl Journal {
                 let rows = batch.chunk_keys(&self.work).zip(chunks);
                 journal.extend(rows.map(|(key, images)| {
                     let item = key.item().into_iter().chain(images_field(images)).collect();
-                    (key, Some(item))
+                    (key, Some(Arc::new(item)))
                 }));
             }
-            mark.push((key, Some(item)));
+            mark.push((key, Some(Arc::new(item))));
         }
         let rows = changes.into_iter().map(|change| (change.key, change.after));
         if fits {
@@ -362,9 +362,9 @@ impl Journal {
     async fn write_marked(
         &mut self,
         done: Progress,
-        journal: Vec<(PrimaryKey, Option<Item>)>,
-        mark: Vec<(PrimaryKey, Option<Item>)>,
-        rows: Vec<(PrimaryKey, Option<Item>)>,
+        journal: Vec<Write>,
+        mark: Vec<Write>,
+        rows: Vec<Write>,
         serial: u64,
     ) -> Result<(), CommitError> {
         let images: Vec<_> = journal.iter().filter(|(_, item)| item.is_some()).map(|(key, _)| key.clone()).collect();
@@ -382,13 +382,11 @@ impl Journal {
         self.replace(Progress { version, ..done }, Vec::new()).await
     }
 
-    async fn replace(
-        &mut self,
-        mut progress: Progress,
-        rows: Vec<(PrimaryKey, Option<Item>)>,
-    ) -> Result<(), CommitError> {
+    async fn replace(&mut self, mut progress: Progress, rows: Vec<Write>) -> Result<(), CommitError> {
         progress.version += 1;
-        let rows = rows.into_iter().map(|(key, item)| transaction_write(&self.bulk.table, &key, item));
+        let rows = rows
+            .into_iter()
+            .map(|(key, item)| transaction_write(&self.bulk.table, &key, item.map(Arc::unwrap_or_clone)));
         let mut items = rows.collect::<Result<Vec<_>, _>>()?;
         items.push(progress.replacement(&self.bulk.table, &self.work)?);
         if !self.bulk.write_together(items).await? {

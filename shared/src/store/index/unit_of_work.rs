@@ -1,6 +1,9 @@
 //! Reads rows through a cache and changes them in memory. Each chain has a single writer, so the cache is never stale.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Serialize, de::DeserializeOwned};
@@ -17,6 +20,8 @@ pub struct UnitOfWork {
     bulk: Bulk,
     rows: HashMap<PrimaryKey, CachedRow>,
     changed: HashSet<PrimaryKey>,
+    /// New rows of the batch that is being written; nothing reads them again.
+    born: Vec<PrimaryKey>,
     /// Approximate bytes of the cached rows and of the changed ones.
     cached_bytes: usize,
     changed_bytes: usize,
@@ -34,12 +39,12 @@ pub struct Weight {
 
 struct CachedRow {
     stored: Stored,
-    current: Option<Item>,
+    current: Option<Arc<Item>>,
 }
 
 enum Stored {
     Unknown,
-    Known(Option<Item>),
+    Known(Option<Arc<Item>>),
     /// The caller knows that there is no such row.
     New,
 }
@@ -47,8 +52,8 @@ enum Stored {
 /// A changed row.
 pub(super) struct Change {
     pub(super) key: PrimaryKey,
-    pub(super) before: Option<Item>,
-    pub(super) after: Option<Item>,
+    pub(super) before: Option<Arc<Item>>,
+    pub(super) after: Option<Arc<Item>>,
     /// Nothing reads the row before it is written, so writing it again needs no previous image.
     pub(super) is_new: bool,
 }
@@ -60,6 +65,7 @@ impl UnitOfWork {
             bulk: Bulk::new(table),
             rows: HashMap::new(),
             changed: HashSet::new(),
+            born: Vec::new(),
             cached_bytes: 0,
             changed_bytes: 0,
             usage: Usage::default(),
@@ -95,12 +101,11 @@ impl UnitOfWork {
             let item = self.bulk.get(key).await?;
             self.remember(key.clone(), item);
         }
-        let item = self.rows.get(key).and_then(|row| row.current.clone());
-        Ok(item.map(serde_dynamo::from_item).transpose()?)
+        let item = self.rows.get(key).and_then(|row| row.current.as_deref());
+        Ok(item.cloned().map(serde_dynamo::from_item).transpose()?)
     }
 
-    /// Returns the sort keys of a partition from `first` to `last`, sorted, as they are after the changes. One Query per
-    /// 1 MB.
+    /// Sort keys of a partition from `first` to `last`, sorted, after the changes. One Query per megabyte.
     pub(in crate::store) async fn sort_keys(
         &mut self,
         partition: &str,
@@ -131,6 +136,7 @@ impl UnitOfWork {
 
     fn remember(&mut self, key: PrimaryKey, item: Option<Item>) {
         self.cached_bytes += size(&key, item.as_ref());
+        let item = item.map(Arc::new);
         self.rows.insert(key, CachedRow { stored: Stored::Known(item.clone()), current: item });
     }
 
@@ -148,8 +154,7 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// Like [`Self::insert`] for a row that [`Self::sort_keys`] finds, too, or that may not come again: undoing its batch
-    /// deletes it.
+    /// Like [`Self::insert`], and undoing its batch deletes it: for a row that may not come again.
     pub(in crate::store) fn add(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
         let item = row(key, fields)?;
         self.change(key, Some(item), Stored::Known(None));
@@ -162,10 +167,11 @@ impl UnitOfWork {
 
     fn change(&mut self, key: &PrimaryKey, current: Option<Item>, stored: Stored) {
         let bytes = size(key, current.as_ref());
+        let current = current.map(Arc::new);
         let was_changed = !self.changed.insert(key.clone());
         match self.rows.get_mut(key) {
             Some(row) => {
-                let before = size(key, row.current.as_ref());
+                let before = size(key, row.current.as_deref());
                 self.cached_bytes = (self.cached_bytes + bytes).saturating_sub(before);
                 if was_changed {
                     self.changed_bytes = self.changed_bytes.saturating_sub(before);
@@ -189,18 +195,18 @@ impl UnitOfWork {
     pub fn clear(&mut self) {
         self.rows.clear();
         self.changed.clear();
+        self.born.clear();
         (self.cached_bytes, self.changed_bytes) = (0, 0);
     }
 
-    /// Takes the changes, with images of the rows before. From now on the cache shows them as stored: on an error of
-    /// their write, it must be cleared.
+    /// Takes the changes, with the rows before. The cache counts them as stored: clear it if their write fails.
     pub(super) async fn take_changes(&mut self) -> Result<Vec<Change>, StoreError> {
         let is_unknown =
             |key: &&PrimaryKey| self.rows.get(*key).is_some_and(|row| matches!(row.stored, Stored::Unknown));
         let unknown: HashSet<PrimaryKey> = self.changed.iter().filter(is_unknown).cloned().collect();
         for (key, item) in self.bulk.read(unknown).await? {
             if let Some(row) = self.rows.get_mut(&key) {
-                row.stored = Stored::Known(item);
+                row.stored = Stored::Known(item.map(Arc::new));
             }
         }
         let mut keys: Vec<PrimaryKey> = self.changed.drain().collect();
@@ -214,12 +220,27 @@ impl UnitOfWork {
                 Stored::New => (None, true),
                 Stored::Unknown => continue,
             };
-            if before != row.current {
+            if is_new {
+                self.born.push(key.clone());
+            }
+            // A new row may have been written before a crash: that it isn't wanted any more must be written, too.
+            if is_new || before != row.current {
                 changes.push(Change { key, before, after: row.current.clone(), is_new });
             }
         }
         self.changed_bytes = 0;
         Ok(changes)
+    }
+
+    /// Drops the new rows of the batch that was written: what follows hardly reads them.
+    pub(super) fn forget_born(&mut self) {
+        for key in std::mem::take(&mut self.born) {
+            if !self.changed.contains(&key)
+                && let Some(row) = self.rows.remove(&key)
+            {
+                self.cached_bytes = self.cached_bytes.saturating_sub(size(&key, row.current.as_deref()));
+            }
+        }
     }
 
     /// Returns whether the cache is over its limits.
@@ -238,7 +259,7 @@ impl UnitOfWork {
 impl Change {
     /// Approximate bytes of the key and both images.
     pub(super) fn bytes(&self) -> usize {
-        size(&self.key, self.before.as_ref()) + self.after.as_ref().map_or(0, item_size)
+        size(&self.key, self.before.as_deref()) + self.after.as_deref().map_or(0, item_size)
     }
 }
 

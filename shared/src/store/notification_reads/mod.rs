@@ -1,6 +1,5 @@
-//! Viewed notifications: marking a whole list is one write. Numbers of settled payments never change, so they are marked
-//! by number; others by id, since a reorganisation can put another payment in their place. Rows: docs/data-model.md,
-//! Viewed notifications.
+//! Viewed notifications: settled payments are marked by number, a whole list in one write; others by id, since a
+//! reorganisation can change their numbers. Rows: docs/data-model.md, Viewed notifications.
 
 mod state;
 
@@ -77,8 +76,7 @@ impl NotificationReads {
         Ok(notifications.iter().map(is_viewed).collect())
     }
 
-    /// Returns viewed or unviewed numbers of a list of `length`, largest first, from `offset` on. Two reads; one more after
-    /// marks on what wasn't settled.
+    /// Viewed or unviewed numbers of a list of `length`, largest first, from `offset` on. Two or three reads.
     pub async fn page(
         &self,
         list: NotificationList,
@@ -105,8 +103,7 @@ impl NotificationReads {
         Ok(NumberPage { numbers, more })
     }
 
-    /// Marks everything in up to 100 lists; returns how many were unviewed. One read and one transaction; three reads for
-    /// each list and chain.
+    /// Marks everything in up to 100 lists; returns how many were unviewed. Three reads each and a transaction.
     pub async fn mark_all(&self, lists: &[NotificationList]) -> Result<u64, StoreError> {
         for attempt in 0..ATTEMPTS {
             let states = self.states(lists.iter().copied()).await?;

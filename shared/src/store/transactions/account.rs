@@ -33,5 +33,5 @@ impl AccountState {
 }
 
 pub(super) fn account_key(artist: ArtistId, chain: ChainId) -> PrimaryKey {
-    PrimaryKey::new(format!("ARTIST#{artist}"), format!("ACCOUNT#{chain}"))
+    PrimaryKey::new(format!("ACCOUNT#{artist}"), chain.to_string())
 }

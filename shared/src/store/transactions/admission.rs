@@ -1,5 +1,4 @@
-//! Admission: one DynamoDB transaction stores the artist's transactions, queues them, reserves their budget and takes the
-//! idempotency key; or nothing happens.
+//! Admission: transactions, queue, reserved budget and idempotency key are written in one DynamoDB transaction.
 
 use std::time::Duration;
 
@@ -9,12 +8,13 @@ use super::{
     account::{AccountState, account_key},
     budget::{fits, shards},
     charge::{Charge, DAY, PoolLimit},
+    outlay::Outlay,
     queue::{Queued, next_turn, place},
     replay::{Replay, ReplayKey, replay_key},
     transaction::{Transaction, Transactions, transaction_key},
 };
 use crate::{
-    model::{Address, ArtistId, ChainId, Creation, Plan, TransactionId, TransactionStatus},
+    model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
     store::table::{StoreError, backoff, number, row, updating},
 };
 
@@ -50,6 +50,10 @@ pub struct NewTransaction {
 pub struct Admission {
     /// The artist.
     pub artist: ArtistId,
+    /// The API key that asks; `None` for the artist in person.
+    pub key: Option<KeyId>,
+    /// What the key pays.
+    pub outlay: Option<Outlay>,
     /// The chain.
     pub chain: ChainId,
     /// The artist's embedded wallet.
@@ -80,6 +84,8 @@ pub enum Admitted {
 pub enum AdmissionRefusal {
     /// Another request with the same idempotency key was faster.
     KeyInUse,
+    /// The API key has spent what it may today.
+    KeySpent,
     /// The artist's budget is spent.
     ArtistSpent,
     /// The pool's budget is spent.
@@ -93,12 +99,12 @@ struct Attempt {
     transactions: Vec<Transaction>,
     writes: Vec<TransactWriteItem>,
     key_at: Option<usize>,
+    outlay_at: Option<usize>,
     pool_at: usize,
 }
 
 impl Transactions {
-    /// Admits a request's transactions. One write; more where the artist's other requests come at the same time. After an
-    /// error they may have been admitted.
+    /// Admits a request's transactions. One write unless others contend. After an error it may have happened.
     pub async fn admit(&self, admission: &Admission, now: Duration) -> Result<Admitted, StoreError> {
         let (wei, count) = admission.demand();
         let (mut account, mut shards) = (admission.account, shards());
@@ -114,13 +120,17 @@ impl Transactions {
             if !fits(admission.pool, wei) {
                 return Ok(Admitted::Refused(AdmissionRefusal::PoolSpent));
             }
-            let Attempt { transactions, writes, key_at, pool_at } = self.attempt(admission, account, shard, now)?;
+            let Attempt { transactions, writes, key_at, outlay_at, pool_at } =
+                self.attempt(admission, account, shard, now)?;
             let Err(reasons) = self.table.write_or_reasons(writes).await? else {
                 return Ok(Admitted::Queued(transactions));
             };
             let failed = |at: usize| reasons.get(at).is_some_and(|reason| reason.is_condition());
             if key_at.is_some_and(failed) {
                 return Ok(Admitted::Refused(AdmissionRefusal::KeyInUse));
+            }
+            if outlay_at.is_some_and(failed) {
+                return Ok(Admitted::Refused(AdmissionRefusal::KeySpent));
             }
             if failed(pool_at) {
                 match shards.next() {
@@ -160,6 +170,7 @@ impl Transactions {
             let transaction = Transaction {
                 id,
                 artist_id: artist,
+                key: admission.key,
                 chain,
                 account: wallet,
                 is_deployed: state.deployed,
@@ -188,12 +199,17 @@ impl Transactions {
         let mut key_at = None;
         if let Some((key, fingerprint, outlived)) = &admission.replay {
             let ids = transactions.iter().map(|transaction| transaction.id).collect();
-            let expires_at = now.as_secs() + REPLAY_LIFETIME;
-            let replay = Replay { fingerprint: fingerprint.clone(), transactions: ids, expires_at };
+            let (reusable_at, expires_at) = (now.as_secs() + REPLAY_LIFETIME, now.as_secs() + LIFETIME);
+            let replay = Replay { fingerprint: fingerprint.clone(), transactions: ids, reusable_at, expires_at };
             key_at = Some(writes.len());
             writes.push(self.remember(key, &replay, outlived.as_ref())?);
         }
-        Ok(Attempt { transactions, writes, key_at, pool_at })
+        let outlay = admission.outlay.filter(Outlay::is_any);
+        let outlay_at = outlay.map(|_| writes.len());
+        if let Some(outlay) = &outlay {
+            writes.push(self.count_outlay(artist, outlay, now.as_secs())?);
+        }
+        Ok(Attempt { transactions, writes, key_at, outlay_at, pool_at })
     }
 
     /// Takes the account's next turns and reserves the artist's budget, if the account is still as it was read.
@@ -244,8 +260,8 @@ impl Transactions {
         let put = match outlived {
             None => put.condition_expression("attribute_not_exists(pk)"),
             Some(outlived) => put
-                .condition_expression("attribute_not_exists(pk) OR expires_at = :outlived")
-                .expression_attribute_values(":outlived", number(outlived.expires_at)),
+                .condition_expression("attribute_not_exists(pk) OR reusable_at = :outlived")
+                .expression_attribute_values(":outlived", number(outlived.reusable_at)),
         };
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }

@@ -1,5 +1,4 @@
-//! Budgets of a day, in wei. What a transaction may cost is reserved when it is queued; when it is final, the difference
-//! to what it did cost is given back.
+//! Budgets of a day, in wei: reserved when a transaction is queued; what wasn't used comes back at its end.
 
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 

@@ -1,5 +1,4 @@
-//! Artists' transactions: admission, queue, outcome; and the lanes' batches that carry them to the chain. Rows:
-//! docs/data-model.md, Transactions.
+//! Artists' transactions, and the lanes' batches that carry them. Rows: docs/data-model.md, Transactions.
 
 mod account;
 mod admission;
@@ -10,6 +9,7 @@ mod charge;
 mod journey;
 mod lane;
 mod lease;
+mod outlay;
 mod queue;
 mod replay;
 mod transaction;
@@ -23,6 +23,7 @@ pub use self::{
     journey::Ending,
     lane::LaneState,
     lease::{Lease, Standing},
+    outlay::Outlay,
     queue::Queued,
     replay::{Replay, ReplayKey},
     transaction::{BatchReference, Transaction, TransactionPage, Transactions},

@@ -40,8 +40,7 @@ pub(super) fn place(turn: u64, artist: ArtistId, id: TransactionId) -> String {
 }
 
 impl Transactions {
-    /// Returns the first `limit` transactions in a chain's queue, those that are in a batch included. One Query per
-    /// megabyte.
+    /// The first `limit` transactions in a chain's queue, also those in a batch. One Query per megabyte.
     pub async fn queued(&self, chain: ChainId, limit: usize) -> Result<Vec<Queued>, StoreError> {
         let (mut queued, mut start) = (Vec::new(), None);
         loop {

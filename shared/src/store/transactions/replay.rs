@@ -27,6 +27,8 @@ pub struct Replay {
     /// Its transactions, in their order.
     pub transactions: Vec<TransactionId>,
     /// When the key may be reused if all of them are final, in Unix seconds.
+    pub reusable_at: u64,
+    /// When the row is deleted, in Unix seconds: with its transactions, so that no retry repeats one that waits.
     pub expires_at: u64,
 }
 

@@ -7,7 +7,7 @@ use super::{
     charge::Charge,
 };
 use crate::{
-    model::{Address, ArtistId, ChainId, Creation, Plan, TransactionId, TransactionStatus},
+    model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
     store::table::{PrimaryKey, StoreError, Table, text},
 };
 use alloy::primitives::B256;
@@ -26,6 +26,9 @@ pub struct Transaction {
     pub id: TransactionId,
     /// The artist.
     pub artist_id: ArtistId,
+    /// The API key that asked for it; `None` for the artist in person.
+    #[serde(default)]
+    pub key: Option<KeyId>,
     /// The chain.
     pub chain: ChainId,
     /// The artist's embedded wallet.

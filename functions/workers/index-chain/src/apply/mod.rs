@@ -32,6 +32,9 @@ use crate::{
 /// Most events whose rows are read together.
 const MAX_EVENTS: usize = 1_000;
 
+/// Events after which the writes of the batch before get a turn.
+const YIELD_EVERY: usize = 8;
+
 /// Most tokens of one event whose rows are read together with those of other events.
 const FEW_TOKENS: usize = 20;
 
@@ -132,7 +135,10 @@ impl Index {
                 Applier { chain, factories, known, work, artists, documents, names, content_types, collects, room };
             applier.queue(events.iter().filter_map(ChainEvent::uri)).await?;
             applier.prefetch(events).await?;
-            for event in events {
+            for (number, event) in (1_usize..).zip(events) {
+                if number.is_multiple_of(YIELD_EVERY) {
+                    tokio::task::yield_now().await;
+                }
                 match applier.apply(event, queue.tokens).await? {
                     None => (queue.done, queue.tokens) = (queue.done + 1, 0),
                     Some(tokens) => queue.tokens = tokens,

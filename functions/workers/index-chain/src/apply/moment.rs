@@ -85,7 +85,9 @@ impl Applier<'_> {
             (collection.royalty, collection.updated_at) = (Some(royalty), at.time);
             return self.work.put_collection(&collection);
         }
-        self.change_moment(at, &place, &collection, |_, early| early.royalty = Some(royalty)).await
+        // Without a recipient the collection's royalty holds again, as in the contracts.
+        let royalty = Some(royalty).filter(|royalty| royalty.recipient != shared::model::Address::ZERO);
+        self.change_moment(at, &place, &collection, |_, early| early.royalty = royalty).await
     }
 
     /// Changes the settings of a moment, or stores them until it is created.

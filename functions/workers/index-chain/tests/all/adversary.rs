@@ -16,11 +16,13 @@ const NODES: u64 = 3;
 /// Deeper than any reorganisation of the test.
 const REORG_DEPTH: u64 = 40;
 const DEEPEST: u64 = 30;
+const DAY: u64 = 24 * 60 * 60;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
     let seed = std::env::var("SEED").ok().map_or(Ok(1), |seed| seed.parse())?;
     println!("SEED={seed}");
+    let start = std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
     let mut dice = Dice::at(seed << 40);
     let test_chain = TestChain::start(&format!("adversary-{seed}"), REORG_DEPTH).await?;
     let mut history = History::on(&test_chain, 1_000 + seed).await?;
@@ -64,13 +66,21 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
             _ => test_chain.finalise().await?,
         }
         println!("round {round}: {:?}", indexer.follow().await);
+        // The ranker runs beside it, and dies at one of its writes now and then.
+        if dice.roll(2) == 0 {
+            database.left.store(i64::try_from(dice.roll(20))?, Ordering::Relaxed);
+        }
+        let ranked = indexer.rank(start + round * DAY).await;
+        database.left.store(i64::MAX, Ordering::Relaxed);
+        println!("ranked: {}", ranked.is_ok());
     }
     database.throttled.store(0, Ordering::Relaxed);
     for node in &nodes {
         node.behave(NodeBehavior::Healthy);
     }
+    test_chain.finalise().await?;
     indexer.follow().await?;
-    indexer.assert_fresh_members(&test_chain).await
+    indexer.assert_fresh_rankings(&test_chain, start + ROUNDS * DAY).await
 }
 
 fn behavior(dice: &mut Dice, head: u64) -> NodeBehavior {

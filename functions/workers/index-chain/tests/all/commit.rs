@@ -1,7 +1,8 @@
 //! Storage that fails or throttles within a batch.
 
-use std::sync::atomic::Ordering;
+use std::{collections::BTreeSet, sync::atomic::Ordering};
 
+use alloy::providers::Provider;
 use tests::{DatabaseProxy, Error, TestChain, history::History};
 
 use crate::support::Indexer;
@@ -50,6 +51,44 @@ async fn half_written_history_is_written_again() -> Result<(), Error> {
         indexer.assert_fresh(&test_chain, &format!("round {round}")).await?;
     }
     assert!(failures >= 8, "only {failures} runs failed");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn images_of_two_writers_never_meet() -> Result<(), Error> {
+    let test_chain = TestChain::start("two-writers", 400).await?;
+    let mut history = History::on(&test_chain, 10).await?;
+    let proxy = DatabaseProxy::start().await?;
+    let mut indexer = Indexer::through(&test_chain, &[&test_chain.rpc_url], Some(&proxy)).await?;
+    history.go_on(30).await?;
+    indexer.follow().await?;
+    let (before, first) = (indexer.rows().await?, test_chain.node.get_block_number().await? + 1);
+    history.go_on(60).await?;
+
+    // The first writer has written its images, and dies before it marks its batch.
+    let images = async |indexer: &Indexer| {
+        let rows = indexer.all_rows().await?.into_keys();
+        Ok::<_, Error>(rows.filter(|(pk, _)| pk.starts_with("JOURNAL#")).collect::<BTreeSet<_>>())
+    };
+    let (known, mut attempts) = (images(&indexer).await?, 0);
+    while images(&indexer).await? == known {
+        // Documents are queued first, one write an attempt.
+        attempts += 1;
+        assert!(attempts < 40, "no images");
+        proxy.left.store(1, Ordering::Relaxed);
+        assert!(indexer.follow().await.is_err());
+    }
+    proxy.left.store(i64::MAX, Ordering::Relaxed);
+    let of_the_first = images(&indexer).await?;
+    assert_eq!(indexer.rows().await?, before);
+    // The second one reads another part of the same blocks, and undoes it by its own images.
+    indexer.restart().await?;
+    indexer.follower.follow(Some(first + 25), None, &[]).await?;
+    let of_both = images(&indexer).await?;
+    assert!(of_both.len() > of_the_first.len() && of_both.is_superset(&of_the_first), "{of_both:?}");
+    test_chain.roll_back(test_chain.node.get_block_number().await? + 1 - first).await?;
+    indexer.follow().await?;
+    assert_eq!(indexer.rows().await?, before);
     Ok(())
 }
 

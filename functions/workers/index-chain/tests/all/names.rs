@@ -1,5 +1,7 @@
 //! Renamed artists: comments show the new name, and earlier moments become curated.
 
+use std::time::Instant;
+
 use index_chain::Follower;
 use serde_json::json;
 use shared::{
@@ -17,6 +19,32 @@ async fn propagate(follower: &mut Follower, outbox: &Outbox) -> Result<(), Error
     for change in changes {
         outbox.remove(change.id).await?;
     }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn renames_have_their_share_of_a_run_that_a_history_takes_up() -> Result<(), Error> {
+    let test_chain = TestChain::start("busy-names", 4).await?;
+    let mut history = History::on(&test_chain, 9).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    let (artists, outbox) = (Artists::new(indexer.artists.clone()), Outbox::new(indexer.artists.clone()));
+    let ada = history.people[0];
+    let artist = Artist { artist_id: ArtistId::random(), embedded_wallet: ada.into() };
+    artists.create(&"ada@example.com".parse()?, &artist, 0).await?;
+    let (collection, ..) = history.conversation(ada).await?;
+    indexer.follow().await?;
+    history.go_on(20).await?;
+    let change = ProfileChange { username: Some("ada".parse()?), ..ProfileChange::default() };
+    artists.update_profile(artist.artist_id, &change, 100).await?.map_err(|refused| format!("{refused:?}"))?;
+
+    // The time for blocks is over before it begins.
+    let changes = outbox.oldest(100).await?;
+    let followed = indexer.follower.follow(None, Some(Instant::now()), &changes).await?;
+    assert!(followed.behind > 0 && followed.events == 0, "{followed:?}");
+    let token = alloy::primitives::U256::ONE.into();
+    let moment = MomentRef { chain: test_chain.chain.id, collection: collection.into(), token };
+    let listed = Comments::new(indexer.table.clone()).top_level(&moment, 0).await?.comments;
+    assert!(!listed.is_empty() && listed.iter().all(|listed| listed.comment.username == "ada"), "{listed:?}");
     Ok(())
 }
 

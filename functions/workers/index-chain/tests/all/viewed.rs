@@ -17,7 +17,7 @@ struct Reader {
 impl Reader {
     /// Ids of the list's notifications, newest first, and whether each is viewed; asked for in every way.
     async fn all(&self) -> Result<Vec<(EventId, bool)>, Error> {
-        let filter = PaymentFilter { artist: Some(self.list.artist), collector: None };
+        let filter = PaymentFilter::of_artist(self.list.artist);
         let page = self.payments.newest(self.list.chain, filter, 0, 100).await?;
         let ids: Vec<EventId> = page.payments.iter().map(|payment| payment.notification_id()).collect();
         let places = self.payments.notification_places(&ids.iter().copied().collect()).await?;

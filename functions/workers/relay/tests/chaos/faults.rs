@@ -54,6 +54,16 @@ impl Faults {
 
     /// A node: 30 of 100 calls are disturbed.
     pub fn of_node(&self, dice: &Dice, request: &Request) -> Act {
+        match self.disturb_node(dice, request) {
+            // As on chains that charge for data.
+            Act::Forward if request.operation == "eth_getTransactionReceipt" => {
+                Act::Add("l1Fee", json!("0x9184e72a000"))
+            }
+            act => act,
+        }
+    }
+
+    fn disturb_node(&self, dice: &Dice, request: &Request) -> Act {
         if self.is_over.load(Relaxed) {
             return Act::Forward;
         }

@@ -1,21 +1,25 @@
 //! What must hold at the end.
 
-use std::{collections::BTreeMap, fmt, sync::atomic::Ordering::Relaxed, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use alloy::{
     eips::BlockNumberOrTag,
     primitives::Address,
     providers::{Provider, ext::AnvilApi},
 };
+use aws_sdk_dynamodb::types::AttributeValue;
 use shared::{
     model::{TransactionId, TransactionStatus},
     store::{Artist, LaneState, Transaction},
 };
 
 use crate::{
-    common::{Error, uris},
+    common::{Error, done},
     world::{REORG_DEPTH, World},
 };
+
+/// One of so many may end without being done, told so.
+const MOST_NOT_DONE: usize = 20;
 
 /// A transaction that an artist asked for.
 pub struct Wish {
@@ -64,7 +68,7 @@ pub async fn all_are_final(world: &World, wishes: &[Wish]) -> Result<usize, Erro
 }
 
 /// Waits until all blocks are final, and checks everything.
-pub async fn check(world: &World, collection: Address, wishes: &[Wish]) -> Result<Told, Error> {
+pub async fn check(world: &World, collections: [Address; 2], wishes: &[Wish]) -> Result<Told, Error> {
     let mut rounds = 0;
     while lanes(world).await?.iter().any(|(_, lane)| !lane.young.is_empty() || !lane.open.is_empty()) {
         world.node.anvil_mine(Some(REORG_DEPTH), None).await?;
@@ -75,9 +79,10 @@ pub async fn check(world: &World, collection: Address, wishes: &[Wish]) -> Resul
         }
     }
     let mut faults = Vec::new();
-    let told = check_transactions(world, collection, wishes, &mut faults).await?;
+    let told = check_transactions(world, collections, wishes, &mut faults).await?;
     let batches = check_lanes(world, &mut faults).await?;
     check_accounts(world, wishes, &mut faults).await?;
+    check_pools(world, wishes, &mut faults).await?;
     if faults.is_empty() {
         return Ok(Told { batches, ..told });
     }
@@ -87,11 +92,11 @@ pub async fn check(world: &World, collection: Address, wishes: &[Wish]) -> Resul
 
 async fn check_transactions(
     world: &World,
-    collection: Address,
+    collections: [Address; 2],
     wishes: &[Wish],
     faults: &mut Vec<String>,
 ) -> Result<Told, Error> {
-    let (order, counts) = uris(&world.workshop, collection).await?;
+    let (order, counts) = done(&world.workshop, &collections).await?;
     let (rows, mut told) = (rows(world, wishes).await?, Told::default());
     for wish in wishes {
         let Some(row) = rows.get(&wish.id) else {
@@ -119,13 +124,9 @@ async fn check_transactions(
             }
         }
     }
-    // Each artist's, in the order in which they asked. Of different lanes' batches that a reorganisation has dropped, the
-    // chain may take any first.
-    let drops = world.reorganisations.load(Relaxed) > 0;
-    let artists: BTreeMap<String, Vec<&str>> = wishes.iter().fold(BTreeMap::new(), |mut artists, wish| {
-        let artist = wish.uri.rsplit_once('/').map_or("", |(artist, _)| artist);
-        let lane = rows.get(&wish.id).and_then(|row| row.batch).filter(|_| drops).map(|batch| batch.lane.to_string());
-        artists.entry(format!("{artist} {}", lane.unwrap_or_default())).or_insert_with(Vec::new).push(&wish.uri);
+    // Each artist's, in the order in which they asked.
+    let artists: BTreeMap<_, Vec<&str>> = wishes.iter().fold(BTreeMap::new(), |mut artists, wish| {
+        artists.entry(wish.artist.artist_id.to_string()).or_insert_with(Vec::new).push(&wish.uri);
         artists
     });
     for (artist, asked) in artists {
@@ -134,6 +135,10 @@ async fn check_transactions(
         if done != expected {
             faults.push(format!("{artist}: done in another order: {done:?}"));
         }
+    }
+    let not_done: usize = told.not_done.values().sum();
+    if not_done > wishes.len() / MOST_NOT_DONE {
+        faults.push(format!("{not_done} weren't done"));
     }
     Ok(told)
 }
@@ -151,6 +156,25 @@ async fn check_lanes(world: &World, faults: &mut Vec<String>) -> Result<u64, Err
         faults.push("the queue isn't empty".to_owned());
     }
     Ok(batches)
+}
+
+/// What the pools' counters say is what the transactions cost.
+async fn check_pools(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<(), Error> {
+    let mut spent: BTreeMap<String, u64> = BTreeMap::new();
+    for row in rows(world, wishes).await?.values() {
+        *spent.entry(format!("POOL#{}#{}", row.chain, row.charge.day)).or_default() += row.charge.wei;
+    }
+    for (pool, spent) in spent {
+        let query = aws_sdk_dynamodb::Client::new(&world.workshop.dynamodb).query().table_name("ArtistTable");
+        let query = query.key_condition_expression("pk = :pk").consistent_read(true);
+        let rows = query.expression_attribute_values(":pk", AttributeValue::S(pool.clone())).send().await?;
+        let shards = rows.items().iter().map(|shard| shard["spent"].as_n().map_or(Ok(0), |spent| spent.parse::<u64>()));
+        let counted: u64 = shards.sum::<Result<_, _>>()?;
+        if counted != spent {
+            faults.push(format!("{pool} has {counted} instead of {spent}"));
+        }
+    }
+    Ok(())
 }
 
 async fn check_accounts(world: &World, wishes: &[Wish], faults: &mut Vec<String>) -> Result<(), Error> {

@@ -35,6 +35,9 @@ use crate::{
 const RELAY: &str = "relay";
 /// Blocks that a batch needs to be final: more than the deepest reorganisation.
 pub const REORG_DEPTH: u64 = 16;
+/// Blocks after which the relay takes one for settled: more than the deepest reorganisation has.
+const CONFIRMATIONS: u64 = 9;
+const BLOCK_TIME: Duration = Duration::from_millis(500);
 /// Balance of a funded lane: one ether, in wei.
 const BALANCE: u64 = 1_000_000_000_000_000_000;
 
@@ -80,7 +83,13 @@ impl World {
         // What was there before is never dropped.
         self.node.anvil_mine(Some(REORG_DEPTH), None).await?;
         self.node.anvil_set_auto_mine(false).await?;
-        self.node.anvil_set_interval_mining(1).await?;
+        let node = self.node.clone();
+        tokio::spawn(async move {
+            loop {
+                let _ = node.anvil_mine(Some(1), None).await;
+                tokio::time::sleep(BLOCK_TIME).await;
+            }
+        });
         for relay in &mut self.relays {
             relay.schedule(RELAY, Duration::from_millis(200));
         }
@@ -103,7 +112,8 @@ impl World {
         let function = functions.iter().find(|function| function.binary == RELAY).ok_or("no relay")?;
         let mut names = workshop.names.clone();
         let chain = workshop.chain.id;
-        let settings = json!([{"id": chain, "firstBlock": 0, "confirmations": 2, "reorgDepth": REORG_DEPTH}]);
+        let settings =
+            json!([{"id": chain, "firstBlock": 0, "confirmations": CONFIRMATIONS, "reorgDepth": REORG_DEPTH}]);
         names.insert("Chains".to_owned(), settings.to_string());
         names.insert("RpcUrls".to_owned(), json!({ chain.to_string(): nodes }).to_string());
         names.insert("OperatorSafe".to_owned(), format!("{:#x}", workshop.operator.safe));

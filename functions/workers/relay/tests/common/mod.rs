@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use alloy::{
     primitives::{Address, U256},
     providers::Provider,
-    rpc::types::Filter,
+    rpc::types::{Filter, Log},
     sol,
 };
 use local::workshop::Workshop;
 use shared::{
     chain::contracts::native::Creator1155,
     clock,
-    model::{Call, Creation, Plan, TransactionId},
+    model::{self, Amount, Call, Creation, NewMoment, NewTokens, Plan, Sale, SaleTerms, TransactionId},
     store::{Admission, Admitted, Artist, NewTransaction, Pool, PoolLimit},
 };
 
@@ -24,6 +24,8 @@ const PLENTY: u64 = 1_000_000_000_000_000_000;
 pub const RESERVE: u64 = 1_000_000_000_000_000;
 /// Most gas of a renaming.
 pub const RENAMING_GAS: u64 = 120_000;
+/// Most gas of a token's creation.
+const CREATION_GAS: u64 = 700_000;
 
 sol! {
     event URI(string value, uint256 indexed id);
@@ -41,6 +43,29 @@ pub fn renaming(collection: Address, uri: &str) -> NewTransaction {
     calls(vec![rename(collection, uri)], RENAMING_GAS)
 }
 
+/// A moment whose id is known only when its transaction is signed.
+pub fn token_creation(artist: &Artist, collection: Address, uri: &str) -> Result<NewTransaction, Error> {
+    let terms = SaleTerms { start: 0, end: u64::MAX, max_per_address: 0 };
+    let moment = NewMoment {
+        uri: uri.parse()?,
+        max_supply: 10,
+        create_referral: model::Address::ZERO,
+        sale: Sale::FixedPrice { terms, price: Amount::default() },
+        payout_recipient: None,
+        mint_to_creator: 1,
+    };
+    let tokens = NewTokens {
+        collection: collection.into(),
+        collection_name: "Workshop".to_owned(),
+        account: artist.embedded_wallet,
+        operator: artist.embedded_wallet,
+        split: None,
+        before: Vec::new(),
+        moments: vec![moment],
+    };
+    Ok(NewTransaction { plan: Plan::Tokens(tokens), gas: CREATION_GAS, creation: Creation::Moment, reserve: RESERVE })
+}
+
 /// Queues transactions of one request.
 pub async fn queue(
     workshop: &Workshop,
@@ -50,6 +75,8 @@ pub async fn queue(
     let (store, chain) = (workshop.transactions(), workshop.chain.id);
     let admission = Admission {
         artist: artist.artist_id,
+        key: None,
+        outlay: None,
         chain,
         wallet: artist.embedded_wallet,
         account: store.account(artist.artist_id, chain).await?,
@@ -64,12 +91,19 @@ pub async fn queue(
     }
 }
 
-/// URIs that token 1 was given, in the chain's order, with how often.
-pub async fn uris(workshop: &Workshop, collection: Address) -> Result<(Vec<String>, BTreeMap<String, usize>), Error> {
-    let logs = workshop.node().await?.get_logs(&Filter::new().address(collection).from_block(0)).await?;
-    let events = logs.iter().filter_map(|log| log.log_decode::<URI>().ok());
-    let uris: Vec<_> =
-        events.filter(|event| event.inner.data.id == U256::ONE).map(|event| event.inner.data.value.clone()).collect();
+/// URIs that token 1 was given or new tokens have, in the chain's order, with how often.
+pub async fn done(
+    workshop: &Workshop,
+    collections: &[Address],
+) -> Result<(Vec<String>, BTreeMap<String, usize>), Error> {
+    let filter = Filter::new().address(collections.to_vec()).from_block(0);
+    let uri = |log: &Log| {
+        let renamed = log.log_decode::<URI>().ok().filter(|event| event.inner.data.id == U256::ONE);
+        let created =
+            || log.log_decode::<Creator1155::SetupNewToken>().ok().filter(|event| event.inner.data.tokenId > U256::ONE);
+        renamed.map(|event| event.inner.data.value.clone()).or_else(|| Some(created()?.inner.data.newURI.clone()))
+    };
+    let uris: Vec<_> = workshop.node().await?.get_logs(&filter).await?.iter().filter_map(uri).collect();
     let mut counts = BTreeMap::new();
     for uri in &uris {
         *counts.entry(uri.clone()).or_default() += 1;

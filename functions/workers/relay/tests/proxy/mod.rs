@@ -43,6 +43,8 @@ pub enum Act {
     Late(Duration),
     /// Forwarded late.
     Hold(Duration),
+    /// Forwarded; a field is added to a node's result.
+    Add(&'static str, Value),
     /// A node's answer of some seconds ago; no receipt, if there is none.
     Old,
 }
@@ -106,6 +108,15 @@ async fn handle(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, bytes: Byte
             });
             held.await.unwrap_or_else(|_| lost())
         }
+        Act::Add(field, value) => match proxy.result(&request, headers, bytes).await {
+            Some(mut result) => {
+                if let Some(fields) = result.as_object_mut() {
+                    fields.insert(field.to_owned(), value);
+                }
+                json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response()
+            }
+            None => lost(),
+        },
         Act::Old => match proxy.remembered(&request) {
             Some(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into_response(),
             None => proxy.forward(&request, headers, bytes).await,
@@ -128,6 +139,12 @@ impl Proxy {
             self.remember(request, &bytes);
         }
         (status, headers, bytes).into_response()
+    }
+
+    async fn result(&self, request: &Request, headers: HeaderMap, bytes: Bytes) -> Option<Value> {
+        let answer = self.forward(request, headers, bytes).await.into_body();
+        let answer: Value = serde_json::from_slice(&axum::body::to_bytes(answer, usize::MAX).await.ok()?).ok()?;
+        answer.get("result").cloned()
     }
 
     fn remember(&self, request: &Request, answer: &[u8]) {

@@ -2,7 +2,7 @@ use alloy::primitives::U256;
 use local::workshop::Workshop;
 use shared::model::TransactionStatus;
 
-use crate::support::{Error, RESERVE, queue, relay, rename, renaming, run, transaction, uris};
+use crate::support::{Error, RESERVE, done, queue, relay, rename, renaming, run, transaction};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn first_transaction_deploys_the_account_and_settles_its_cost() -> Result<(), Error> {
@@ -46,7 +46,7 @@ async fn each_artists_order_holds_and_nothing_is_done_twice() -> Result<(), Erro
 
     assert_eq!(report.ended, ARTISTS * EACH);
     assert!(report.signatures <= 10, "{report:?}");
-    let (uris, counts) = uris(&workshop, collection).await?;
+    let (uris, counts) = done(&workshop, &[collection]).await?;
     assert!(counts.iter().filter(|(uri, _)| *uri != "ar://first").all(|(_, count)| *count == 1));
     for index in 0..ARTISTS {
         let own: Vec<_> = uris.iter().filter(|uri| uri.starts_with(&format!("ar://{index}/"))).collect();

@@ -1,9 +1,13 @@
 use std::time::Duration;
 
-use alloy::providers::{RootProvider, ext::AnvilApi};
+use alloy::providers::{Provider, RootProvider, ext::AnvilApi};
+use serde_json::json;
 use shared::{model::TransactionStatus, store::Slot};
 
-use crate::support::{Error, queue, relay, renaming, run, run_for, spawn, stage, transaction, until, until_sent};
+use crate::{
+    proxy::{self, Act},
+    support::{Error, queue, relay, renaming, run, run_for, spawn, stage, transaction, until, until_sent},
+};
 
 /// The base fee of a block now, and of the next one.
 async fn set_base_fee(node: &RootProvider, wei: u128) -> Result<(), Error> {
@@ -51,5 +55,42 @@ async fn base_fee_above_the_chains_cap_is_waited_for() -> Result<(), Error> {
     node.anvil_set_auto_mine(true).await?;
     run(&relay(&workshop, &workshop.rpc_url)?).await?;
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fee_for_data_is_part_of_the_cost_of_each() -> Result<(), Error> {
+    const FEE: u64 = 40_000_000_000_000;
+    let (workshop, artists, collection) = stage("relay-data", 2).await?;
+    let url = proxy::start(&workshop.rpc_url, |request| match request.operation.as_str() {
+        "eth_getTransactionReceipt" => Act::Add("l1Fee", json!(format!("{FEE:#x}"))),
+        _ => Act::Forward,
+    })
+    .await?;
+    // The same but for their lengths.
+    let mut ids = Vec::new();
+    for (artist, uri) in artists.iter().zip(["ar://short".to_owned(), format!("ar://{}", "long".repeat(400))]) {
+        ids.push(queue(&workshop, artist, vec![renaming(collection, &uri)]).await?[0]);
+    }
+    run(&relay(&workshop, &url)?).await?;
+
+    let (mut spent, mut batch) = (Vec::new(), None);
+    for (artist, id) in artists.iter().zip(ids) {
+        let row = transaction(&workshop, artist, id).await?;
+        batch = row.batch;
+        spent.push(row.charge.wei);
+        let account =
+            workshop.transactions().account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
+        assert_eq!(account.spent, row.charge.wei);
+    }
+    let batch = batch.ok_or("no batch")?;
+    let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
+    let hash = workshop.transactions().batch(&slot).await?.and_then(|batch| batch.mined).ok_or("not mined")?.hash;
+    let receipt = workshop.node().await?.get_transaction_receipt(hash).await?.ok_or("no receipt")?;
+    let cost = u64::try_from(u128::from(receipt.gas_used) * receipt.effective_gas_price)? + FEE;
+    // Rounded up for each.
+    let excess = spent.iter().sum::<u64>().checked_sub(cost).ok_or("less than it cost")?;
+    assert!(excess < 2 * u64::try_from(receipt.effective_gas_price)? + 4, "{excess}");
+    assert!(spent[1] - spent[0] > FEE / 4, "{spent:?}");
     Ok(())
 }

@@ -12,7 +12,6 @@ use alloy::{
     primitives::{Address, U256},
     providers::{Provider, ext::AnvilApi},
 };
-use serde_json::json;
 use shared::{
     chain::wallet::LaneSigners,
     model::{Call, TransactionStatus},
@@ -22,8 +21,8 @@ use shared::{
 use crate::{
     proxy::{self, Act},
     support::{
-        Error, Ways, act_as, assert_done_once, disown, nonces, queue, relay, relay_over, renaming, run, spawn, stage,
-        transaction, until, until_sent,
+        Error, Ways, act_as, assert_done_once, disown, forgetful, nonces, queue, relay, relay_over, renaming, run,
+        spawn, stage, transaction, until, until_sent,
     },
 };
 
@@ -105,17 +104,7 @@ async fn lane_whose_key_fails_leaves_the_queue_to_the_others() -> Result<(), Err
 async fn nonce_used_by_another_program_costs_no_transaction() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-foreign", 1).await?;
     let artist = artists[0];
-    let forgets = Arc::new(AtomicBool::new(true));
-    let forgetting = Arc::clone(&forgets);
-    let url = proxy::start(&workshop.rpc_url, move |request| {
-        let is_sent = request.operation == "eth_sendRawTransaction";
-        if is_sent && forgetting.load(Relaxed) {
-            Act::Say(json!(format!("0x{}", "11".repeat(32))))
-        } else {
-            Act::Forward
-        }
-    })
-    .await?;
+    let (url, forgets) = forgetful(&workshop).await?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://moved")]).await?[0];
     let mut running = spawn(relay(&workshop, &url)?);
     let batch = until_sent(&workshop, &artist, id).await?.batch.ok_or("no batch")?;

@@ -2,9 +2,10 @@
 
 use std::{
     sync::{Mutex, OnceLock},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use local::workshop::Workshop;
 use serde_json::{Value, json};
 use shared::{
     model::TransactionStatus,
@@ -155,4 +156,41 @@ async fn node_of_another_chain_gets_nothing() -> Result<(), Error> {
     assert_eq!(*sent.lock().unwrap(), 0);
     assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Queued);
     Ok(())
+}
+
+/// A node that says for some time that every batch would revert.
+async fn doubting(workshop: &Workshop, time: Duration) -> Result<String, Error> {
+    let (safe, start) = (format!("{:#x}", workshop.operator.safe), Instant::now());
+    let doubts = move |request: &Request| {
+        let call: &Value = &request.body["params"][0];
+        let is_batch = request.operation == "eth_call" && call["to"] == safe && call["from"].is_string();
+        let is_doubted = is_batch && start.elapsed() < time;
+        if is_doubted { Act::Refuse("execution reverted") } else { Act::Forward }
+    };
+    proxy::start(&workshop.rpc_url, doubts).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lone_transaction_that_only_one_node_would_let_revert_is_done() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-disputed", 1).await?;
+    let urls = [doubting(&workshop, Duration::from_secs(600)).await?, workshop.rpc_url.clone()];
+    let urls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
+    let mut relay = relay(&workshop, &workshop.rpc_url)?;
+    relay.node = shared::chain::node::Node::with_timeout(&urls, workshop.chain.id, Duration::from_secs(2))?;
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://disputed")]).await?;
+
+    run(&relay).await?;
+
+    assert_done_once(&workshop, collection, &["ar://disputed".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lone_transaction_that_a_node_would_let_revert_for_a_moment_is_done() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-doubted", 1).await?;
+    let url = doubting(&workshop, Duration::from_secs(3)).await?;
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://doubted")]).await?;
+
+    run(&relay(&workshop, &url)?).await?;
+
+    assert_done_once(&workshop, collection, &["ar://doubted".to_owned()]).await
 }

@@ -1,5 +1,7 @@
 //! Blocks that the chain drops.
 
+use std::time::Duration;
+
 use alloy::{
     eips::BlockNumberOrTag,
     primitives::U256,
@@ -13,7 +15,10 @@ use shared::{
     model::{Call, TransactionStatus},
 };
 
-use crate::support::{Error, act_as, assert_done_once, queue, relay, renaming, run, spawn, stage, transaction, until};
+use crate::support::{
+    Error, act_as, assert_done_once, come_before, done, forgetful, queue, relay, renaming, run, spawn, stage,
+    token_creation, transaction, until, until_sent,
+};
 
 const DEPTH: u64 = 8;
 /// Blocks after which nothing is dropped any more.
@@ -107,4 +112,85 @@ async fn transaction_that_is_refused_in_its_new_block_is_told_so() -> Result<(),
         assert_eq!((account.waiting, account.spent), (0, transaction(&workshop, artist, id).await?.charge.wei));
     }
     assert_done_once(&workshop, collection, &["ar://1".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transaction_that_failed_in_a_dropped_block_is_done_once() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-once", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    node.anvil_mine(Some(DEPTH), None).await?;
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artist, vec![token_creation(&artist, collection, "ar://once")?]).await?[0];
+    let (url, forgets) = forgetful(&workshop).await?;
+    let mut careful = relay(&workshop, &url)?;
+    (careful.chain.confirmations, careful.chain.reorg_depth) = (4, FINAL);
+    let mut running = spawn(careful);
+    let sent = until_sent(&workshop, &artist, id).await?;
+    // Another token takes the id.
+    let other = Creator1155::setupNewTokenCall { newURI: "ar://other".to_owned(), maxSupply: U256::ONE };
+    come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
+    until("back in the queue", async || Ok(transaction(&workshop, &artist, id).await?.attempts == 1)).await?;
+    // Time to send it again, which would be too early.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    node.anvil_mine(Some(1), None).await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+
+    node.anvil_reorg(ReorgOptions { depth: 2, tx_block_pairs: Vec::new() }).await?;
+    node.anvil_set_interval_mining(1).await?;
+    running.done().await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((row.status, row.result.get("tokenId")), (TransactionStatus::Mined, Some(&"2".into())), "{row:?}");
+    let next = Creator1155::new(collection, &node).nextTokenId().call().await?;
+    assert_eq!(next, U256::from(3), "it was done twice");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn artist_stays_with_the_lane_of_batches_that_are_not_final() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-loyal", 2).await?;
+    let node = workshop.node().await?;
+    node.anvil_mine(Some(DEPTH), None).await?;
+    let first = queue(&workshop, &artists[0], vec![renaming(collection, "ar://0/0")]).await?[0];
+    run(&patient(&workshop)?).await?;
+    // Its lane is busy with another artist's batch.
+    node.anvil_set_auto_mine(false).await?;
+    let other = queue(&workshop, &artists[1], vec![renaming(collection, "ar://1/0")]).await?[0];
+    let mut running = spawn(patient(&workshop)?);
+    until_sent(&workshop, &artists[1], other).await?;
+    let second = queue(&workshop, &artists[0], vec![renaming(collection, "ar://0/1")]).await?[0];
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    node.anvil_set_interval_mining(1).await?;
+    running.done().await?;
+
+    let lane = async |id| Ok::<_, Error>(transaction(&workshop, &artists[0], id).await?.batch.ok_or("no batch")?.lane);
+    let (first, second) = (lane(first).await?, lane(second).await?);
+    assert_eq!(first, second);
+    // Both blocks are dropped, and the order holds.
+    node.anvil_reorg(ReorgOptions { depth: 6, tx_block_pairs: Vec::new() }).await?;
+    until("done again", async || {
+        run(&patient(&workshop)?).await?;
+        let uris = done(&workshop, &[collection]).await?.0;
+        let at = |uri: &str| uris.iter().position(|found| found == uri);
+        Ok(at("ar://0/0").zip(at("ar://0/1")).is_some_and(|(before, after)| before < after))
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn artist_leaves_a_lane_that_can_not_go_on() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-disloyal", 1).await?;
+    let node = workshop.node().await?;
+    let first = queue(&workshop, &artists[0], vec![renaming(collection, "ar://0")]).await?[0];
+    run(&patient(&workshop)?).await?;
+    let left = transaction(&workshop, &artists[0], first).await?.batch.ok_or("no batch")?.lane;
+    node.anvil_set_balance(left.into(), U256::ZERO).await?;
+    let second = queue(&workshop, &artists[0], vec![renaming(collection, "ar://1")]).await?[0];
+    let mut relay = patient(&workshop)?;
+    relay.loyalty = Duration::from_secs(2);
+    run(&relay).await?;
+
+    let row = transaction(&workshop, &artists[0], second).await?;
+    assert_ne!(row.batch.ok_or("no batch")?.lane, left);
+    assert_done_once(&workshop, collection, &["ar://0".to_owned(), "ar://1".to_owned()]).await
 }

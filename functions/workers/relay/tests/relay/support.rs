@@ -2,6 +2,10 @@
 
 use std::{
     collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
@@ -12,6 +16,7 @@ use alloy::{
 };
 use local::{cloud::Endpoints, workshop::Workshop};
 use relay::{ChainRelay, Report};
+use serde_json::json;
 use shared::{
     chain::{contracts::safe::Safe, transaction::Policy},
     model::{Call, TransactionId, TransactionStatus},
@@ -21,6 +26,7 @@ use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
 
 pub use crate::common::*;
+use crate::proxy::{self, Act};
 
 /// Longest run of a relay.
 pub const RUN: Duration = Duration::from_secs(120);
@@ -39,6 +45,7 @@ pub fn relay(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
         operator: workshop.operator,
         transactions: workshop.transactions(),
         holder: Uuid::new_v4().to_string(),
+        loyalty: Duration::from_secs(15),
     })
 }
 
@@ -141,7 +148,7 @@ pub async fn until_sent(workshop: &Workshop, artist: &Artist, id: TransactionId)
 
 /// Fails unless each URI was given to token 1 exactly once, and nothing else was.
 pub async fn assert_done_once(workshop: &Workshop, collection: Address, expected: &[String]) -> Result<(), Error> {
-    let (_, mut counts) = uris(workshop, collection).await?;
+    let (_, mut counts) = done(workshop, &[collection]).await?;
     counts.remove("ar://first");
     let expected: BTreeMap<_, _> = expected.iter().map(|uri| (uri.clone(), 1)).collect();
     assert_eq!(counts, expected);
@@ -158,6 +165,38 @@ pub async fn act_as(workshop: &Workshop, account: Address, call: Call) -> Result
     let request = request.input(call.data.into()).gas_limit(500_000).max_priority_fee_per_gas(2_000_000_000);
     let _ = node.send_transaction(request.max_fee_per_gas(20_000_000_000)).await?;
     Ok(node.anvil_stop_impersonating_account(account).await?)
+}
+
+/// A way to the node that forgets what is sent, as long as the flag says so.
+pub async fn forgetful(workshop: &Workshop) -> Result<(String, Arc<AtomicBool>), Error> {
+    let forgets = Arc::new(AtomicBool::new(true));
+    let forgetting = Arc::clone(&forgets);
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let is_sent = request.operation == "eth_sendRawTransaction";
+        if is_sent && forgetting.load(Relaxed) {
+            Act::Say(json!(format!("0x{}", "11".repeat(32))))
+        } else {
+            Act::Forward
+        }
+    })
+    .await?;
+    Ok((url, forgets))
+}
+
+/// Lets another's call come before a batch in the next block, given a relay over [`forgetful`].
+pub async fn come_before(
+    workshop: &Workshop,
+    row: &Transaction,
+    forgets: &AtomicBool,
+    account: Address,
+    call: Call,
+) -> Result<(), Error> {
+    let (node, batch) = (workshop.node().await?, row.batch.ok_or("no batch")?);
+    act_as(workshop, account, call).await?;
+    forgets.store(false, Relaxed);
+    let is_pending = async || Ok(node.get_transaction_count(batch.lane.into()).pending().await? > batch.nonce);
+    until("sent again", is_pending).await?;
+    Ok(node.anvil_mine(Some(1), None).await?)
 }
 
 /// Takes a lane from the operator Safe's owners.

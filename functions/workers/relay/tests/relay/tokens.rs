@@ -2,36 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use alloy::{
+    primitives::{Address, B256, U256},
+    providers::{Provider, ext::AnvilApi},
+    rpc::types::Filter,
+    sol_types::SolEvent,
+};
 use shared::{
-    model::{self, Amount, Creation, NewMoment, NewTokens, Plan, Sale, SaleTerms, TransactionStatus},
-    store::{Artist, NewTransaction},
+    chain::contracts::native::SplitFactory::{SplitCreated_0, SplitParams, createSplitDeterministicCall},
+    model::{Call, Plan, TransactionStatus},
+    store::Artist,
 };
 
-use crate::support::{Error, RESERVE, queue, relay, run, stage, transaction};
-
-const GAS: u64 = 700_000;
-
-fn creation(artist: &Artist, collection: model::Address, number: usize) -> Result<NewTransaction, Error> {
-    let terms = SaleTerms { start: 0, end: u64::MAX, max_per_address: 0 };
-    let moment = NewMoment {
-        uri: format!("ar://moment-{number}").parse()?,
-        max_supply: 10,
-        create_referral: model::Address::ZERO,
-        sale: Sale::FixedPrice { terms, price: Amount::default() },
-        payout_recipient: None,
-        mint_to_creator: 1,
-    };
-    let tokens = NewTokens {
-        collection,
-        collection_name: "Workshop".to_owned(),
-        account: artist.embedded_wallet,
-        operator: artist.embedded_wallet,
-        split: None,
-        before: Vec::new(),
-        moments: vec![moment],
-    };
-    Ok(NewTransaction { plan: Plan::Tokens(tokens), gas: GAS, creation: Creation::Moment, reserve: RESERVE })
-}
+use crate::support::{
+    Error, come_before, forgetful, queue, relay, run, spawn, stage, token_creation, transaction, until_sent,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_moments_at_once_of_two_admins_are_ten_moments() -> Result<(), Error> {
@@ -39,7 +24,7 @@ async fn ten_moments_at_once_of_two_admins_are_ten_moments() -> Result<(), Error
     let mut ids = Vec::new();
     for number in 0..10 {
         let artist = artists[number % 2];
-        let moment = creation(&artist, collection.into(), number)?;
+        let moment = token_creation(&artist, collection, &format!("ar://moment-{number}"))?;
         ids.push((artist, queue(&workshop, &artist, vec![moment]).await?[0]));
     }
 
@@ -56,5 +41,68 @@ async fn ten_moments_at_once_of_two_admins_are_ten_moments() -> Result<(), Error
     }
     let expected: BTreeSet<_> = (2..12).map(|token| format!("\"{token}\"")).collect();
     assert_eq!(tokens, expected);
+    Ok(())
+}
+
+/// A call that creates a split which isn't there yet.
+fn new_split(factory: Address, artist: &Artist) -> Call {
+    let split = SplitParams {
+        recipients: vec![Address::repeat_byte(1), Address::repeat_byte(2)],
+        allocations: vec![U256::from(400_000), U256::from(600_000)],
+        totalAllocation: U256::from(1_000_000),
+        distributionIncentive: 0,
+    };
+    let creator = artist.embedded_wallet.into();
+    let creation = createSplitDeterministicCall { split, owner: Address::ZERO, creator, salt: B256::ZERO };
+    Call::new(factory, &creation)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_moments_at_once_that_create_the_same_split_are_ten_moments() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-splits", 3).await?;
+    let factory = workshop.chain.addresses.split_factory;
+    let mut ids = Vec::new();
+    for number in 0..10 {
+        let artist = artists[number % 2];
+        let mut moment = token_creation(&artist, collection, &format!("ar://moment-{number}"))?;
+        if let Plan::Tokens(tokens) = &mut moment.plan {
+            tokens.before = vec![new_split(factory, &artist)];
+        }
+        moment.gas += 300_000;
+        ids.push((artist, queue(&workshop, &artist, vec![moment]).await?[0]));
+    }
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    for (artist, id) in ids {
+        let row = transaction(&workshop, &artist, id).await?;
+        assert_eq!(row.status, TransactionStatus::Mined, "{row:?}");
+    }
+    let filter = Filter::new().address(factory).event_signature(SplitCreated_0::SIGNATURE_HASH).from_block(0);
+    assert_eq!(workshop.node().await?.get_logs(&filter).await?.len(), 1);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn split_that_another_creates_just_before_stops_no_moment() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-split-taken", 1).await?;
+    let (node, factory, artist) = (workshop.node().await?, workshop.chain.addresses.split_factory, artists[0]);
+    node.anvil_set_auto_mine(false).await?;
+    let mut moment = token_creation(&artist, collection, "ar://moment")?;
+    if let Plan::Tokens(tokens) = &mut moment.plan {
+        tokens.before = vec![new_split(factory, &artist)];
+    }
+    moment.gas += 300_000;
+    let id = queue(&workshop, &artist, vec![moment]).await?[0];
+    let (url, forgets) = forgetful(&workshop).await?;
+    let mut running = spawn(relay(&workshop, &url)?);
+    let sent = until_sent(&workshop, &artist, id).await?;
+    let stranger = Address::repeat_byte(0x77);
+    come_before(&workshop, &sent, &forgets, stranger, new_split(factory, &artist)).await?;
+    node.anvil_set_auto_mine(true).await?;
+
+    running.done().await?;
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!(row.status, TransactionStatus::Mined, "{row:?}");
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, fs};
 use aws_sdk_dynamodb::types::AttributeValue;
 use index_chain::{Followed, Follower, IndexError};
 use local::{cloud::Endpoints, database, paths::Paths};
+use rank_collectors::Ranker;
 use serde_json::json;
 use shared::{
     chain::{Chain, node::Node},
@@ -68,9 +69,22 @@ impl Indexer {
     pub async fn restart(&mut self) -> Result<(), Error> {
         let (table, artists) = (self.table.clone(), Artists::new(self.artists.clone()));
         self.follower = Follower::new(self.chain.clone(), &self.nodes, table, artists);
+        self.expire_lease(&self.chain.id.to_string()).await
+    }
+
+    /// Counts all payments into the rankings as of a Unix time in seconds, in another process.
+    pub async fn rank(&self, now: u64) -> Result<(), Error> {
+        self.expire_lease("RANKINGS").await?;
+        let mut ranker = Ranker::new(vec![self.chain.clone()], self.table.clone(), self.artists.clone());
+        ranker.open().await?;
+        while ranker.step(now).await? > 0 {}
+        Ok(())
+    }
+
+    async fn expire_lease(&self, work: &str) -> Result<(), Error> {
         let key = |text: String| AttributeValue::S(text);
         let expire = self.client.update_item().table_name("ChainTable");
-        let expire = expire.key("pk", key(format!("CHECKPOINT#{}", self.chain.id))).key("sk", key("CHECKPOINT".into()));
+        let expire = expire.key("pk", key(format!("CHECKPOINT#{work}"))).key("sk", key("CHECKPOINT".into()));
         let expire =
             expire.update_expression("SET pending.#until = :now").expression_attribute_names("#until", "until");
         let expire = expire.expression_attribute_values(":now", AttributeValue::N("0".into()));
@@ -118,8 +132,22 @@ impl Indexer {
 
     /// The same without the trees of ranked sets, whose shape follows from the order of insertions.
     pub async fn assert_fresh_members(&self, test_chain: &TestChain) -> Result<(), Error> {
+        Self::assert_same_members(self.rows().await?, Self::fresh_rows(test_chain).await?)
+    }
+
+    /// The same with rankings, as of a Unix time in seconds.
+    pub async fn assert_fresh_rankings(&self, test_chain: &TestChain, now: u64) -> Result<(), Error> {
+        self.rank(now).await?;
+        let mut fresh = Self::of(test_chain, &[&test_chain.rpc_url]).await?;
+        fresh.follow().await?;
+        fresh.rank(now).await?;
+        let rows = fresh.rows().await?;
+        assert!(rows.keys().any(|(pk, _)| pk.starts_with("RANKING#")), "nobody is ranked");
+        Self::assert_same_members(self.rows().await?, rows)
+    }
+
+    fn assert_same_members(rows: Rows, fresh: Rows) -> Result<(), Error> {
         let members = |rows: Rows| rows.into_iter().filter(|((_, sk), _)| !(sk.starts_with("node#") || sk == "root"));
-        let (rows, fresh) = (self.rows().await?, Self::fresh_rows(test_chain).await?);
         Self::assert_same(&members(rows).collect(), &members(fresh).collect(), "members")
     }
 

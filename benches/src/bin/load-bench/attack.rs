@@ -1,0 +1,165 @@
+use std::{
+    env, fs,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use local::{Error, paths::Paths};
+use reqwest::{Method, RequestBuilder};
+use serde_json::json;
+use template::{Route, Template};
+use tests::{Stack, Writer, unused_email};
+use tokio::{
+    sync::Semaphore,
+    task::{JoinHandle, JoinSet},
+};
+
+use super::{
+    honest::{Honest, KINDS, client},
+    open_loop,
+    record::{Record, Taken},
+    setting,
+};
+
+/// Requests of the attacker that may be open at once: a machine has no more sockets.
+const MOST_OPEN: usize = 2_000;
+
+/// Number of the attacker's address.
+const ATTACKER: usize = 60_000;
+
+/// Prints a line for each route. Returns whether honest users hardly noticed.
+pub async fn measure() -> Result<bool, Error> {
+    let (rate, seconds) = (setting("ATTACK_RATE", 500)?, setting("ATTACK_SECONDS", 10)?);
+    let is_timed = env::var("LATENCY").as_deref() != Ok("free");
+    let honest = Honest::new(4).await?;
+    let attacker = Attacker::new().await?;
+    let quiet = users(&honest, seconds * 3).await;
+    println!("| one client at {rate}/s on | it got | honest successes | p99 read, sign-in, write (ms) |");
+    println!("| --- | --- | --- | --- |");
+    let mut is_fine = tell("nothing", "", &quiet, None);
+    for route in routes()? {
+        let attack = attacker.attack(&route, rate, seconds);
+        let taken = users(&honest, seconds).await;
+        attack.await?;
+        let name = format!("`{} {}`", route.method, route.path);
+        is_fine &= tell(&name, &attacker.record.take().statuses(), &taken, is_timed.then_some(&quiet));
+    }
+    Ok(is_fine)
+}
+
+/// The template's routes, or those whose paths `ROUTES` names.
+fn routes() -> Result<Vec<Route>, Error> {
+    let template: Template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?.parse()?;
+    let wanted = env::var("ROUTES").unwrap_or_default();
+    let wanted: Vec<_> = wanted.split(',').filter(|path| !path.is_empty()).collect();
+    let routes = template.routes()?.into_iter();
+    Ok(routes.filter(|route| wanted.is_empty() || wanted.contains(&route.path.as_str())).collect())
+}
+
+/// Ten reads, a sign-in and a write a second of honest users, each from an address of its own.
+async fn users(honest: &Honest, seconds: u64) -> Taken {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let mut requests = JoinSet::new();
+    let mut tick = 0;
+    open_loop(10, seconds, || {
+        let (honest, number) = (honest.clone(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let has_more = tick % 10;
+        tick += 1;
+        requests.spawn(async move {
+            match has_more {
+                0 => tokio::join!(honest.read(number), honest.sign_in(number)).0,
+                5 => tokio::join!(honest.read(number), honest.write(number)).0,
+                _ => honest.read(number).await,
+            }
+        });
+    })
+    .await;
+    requests.join_all().await;
+    honest.record.take()
+}
+
+/// Prints a phase. Whether 99 % succeeded, within twice the quiet time.
+fn tell(name: &str, got: &str, taken: &Taken, quiet: Option<&Taken>) -> bool {
+    let (successes, all) = taken.successes();
+    let times = KINDS.map(|kind| taken.percentile(kind, 99));
+    let [read, sign_in, write] = times;
+    println!("| {name} | {got} | {successes} of {all} | {read}, {sign_in}, {write} |");
+    let is_quick = |(kind, time): (&&str, &u128)| quiet.is_none_or(|quiet| *time <= 2 * quiet.percentile(kind, 99));
+    successes * 100 >= all * 99 && KINDS.iter().zip(&times).all(is_quick)
+}
+
+/// A client with an artist's credentials and one address.
+struct Attacker {
+    stack: Arc<Stack>,
+    writer: Writer,
+    record: Record,
+}
+
+impl Attacker {
+    async fn new() -> Result<Self, Error> {
+        let stack = client(ATTACKER)?;
+        let writer = stack.new_writer().await;
+        Ok(Self { stack: Arc::new(stack), writer, record: Record::default() })
+    }
+
+    /// Sends `rate` requests a second to a route, whether or not they are answered.
+    fn attack(&self, route: &Route, rate: u64, seconds: u64) -> JoinHandle<()> {
+        let record = self.record.clone();
+        let requests: Vec<_> = (0..32).map(|_| self.request(route)).collect();
+        tokio::spawn(async move {
+            let (open, mut sent, mut number) = (Arc::new(Semaphore::new(MOST_OPEN)), JoinSet::new(), 0);
+            open_loop(rate, seconds, || {
+                number += 1;
+                let request = requests[number % requests.len()].try_clone();
+                if let (Some(request), Ok(permit)) = (request, Arc::clone(&open).try_acquire_owned()) {
+                    let record = record.clone();
+                    sent.spawn(async move {
+                        record.send("attack", request).await;
+                        drop(permit);
+                    });
+                }
+            })
+            .await;
+            sent.join_all().await;
+        })
+    }
+
+    /// A request that costs as much as one can: with credentials, and well-formed where that is easy.
+    fn request(&self, route: &Route) -> RequestBuilder {
+        let (collection, wallet) = (format!("{:#x}", self.writer.collection), &self.writer.artist.wallet);
+        let values = [
+            ("{network}", "eip155:8453".to_owned()),
+            ("{contract}", format!("erc1155:{collection}")),
+            ("{address}", wallet.clone()),
+            ("{part}", "script.js".to_owned()),
+            ("{id}", "018f0000-0000-7000-8000-000000000000".to_owned()),
+        ];
+        let path = values.iter().fold(route.path.clone(), |path, (name, value)| path.replace(name, value));
+        let moment = json!({"collectionAddress": collection, "tokenId": "1"});
+        let body = match route.path.as_str() {
+            "/oauth/code" => json!({"email": unused_email()}),
+            "/oauth/login" => json!({"email": unused_email(), "code": "000000"}),
+            "/artists/wallets/challenge" => json!({"address": wallet}),
+            "/registry/metadata/moment" => json!({"moment": moment, "newUri": "ar://attack"}),
+            "/sale" => json!({"moment": moment, "pricePerToken": "5"}),
+            "/moment/collect" => json!({"moment": moment, "amount": 1, "comment": "attack"}),
+            _ => json!({}),
+        };
+        let query = match route.path.as_str() {
+            "/smartwallet" => format!("?address={wallet}"),
+            "/comments" | "/moment" => format!("?collectionAddress={collection}&tokenId=1"),
+            "/artists/search" => "?q=ada".to_owned(),
+            _ => String::new(),
+        };
+        let method = Method::from_bytes(route.method.as_bytes()).unwrap_or(Method::GET);
+        let request = self.stack.http.request(method.clone(), format!("{}{path}{query}", self.stack.map.api));
+        let request = request.header("x-api-key", &self.writer.key);
+        let request = match route.path.starts_with("/artists/") {
+            true => request.bearer_auth(&self.writer.artist.token),
+            false => request,
+        };
+        if method == Method::GET { request } else { request.json(&body) }
+    }
+}

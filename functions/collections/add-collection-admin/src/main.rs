@@ -1,0 +1,46 @@
+//! `POST /collections/{network}/{contract}/admins`: makes an account an admin of a collection.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::{request::CollectionPath, transact::TransactionService},
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{CheckedAddress, Creation, MomentRef, Scope},
+    telemetry,
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(AddCollectionAdmin { service: TransactionService::from_env().await? }).await
+}
+
+struct AddCollectionAdmin {
+    service: TransactionService,
+}
+
+/// The new admin.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct AddCollectionAdminRequest {
+    /// Account that gets the permission.
+    admin_address: CheckedAddress,
+}
+
+impl Endpoint for AddCollectionAdmin {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
+        let input = request.json()?;
+        let (path, AddCollectionAdminRequest { admin_address: CheckedAddress(admin) }): (CollectionPath, _) =
+            input.read_with(&request.path_parameters(), &self.service)?;
+        let (chain, contract) = path.place();
+        let collection = MomentRef::whole(chain, contract);
+        self.service
+            .transact(request, caller, chain, Creation::Nothing, async |session| {
+                session.grant_admin(&collection, admin).await
+            })
+            .await
+    }
+}

@@ -1,0 +1,77 @@
+//! Admins of a moment or, as token 0, of a whole collection.
+
+use super::session::WriteSession;
+use crate::{
+    chain::{
+        protocol::permission::{Permission, Standing},
+        wallet::Call,
+    },
+    http::ApiError,
+    model::{Address, MomentRef},
+};
+
+impl WriteSession<'_> {
+    /// The calls that make an account an admin; 409 if it is one.
+    pub async fn grant_admin(&self, place: &MomentRef, admin: Address) -> Result<Vec<Call>, ApiError> {
+        self.require_admin(place).await?;
+        if Standing::of(self.node(), admin.into(), place).await?.is_admin_of_token() {
+            return Err(ApiError::conflict(format!("{admin} is an admin of this {} already", kind(place))));
+        }
+        let grant = Permission::Admin.grant(place.token.into(), admin.into());
+        Ok(vec![Call::new(place.collection.into(), &grant)])
+    }
+
+    /// The calls that make an account no admin; 404 if it is none, 409 if the artist were the last one.
+    pub async fn revoke_admin(&self, place: &MomentRef, admin: Address) -> Result<Vec<Call>, ApiError> {
+        let own = self.require_admin(place).await?;
+        let standing = Standing::of(self.node(), admin.into(), place).await?;
+        if !standing.is_admin_of_token() {
+            return Err(no_admin(place, admin, standing));
+        }
+        // Artists who revoke another's permission stay admins themselves.
+        let stays = admin != self.account() || (!place.is_whole_collection() && own.is_admin_of_collection());
+        if !stays && !self.has_other_admins(place).await? {
+            let reason = format!("You are the last admin of this {}: make somebody else one first", kind(place));
+            return Err(ApiError::conflict(reason));
+        }
+        let revoke = Permission::Admin.revoke(place.token.into(), admin.into());
+        Ok(vec![Call::new(place.collection.into(), &revoke)])
+    }
+
+    async fn require_admin(&self, place: &MomentRef) -> Result<Standing, ApiError> {
+        if place.is_whole_collection() {
+            self.require_on_collection(place.collection, Permission::Admin).await
+        } else {
+            self.require(place, Permission::Admin).await
+        }
+    }
+
+    /// Whether an indexed admin other than the artist still is one onchain. Two reads, and one call for each former admin.
+    async fn has_other_admins(&self, place: &MomentRef) -> Result<bool, ApiError> {
+        let moments = &self.stores.moments;
+        let (moment, collection) =
+            tokio::try_join!(moments.moment(place), moments.collection(place.chain, place.collection))?;
+        let admins = moment.map(|moment| moment.admins).into_iter().chain(collection.map(|found| found.admins));
+        let ignored = [self.account(), self.chain().addresses.factory.into()];
+        for admin in admins.flatten().filter(|admin| !ignored.contains(admin)) {
+            if Standing::of(self.node(), admin.into(), place).await?.may(Permission::Admin) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn kind(place: &MomentRef) -> &'static str {
+    if place.is_whole_collection() { "collection" } else { "moment" }
+}
+
+fn no_admin(place: &MomentRef, account: Address, standing: Standing) -> ApiError {
+    if standing.is_admin_of_collection() {
+        ApiError::conflict(format!(
+            "{account} is an admin of the whole collection, not of this moment alone: name token \"0\""
+        ))
+    } else {
+        ApiError::not_found(format!("{account} is no admin of this {}", kind(place)))
+    }
+}

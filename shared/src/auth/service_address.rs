@@ -1,0 +1,27 @@
+//! The address under which the service shows itself: in messages that wallets sign, and in mails.
+
+use url::Url;
+
+use crate::{
+    config::{self, ConfigError},
+    http::Request,
+};
+
+/// The service's own address.
+#[derive(Clone, Debug)]
+pub struct ServiceAddress {
+    configured: Option<Url>,
+}
+
+impl ServiceAddress {
+    /// Reads `TOKEN_ISSUER`. If it isn't a URL, the address is the one that the gateway was asked at.
+    pub fn from_env() -> Result<Self, ConfigError> {
+        let issuer: Option<Url> = config::required("TOKEN_ISSUER")?.parse().ok();
+        Ok(Self { configured: issuer.filter(Url::has_host) })
+    }
+
+    /// The base URL.
+    pub fn of(&self, request: &Request) -> Result<Url, url::ParseError> {
+        self.configured.clone().map_or_else(|| request.base_url().parse(), Ok)
+    }
+}

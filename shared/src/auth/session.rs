@@ -1,0 +1,56 @@
+//! Authentication of people: a token that wasn't signed out, for money of a recent sign-in. No API key is enough.
+
+use std::time::Duration;
+
+use super::token::{TokenVerifier, VerifiedToken};
+use crate::{
+    config::ConfigError,
+    http::{ApiError, Principal, Request},
+    store::{Sessions, Table},
+};
+
+/// How long ago the sign-in may be where money or the account's existence is at stake.
+pub const FRESH: Duration = Duration::from_secs(15 * 60);
+
+/// Authenticates requests by token.
+#[derive(Clone)]
+pub struct SessionAuthenticator {
+    tokens: TokenVerifier,
+    sessions: Sessions,
+}
+
+impl SessionAuthenticator {
+    /// Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`; sessions are in the table `secrets`.
+    pub fn from_env(secrets: Table) -> Result<Self, ConfigError> {
+        Ok(Self { tokens: TokenVerifier::from_env()?, sessions: Sessions::new(secrets) })
+    }
+
+    /// The request's token; 401 without a valid one, or with one that was signed out. One read, none for an invalid one.
+    pub async fn authenticate(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
+        let token = self.tokens.verify(request)?;
+        if self.sessions.is_over(token.artist, token.id).await? {
+            return Err(ApiError::invalid_token("The token was signed out: sign in again to get a new one"));
+        }
+        request.note_principal(Principal { artist: Some(token.artist), key: None, scope: None });
+        Ok(token)
+    }
+
+    /// The same where no API key may act: 403 for a request with a key alone, whatever its scopes.
+    pub async fn authenticate_person(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
+        if request.header("authorization").is_none() && request.header("x-api-key").is_some() {
+            return Err(ApiError::forbidden(
+                "No scope of an API key allows this: sign in and send the token as Authorization: Bearer <token>",
+            ));
+        }
+        self.authenticate(request).await
+    }
+
+    /// The same with a sign-in within [`FRESH`]; 401 that asks for one otherwise (RFC 9470).
+    pub async fn authenticate_freshly(&self, request: &Request, now: Duration) -> Result<VerifiedToken, ApiError> {
+        let token = self.authenticate_person(request).await?;
+        if token.issued_at + FRESH.as_secs() < now.as_secs() {
+            return Err(ApiError::stale_sign_in());
+        }
+        Ok(token)
+    }
+}

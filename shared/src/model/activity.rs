@@ -1,0 +1,82 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::schema::{format, text_schema};
+
+/// Id of an activity: UUID v7, so that later ones sort after earlier ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ActivityId(Uuid);
+
+text_schema!(ActivityId, "Id of an activity.", "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5d", format = format("uuid"),);
+
+impl ActivityId {
+    /// A new id, which sorts after all earlier ones.
+    pub fn next() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl std::str::FromStr for ActivityId {
+    type Err = super::invalid::Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self).map_err(|_| super::invalid::Invalid("must be a UUID"))
+    }
+}
+
+impl fmt::Display for ActivityId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// What happened to an artist's account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityKind {
+    /// Signed in.
+    SignedIn,
+    /// One session was signed out.
+    SignedOut,
+    /// All sessions were signed out.
+    SignedOutEverywhere,
+    /// An API key was made.
+    KeyCreated,
+    /// An API key was revoked.
+    KeyRevoked,
+    /// A wallet was connected.
+    WalletConnected,
+    /// A wallet was disconnected.
+    WalletDisconnected,
+    /// A payout address was added.
+    PayoutAdded,
+    /// A payout address was removed.
+    PayoutRemoved,
+    /// Money was sent out of the account.
+    Withdrawn,
+    /// The account is to be deleted.
+    DeletionRequested,
+    /// The deletion was taken back.
+    DeletionCancelled,
+}
+
+impl ActivityKind {
+    /// What a mail says of it; `None` for what is mailed to nobody.
+    pub fn notice(self) -> Option<&'static str> {
+        match self {
+            Self::KeyCreated => Some("An API key was made for your account"),
+            Self::WalletConnected => Some("A wallet was connected to your account"),
+            Self::WalletDisconnected => Some("A wallet was disconnected from your account"),
+            Self::PayoutAdded => Some("An address was added that your money can be withdrawn to"),
+            Self::Withdrawn => Some("Money was withdrawn from your account"),
+            Self::SignedOutEverywhere => Some("You were signed out everywhere"),
+            Self::DeletionRequested => Some("Your account will be deleted in 7 days, unless you sign in before"),
+            Self::DeletionCancelled => Some("Your account will not be deleted, since you signed in"),
+            Self::SignedIn | Self::SignedOut | Self::KeyRevoked | Self::PayoutRemoved => None,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What stands in front of the API, by the template: when it is there, what it keeps, and how much it lets one client do.
+
+use std::{collections::BTreeMap, fs};
+
+use local::paths::Paths;
+use serde_json::Value;
+use template::{Resource, Template};
+
+/// Requests a second of one client that must leave room for all others.
+const ONE_CLIENT: f64 = 500.0;
+
+fn template() -> Template {
+    let text = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml");
+    text.parse().expect("a template")
+}
+
+fn names(template: &Template, parameters: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let given = parameters.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    template.names(given).expect("names")
+}
+
+fn resource<'a>(template: &'a Template, r#type: &'a str) -> Resource<'a> {
+    template.resources(r#type).next().expect(r#type)
+}
+
+/// A resource's properties, without the tags of functions such as `!Ref`.
+fn properties(resource: Resource<'_>) -> Value {
+    fn plain(value: &serde_norway::Value) -> Value {
+        match value {
+            serde_norway::Value::Tagged(tagged) => plain(&tagged.value),
+            serde_norway::Value::Sequence(values) => values.iter().map(plain).collect(),
+            serde_norway::Value::Mapping(values) => {
+                let name = |name: &serde_norway::Value| name.as_str().unwrap_or_default().to_owned();
+                values.iter().map(|(key, value)| (name(key), plain(value))).collect::<serde_json::Map<_, _>>().into()
+            }
+            other => serde_json::to_value(other).expect("JSON"),
+        }
+    }
+    plain(resource.properties)
+}
+
+#[test]
+fn the_distribution_and_its_firewall_are_there_when_the_parameters_say_so() {
+    let template = template();
+    for (stage, distribution, firewall, has_distribution, has_firewall) in [
+        ("production", "production", "production", true, true),
+        ("staging", "production", "production", false, false),
+        ("staging", "always", "production", true, false),
+        ("staging", "always", "always", true, true),
+        ("staging", "never", "always", false, false),
+        ("production", "never", "production", false, false),
+        ("production", "production", "never", true, false),
+    ] {
+        let parameters = [("Stage", stage), ("Distribution", distribution), ("Firewall", firewall)];
+        let names = names(&template, &parameters);
+        let is_made = |r#type| resource(&template, r#type).is_made(&names).expect("a condition");
+        assert_eq!(is_made("AWS::CloudFront::Distribution"), has_distribution, "{parameters:?}");
+        assert_eq!(is_made("AWS::SecretsManager::Secret"), has_distribution, "{parameters:?}");
+        assert_eq!(is_made("AWS::WAFv2::WebACL"), has_firewall, "{parameters:?}");
+    }
+}
+
+#[test]
+fn a_domain_belongs_to_the_distribution_or_to_the_api_and_never_to_both() {
+    let template = template();
+    for (stage, of_the_api) in [("production", false), ("staging", true)] {
+        let domain = [("Stage", stage), ("DomainName", "a.example"), ("CertificateArn", "arn:aws:acm:x")];
+        let names = names(&template, &domain);
+        let is_made = resource(&template, "AWS::ApiGatewayV2::DomainName").is_made(&names).expect("a condition");
+        assert_eq!(is_made, of_the_api, "{stage}");
+    }
+}
+
+#[test]
+fn nothing_with_a_credential_is_kept_for_another_and_no_error_is_kept() {
+    let template = template();
+    let policy = properties(resource(&template, "AWS::CloudFront::CachePolicy"));
+    let policy = &policy["CachePolicyConfig"];
+    let key = &policy["ParametersInCacheKeyAndForwardedToOrigin"];
+    let headers: Vec<_> = key["HeadersConfig"]["Headers"].as_array().expect("headers").clone();
+    for credential in ["authorization", "x-api-key"] {
+        assert!(headers.iter().any(|header| header == credential), "{credential} is in no key: {headers:?}");
+    }
+    assert_eq!(key["QueryStringsConfig"]["QueryStringBehavior"], "all");
+    // What says nothing of keeping isn't kept.
+    assert_eq!((&policy["MinTTL"], &policy["DefaultTTL"]), (&Value::from(0), &Value::from(0)));
+    let distribution = properties(resource(&template, "AWS::CloudFront::Distribution"));
+    let distribution = &distribution["DistributionConfig"];
+    let errors = distribution["CustomErrorResponses"].as_array().expect("errors");
+    assert!(errors.len() >= 11 && errors.iter().all(|error| error["ErrorCachingMinTTL"] == 0), "{errors:?}");
+    // A page would replace functions' own words.
+    assert!(errors.iter().all(|error| error.get("ResponsePagePath").is_none()), "{errors:?}");
+    let origin = &distribution["Origins"][0];
+    assert_eq!(origin["OriginCustomHeaders"][0]["HeaderName"], "x-origin-secret");
+    assert_eq!(origin["CustomOriginConfig"]["OriginProtocolPolicy"], "https-only");
+    assert_eq!(distribution["DefaultCacheBehavior"]["ViewerProtocolPolicy"], "https-only");
+}
+
+#[test]
+fn every_header_that_functions_read_reaches_them() {
+    let template = template();
+    let policy = properties(resource(&template, "AWS::CloudFront::OriginRequestPolicy"));
+    let key = properties(resource(&template, "AWS::CloudFront::CachePolicy"));
+    let list = |headers: &Value| headers["HeadersConfig"]["Headers"].as_array().cloned().unwrap_or_default();
+    let mut passed = list(&policy["OriginRequestPolicyConfig"]);
+    passed.extend(list(&key["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"]));
+    // CloudFront answers `If-None-Match` and `Accept-Encoding` itself.
+    for header in
+        ["authorization", "x-api-key", "content-type", "idempotency-key", "cloudfront-viewer-address", "origin"]
+    {
+        assert!(passed.iter().any(|name| name == header), "{header}: {passed:?}");
+    }
+}
+
+#[test]
+fn the_firewall_limits_each_class_of_routes_by_client_in_the_contracts_words() {
+    let template = template();
+    let firewall = properties(resource(&template, "AWS::WAFv2::WebACL"));
+    for body in firewall["CustomResponseBodies"].as_object().expect("bodies").values() {
+        let content: Value = serde_json::from_str(body["Content"].as_str().expect("content")).expect("JSON");
+        assert!(content["status"] == "error" && content["message"].is_string(), "{content}");
+    }
+    let rules = firewall["Rules"].as_array().expect("rules");
+    let limit = |name: &str| {
+        let rule = rules.iter().find(|rule| rule["Name"] == name).unwrap_or_else(|| panic!("no rule {name}"));
+        assert_eq!(rule["Action"]["Block"]["CustomResponse"]["ResponseCode"], 429, "{name}");
+        rule["Statement"]["RateBasedStatement"]["Limit"].as_u64().expect("a limit")
+    };
+    let limits = ["sign-in", "nodes", "documents", "changes", "all"].map(limit);
+    assert!(limits.is_sorted(), "what costs more is limited more: {limits:?}");
+}
+
+#[test]
+fn one_client_leaves_room_in_every_throttle() {
+    let template = template();
+    let throttles = template.throttles(&names(&template, &[])).expect("throttles");
+    for (route, throttle) in &throttles.routes {
+        assert!(throttle.rate >= 2.0 * ONE_CLIENT, "{route:?} {throttle:?}: one client could use it up for all");
+    }
+    assert!(throttles.default.is_some_and(|throttle| throttle.rate >= 2.0 * ONE_CLIENT));
+}
