@@ -10,19 +10,29 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
+.PHONY: run test clients lint-openapi check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
 
-test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed browser binaries
+test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
-	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs)'
+	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test $(CARGO) test --workspace --test fuzz
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
+
+# The clients, built from openapi.json; `make clients lint-openapi` after a change of the contract.
+clients: tests/clients/node_modules/.installed tests/clients/.venv/.installed clients/typescript/node_modules/.installed
+	@npm --prefix clients/typescript run --silent build
+
+# The validator and the linters; `make test` asks the running service for the same.
+lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.installed
+	@tests/clients/.venv/bin/openapi-spec-validator openapi.json
+	@REDOCLY_TELEMETRY=off tests/clients/node_modules/.bin/redocly lint --config tests/clients/redocly.yaml openapi.json
+	@tests/clients/node_modules/.bin/spectral lint --ruleset tests/clients/.spectral.yaml --fail-severity hint openapi.json
 
 # The inner loop: format, lints, unit tests of what changed.
 check:
@@ -129,6 +139,8 @@ browser:
 # Not `npm ci`, which needs anvil for every platform in the lock file; npm records only the reachable ones.
 benches/peers/ponder/node_modules/.installed: benches/peers/ponder/package.json benches/peers/ponder/package-lock.json benches/peers/ponder/.npmrc
 local/node_modules/.installed: local/package.json local/package-lock.json local/.npmrc
+tests/clients/node_modules/.installed: tests/clients/package.json tests/clients/package-lock.json tests/clients/.npmrc
+clients/typescript/node_modules/.installed: clients/typescript/package.json clients/typescript/package-lock.json clients/typescript/.npmrc
 tests/page/node_modules/.installed: tests/page/package.json tests/page/package-lock.json tests/page/.npmrc
 %/node_modules/.installed:
 	@mkdir -p .local && npm --prefix $* install --no-save >$(INSTALL_LOG) 2>&1 \
@@ -137,6 +149,7 @@ tests/page/node_modules/.installed: tests/page/package.json tests/page/package-l
 
 local/.venv/.installed: local/requirements.txt
 tests/fuzz/.venv/.installed: tests/fuzz/requirements.txt
+tests/clients/.venv/.installed: tests/clients/requirements.txt
 %/.venv/.installed:
 	@mkdir -p .local && { $(PYTHON) -m venv --clear $*/.venv && \
 	$*/.venv/bin/python -m pip install --no-deps -r $*/requirements.txt; } >$(INSTALL_LOG) 2>&1 \

@@ -66,11 +66,17 @@ impl Operation<'_> {
     }
 }
 
+/// Routes of pages and their files, which no program calls.
+fn is_page(path: &str) -> bool {
+    ["/docs", "/manage"].iter().any(|page| path == *page || path.starts_with(&format!("{page}/")))
+}
+
 #[test]
 fn contract_has_exactly_the_template_s_routes() {
     let yaml = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("a template");
     let routes = yaml.parse::<Template>().expect("YAML").routes().expect("routes");
-    let routes: BTreeSet<_> = routes.into_iter().map(|route| (route.path, route.method)).collect();
+    let routes: BTreeSet<_> =
+        routes.into_iter().map(|route| (route.path, route.method)).filter(|(path, _)| !is_page(path)).collect();
     let document = document();
     let described = operations(&document).into_iter().map(|operation| (operation.path, operation.method)).collect();
     assert_eq!(routes, described);
@@ -102,6 +108,11 @@ fn every_operation_is_described() {
         }
         let body = &value["requestBody"]["content"]["application/json"];
         assert!(body.is_null() || body["example"].is_object(), "{method} {path} has no example");
+        for (status, answer) in value["responses"].as_object().into_iter().flatten() {
+            let answer = &answer["content"]["application/json"];
+            assert!(answer.is_null() || answer["example"].is_object(), "{method} {path}: {status} has no example");
+            assert!(answer.is_null() || answer["schema"]["$ref"].is_string(), "{method} {path}: {status} is inline");
+        }
     }
 }
 
@@ -252,9 +263,9 @@ async fn reference_loads_only_the_service_s_own_scripts() {
 }
 
 #[tokio::test]
-async fn llms_txt_describes_every_endpoint() {
+async fn llms_full_txt_describes_every_endpoint() {
     let stack = Stack::connect();
-    let answer = Answer::of(stack.get("/llms.txt")).await.expect_success();
+    let answer = Answer::of(stack.get("/llms-full.txt")).await.expect_success();
     assert_eq!(answer.header("content-type"), "text/markdown; charset=utf-8");
     let text = answer.body.as_str().expect("a text");
     for Operation { method, path, value, .. } in operations(&document()) {

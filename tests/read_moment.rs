@@ -53,7 +53,7 @@ async fn moment_has_sale_supply_admins_and_metadata() {
     assert_eq!(
         body["sale"],
         json!({
-            "type": "fixedPrice", "pricePerToken": "1000", "saleStart": 0, "saleEnd": u64::MAX, "maxTokensPerAddress": 0,
+            "type": "fixedPrice", "pricePerToken": "1000", "saleStart": "0", "saleEnd": u64::MAX.to_string(), "maxTokensPerAddress": "0",
             "fundsRecipient": artist.artist.wallet, "currency": format!("0x{}", "0".repeat(40)),
         })
     );

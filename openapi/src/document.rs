@@ -9,7 +9,10 @@ use std::{
 use serde_json::Value;
 use utoipa::openapi::OpenApi;
 
-use crate::endpoint::{Effect, complete, polish};
+use crate::{
+    endpoint::{Effect, complete},
+    polish::polish,
+};
 
 /// The published document.
 ///

@@ -24,7 +24,7 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     let (has_body, has_credential) = (operation["requestBody"].is_object(), is_set(&operation["security"]));
     let is_write = effect != Effect::Nothing;
     let is_limited = is_write || own_errors.contains(&429);
-    let mut errors = vec![500];
+    let mut errors = vec![429, 500];
     errors.extend(own_errors);
     if has_body || is_set(&operation["parameters"]) {
         errors.push(400);
@@ -48,11 +48,19 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
         operation["operationId"] = json!(camel_case(name));
     }
     // A parameter or a whole body can be missing, but not null.
-    for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
-        without_null(&mut parameter["schema"]);
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    for schema in parameters.into_iter().flatten().filter_map(|parameter| parameter.get_mut("schema")) {
+        without_null(schema);
     }
     if has_body {
-        without_null(&mut operation["requestBody"]["content"]["application/json"]["schema"]);
+        let body = &mut operation["requestBody"];
+        without_null(&mut body["content"]["application/json"]["schema"]);
+        if body["description"].is_null() {
+            body["description"] = json!("At most 16 KiB.");
+        }
+    }
+    if !has_credential {
+        operation["security"] = json!([]);
     }
     let is_public = method == "get" && !has_credential;
     let Some(responses) = operation["responses"].as_object_mut() else { return };
@@ -63,6 +71,10 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
         }
         let mut add = |name: &str, component: &str| response["headers"][name] = header_ref(component);
         add("x-request-id", "RequestId");
+        for header in response["headers"].as_object_mut().into_iter().flat_map(|headers| headers.values_mut()) {
+            header.get_mut("schema").into_iter().for_each(without_null);
+        }
+        let mut add = |name: &str, component: &str| response["headers"][name] = header_ref(component);
         if is_public {
             add("etag", "ETag");
         }
@@ -107,27 +119,8 @@ fn without_null(schema: &mut Value) {
     }
 }
 
-/// Tidies descriptions: one line per paragraph, and outside the choice between a value and null.
-pub fn polish(value: &mut Value) {
-    match value {
-        Value::Array(values) => values.iter_mut().for_each(polish),
-        Value::Object(values) => {
-            values.values_mut().for_each(polish);
-            if let Some(Value::String(text)) = values.get_mut("description") {
-                let paragraphs = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
-                *text = paragraphs.collect::<Vec<_>>().join("\n\n");
-            }
-            let inner = values.get_mut("oneOf").and_then(|choices| choices.get_mut(0)).and_then(Value::as_object_mut);
-            if let Some(description) = inner.and_then(|choice| choice.remove("description")) {
-                values.insert("description".to_owned(), description);
-            }
-        }
-        _ => {}
-    }
-}
-
 /// `list_comments` → `listComments`
-fn camel_case(name: &str) -> String {
+pub(crate) fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| {

@@ -4,9 +4,11 @@ use serde_json::{Map, Value, json};
 use shared::{
     api::transact::PendingTransaction,
     http::ErrorBody,
-    model::{CaipContract, CaipNetwork, ContentType, PageLimit, PageNumber},
+    model::{CaipContract, CaipNetwork, ContentType, PageLimit, PageNumber, Period, RankedBy, SortOrder},
 };
 use utoipa::{PartialSchema, ToSchema};
+
+use crate::{example, polish::polish};
 
 /// The document without its endpoints.
 pub fn frame() -> Value {
@@ -36,6 +38,10 @@ const DESCRIPTION: &str = "\
 A moment is a token inside a collection, an ERC-1155 contract on an EVM chain. Browse without a credential; sign in with \
 an e-mailed code to get a token, and with the token make the API keys that create and update.
 
+**Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), \
+[idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
+networks](docs/test-networks), [governance](docs/governance), [versions](docs/versions).
+
 **Errors** always have the body `{status: \"error\", message, errors?}`; `errors` names every wrong field by its dotted \
 path. Every answer carries `x-request-id`: quote it when you ask for help.
 
@@ -44,8 +50,25 @@ they are queued, and 200 means that the transaction is mined and did what was as
 is 202: `GET /transactions/{id}` has the outcome, with the id that every answer carries as `Transaction-Id`. With an \
 `Idempotency-Key`, retries don't repeat the write; they are answered with what is true then.
 
-**Amounts** are whole numbers in a currency's smallest unit, as decimal digits. **Addresses** are answered in lower case. \
-**Unknown parameters** are ignored, and `X-Ignored-Parameters` names them.";
+**Amounts** are text: whole numbers in a currency's smallest unit, such as wei, unless the field says that it is a decimal \
+number of ether or USDC. **Numbers** of an answer fit a double; what may be larger is text, in which \
+18446744073709551615 (2^64 - 1) means no end or no maximum. **Addresses** are answered in lower case. **Unknown \
+parameters** are ignored, and `X-Ignored-Parameters` names them. **`artist`** is an artist's account; where it matters which, the parameter says so.
+
+**Limits**
+
+| what | most |
+| --- | --- |
+| body | 16 KiB; 256 KiB for `/moment/create-batch` and `/governance` |
+| rows of a page | 100, and 20 unless asked; 50 for `/artists/search`, and 20 for `/comments` |
+| moments of a request | 50 |
+| recipients of an airdrop | 200 |
+| tokens of a purchase | 1000 |
+| recipients of a split | 100 |
+| comment | 1000 characters |
+| answer | within 30 seconds |
+
+Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
 const TAGS: [(&str, &str); 10] = [
@@ -113,23 +136,56 @@ fn headers() -> Value {
     })
 }
 
-/// Common errors: status, name and meaning.
-pub(crate) const ERRORS: [(u16, &str, &str); 15] = [
-    (400, "InvalidInput", "The request is malformed; `errors` names the wrong fields."),
-    (401, "Unauthorized", "No credential, or one that is wrong, expired or revoked."),
-    (402, "PaymentRequired", "The artist's account can't pay for this."),
-    (403, "Forbidden", "The artist's account may not do this; the message names the permission that it lacks."),
-    (404, "NotFound", "It doesn't exist."),
-    (405, "MethodNotAllowed", "The path answers to other methods, which `Allow` names."),
-    (409, "Conflict", "The current state doesn't allow it, or the first request with this key still runs."),
-    (413, "PayloadTooLarge", "The body is too long."),
-    (415, "UnsupportedMediaType", "The body isn't sent as `application/json`."),
-    (422, "Unprocessable", "It is valid and can't be carried out; the message has the contract's reason."),
-    (429, "TooManyRequests", "A limit is used up."),
-    (500, "InternalError", "A fault of the service. The logs have its cause under `x-request-id`."),
-    (502, "BadGateway", "Another service failed."),
-    (503, "Unavailable", "Out of capacity for now."),
-    (504, "GatewayTimeout", "It took too long."),
+/// Common errors: status, name, meaning, and a message as an example.
+pub(crate) const ERRORS: [(u16, &str, &str, &str); 13] = [
+    (400, "InvalidInput", "The request is malformed; `errors` names the wrong fields.", "Invalid input: see errors"),
+    (
+        401,
+        "Unauthorized",
+        "No credential, or one that is wrong, expired or revoked.",
+        "The API key is wrong or revoked",
+    ),
+    (402, "PaymentRequired", "The artist's account can't pay for this.", "The account has too little money for this"),
+    (
+        403,
+        "Forbidden",
+        "The artist's account may not do this; the message names the permission that it lacks.",
+        "The account lacks the permission SALES on this moment",
+    ),
+    (404, "NotFound", "It doesn't exist.", "There is no moment at this place"),
+    (
+        409,
+        "Conflict",
+        "The current state doesn't allow it, or the first request with this key still runs.",
+        "The first request with this key still runs: wait and send it again",
+    ),
+    (413, "PayloadTooLarge", "The body is too long.", "The body must be at most 16384 bytes long"),
+    (
+        415,
+        "UnsupportedMediaType",
+        "The body isn't sent as `application/json`.",
+        "The body must be sent as application/json",
+    ),
+    (
+        422,
+        "Unprocessable",
+        "It is valid and can't be carried out; the message has the contract's reason.",
+        "The chain refuses it: the sale has ended",
+    ),
+    (
+        429,
+        "TooManyRequests",
+        "A limit is used up. The gateway's own limit answers without `status` and `Retry-After`.",
+        "Too many requests: wait",
+    ),
+    (
+        500,
+        "InternalError",
+        "A fault of the service. The logs have its cause under `x-request-id`.",
+        "Something went wrong at the service",
+    ),
+    (502, "BadGateway", "Another service failed.", "The chain's node can't be reached"),
+    (503, "Unavailable", "Out of capacity for now.", "Out of capacity for now: try again"),
 ];
 
 /// Name of an error's response among the components.
@@ -138,7 +194,7 @@ pub(crate) fn error_name(status: u16) -> Option<&'static str> {
 }
 
 fn responses() -> Map<String, Value> {
-    let response = |(status, name, description): (u16, &str, &str)| {
+    let response = |(status, name, description, message): (u16, &str, &str, &str)| {
         let mut headers = json!({"x-request-id": header_ref("RequestId")});
         let mut add = |name: &str, component: &str| headers[name] = header_ref(component);
         match status {
@@ -152,7 +208,12 @@ fn responses() -> Map<String, Value> {
             add("ratelimit", "RateLimit");
             add("ratelimit-policy", "RateLimitPolicy");
         }
-        let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}});
+        let mut example = json!({"status": "error", "message": message});
+        if status == 400 {
+            example["errors"] = json!([{"field": "moment.tokenId", "message": "is required"}]);
+        }
+        let content =
+            json!({"application/json": {"schema": {"$ref": "#/components/schemas/Error"}, "example": example}});
         (name.to_owned(), json!({"description": description, "headers": headers, "content": content}))
     };
     let mut responses: Map<_, _> = ERRORS.into_iter().map(response).collect();
@@ -176,7 +237,10 @@ fn accepted() -> Value {
             "ratelimit": header_ref("RateLimit"),
             "ratelimit-policy": header_ref("RateLimitPolicy"),
         },
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/PendingTransaction"}}},
+        "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/PendingTransaction"},
+            "example": example::of(&schemas()["PendingTransaction"], schemas().as_object().unwrap_or(&Map::new())),
+        }},
     })
 }
 
@@ -194,8 +258,14 @@ fn schemas() -> Value {
         ("PageLimit".to_owned(), PageLimit::schema()),
         ("PageNumber".to_owned(), PageNumber::schema()),
         ("PendingTransaction".to_owned(), PendingTransaction::schema()),
+        ("Period".to_owned(), Period::schema()),
+        ("RankedBy".to_owned(), RankedBy::schema()),
+        ("SortOrder".to_owned(), SortOrder::schema()),
     ];
     ErrorBody::schemas(&mut schemas);
     PendingTransaction::schemas(&mut schemas);
-    schemas.into_iter().map(|(name, schema)| (name, json!(schema))).collect()
+    let schemas: Value = schemas.into_iter().map(|(name, schema)| (name, json!(schema))).collect();
+    let mut description = json!({"components": {"schemas": schemas}});
+    polish(&mut description);
+    description["components"]["schemas"].take()
 }

@@ -7,7 +7,9 @@
 
 mod document;
 mod endpoint;
+mod example;
 mod frame;
+mod polish;
 
 pub use document::{document, hold};
 pub use endpoint::Effect;

@@ -206,8 +206,8 @@ impl LogOracle {
     fn read_sales(&mut self, log: &Log, known: &ChainAddresses) {
         let shown = |r#type: &str, price: U256, times: (u64, u64), max: u64, recipient: Address, currency: Address| {
             json!({
-                "type": r#type, "pricePerToken": price.to_string(), "saleStart": times.0, "saleEnd": times.1,
-                "maxTokensPerAddress": max, "fundsRecipient": (!recipient.is_zero()).then_some(recipient),
+                "type": r#type, "pricePerToken": price.to_string(), "saleStart": times.0.to_string(), "saleEnd": times.1.to_string(),
+                "maxTokensPerAddress": max.to_string(), "fundsRecipient": (!recipient.is_zero()).then_some(recipient),
                 "currency": currency,
             })
         };

@@ -11,8 +11,8 @@ use local::paths::Paths;
 use serde_json::Value;
 
 /// Folders whose paths are checked where documents name them.
-const FOLDERS: [&str; 9] =
-    ["benches/", "contracts/", "docs/", "events/", "functions/", "local/", "openapi/", "shared/", "tests/"];
+const FOLDERS: [&str; 10] =
+    ["benches/", "clients/", "contracts/", "docs/", "events/", "functions/", "local/", "openapi/", "shared/", "tests/"];
 
 /// The header of the table of test targets in CONTRIBUTING.md.
 const TARGET_HEADER: &str = "| target | tests |";
@@ -85,7 +85,9 @@ fn documents() -> Vec<(PathBuf, String)> {
         let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
     };
-    let paths = ["", "contracts", "docs"].map(|folder| in_folder(&root.join(folder))).concat();
+    let paths = ["", "clients/typescript", "contracts", "docs", "docs/guide"]
+        .map(|folder| in_folder(&root.join(folder)))
+        .concat();
     assert!(paths.len() > 5, "the documents aren't found");
     paths.into_iter().map(|path| (path.clone(), read(&path))).collect()
 }

@@ -31,7 +31,7 @@ pub struct ArtistResponse<'a> {
 
 /// An artist's wallets.
 #[derive(Serialize, ToSchema)]
-#[schema(as = Wallets)]
+#[schema(as = WalletList)]
 pub struct WalletsResponse<'a> {
     /// The embedded one first, then by time of connection.
     wallets: &'a [Wallet],

@@ -68,7 +68,8 @@ fn parse<T: FromStr<Err = Invalid>>(field: &Field<'_>, form: Form) -> Option<T> 
     let parsed = match (form, field.given()?) {
         (Form::Text | Form::Exact, Value::String(text)) => text.parse(),
         (Form::Number, Value::String(digits)) if field.is_text() => digits.parse(),
-        (Form::Number | Form::Exact, Value::Number(number)) => digits(number).parse(),
+        (Form::Exact, Value::Number(number)) => exact_digits(number).and_then(|digits| digits.parse()),
+        (Form::Number, Value::Number(number)) => digits(number).parse(),
         (Form::Text, _) => Err(Invalid("must be a string")),
         (Form::Number, _) => Err(Invalid("must be a number")),
         (Form::Exact, _) => Err(Invalid("must be a number, or its digits as text")),
@@ -82,6 +83,18 @@ fn digits(number: &Number) -> String {
     let whole = number.as_f64().filter(|value| number.is_f64() && value.fract() == 0.0);
     // Adding nothing makes -0 into 0.
     whole.map_or_else(|| number.to_string(), |value| format!("{:.0}", value + 0.0))
+}
+
+/// The digits of a number that no double has rounded. The largest 64-bit number means "no end" and the like, and is known
+/// even when it was rounded, to 2^64.
+fn exact_digits(number: &Number) -> Result<String, Invalid> {
+    const TWO_TO_THE_64: f64 = 18_446_744_073_709_551_616.0;
+    match number.as_u64() {
+        Some(u64::MAX) => Ok(u64::MAX.to_string()),
+        Some(value) if value > Whole::MOST_SAFE => Err(Invalid("must be digits as text from 9007199254740992 on")),
+        None if number.as_f64() == Some(TWO_TO_THE_64) => Ok(u64::MAX.to_string()),
+        _ => Ok(digits(number)),
+    }
 }
 
 #[cfg(test)]
@@ -209,9 +222,16 @@ mod tests {
 
     #[test]
     fn exact_numbers_may_be_text() {
-        for value in [json!(u64::MAX), json!(u64::MAX.to_string())] {
+        for value in [json!(u64::MAX), json!(u64::MAX.to_string()), json!(18_446_744_073_709_552_000.0)] {
             assert_eq!(number(value), Some(Whole(u64::MAX)));
         }
+        let safe = Whole::MOST_SAFE;
+        assert_eq!((number(json!(safe)), number(json!(safe as f64))), (Some(Whole(safe)), Some(Whole(safe))));
+        for value in [safe + 1, u64::MAX - 1] {
+            assert_eq!(number::<Whole>(json!(value)), None, "{value} may have been rounded");
+            assert_eq!(number(json!(value.to_string())), Some(Whole(value)));
+        }
+        assert_eq!(number::<Whole>(json!(18_446_744_073_709_556_000.0)), None);
         assert_eq!((number::<Whole>(json!("1.0")), number::<Whole>(json!(true))), (None, None));
         assert_eq!(parameter("7"), Some(Whole(7)));
     }

@@ -1,9 +1,10 @@
 use std::{fmt, str::FromStr};
 
 use alloy::primitives::U256;
+use serde::{Serialize, Serializer};
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{ObjectBuilder, RefOr, Schema, Type, schema::SchemaType},
+    openapi::{ObjectBuilder, RefOr, Schema, Type, schema::OneOfBuilder},
 };
 
 use super::{
@@ -60,24 +61,28 @@ impl ToSchema for Whole {}
 
 impl PartialSchema for Whole {
     fn schema() -> RefOr<Schema> {
-        Self::described()
-            .description(Some("A 64-bit whole number: a JSON number, or decimal digits in a string."))
-            .minimum(Some(0))
-            .pattern(Some("^([0-9]{1,19}|1[0-7][0-9]{18}|18446744073709551615)$"))
-            .examples([0])
+        Self::number_or_text(0, 0, "^([0-9]{1,19}|1[0-7][0-9]{18}|18446744073709551615)$")
+            .description(Some(
+                "A 64-bit whole number: a JSON number up to 2^53 - 1, or decimal digits in a string. The largest, \
+                 18446744073709551615, is also read as a number, even one that went through a double.",
+            ))
             .into()
     }
 }
 
 impl Whole {
-    pub(crate) fn positive() -> ObjectBuilder {
-        let pattern = "^0*([1-9][0-9]{0,18}|1[0-7][0-9]{18}|18446744073709551615)$";
-        Self::described().minimum(Some(1)).pattern(Some(pattern)).examples([100])
+    /// Largest integer that every JSON parser reads exactly (RFC 8259, section 6).
+    pub const MOST_SAFE: u64 = (1 << 53) - 1;
+
+    pub(crate) fn positive() -> OneOfBuilder {
+        Self::number_or_text(1, 100, "^0*([1-9][0-9]{0,18}|1[0-7][0-9]{18}|18446744073709551615)$")
     }
 
-    fn described() -> ObjectBuilder {
-        let types = SchemaType::from_iter([Type::Integer, Type::String]);
-        ObjectBuilder::new().schema_type(types).maximum(Some(usize::MAX))
+    fn number_or_text(least: usize, example: u64, pattern: &str) -> OneOfBuilder {
+        let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least));
+        let number = number.maximum(usize::try_from(Self::MOST_SAFE).ok());
+        let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern));
+        OneOfBuilder::new().item(number).item(text).examples([example])
     }
 }
 
@@ -88,6 +93,23 @@ impl FromStr for Whole {
         parse_digits(text).map(Self).ok_or(Invalid("must be a whole number from 0 to 18446744073709551615"))
     }
 }
+
+/// A 64-bit whole number in an answer: text, since a double rounds the largest ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeText(pub u64);
+
+impl Serialize for WholeText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+text_schema!(
+    WholeText,
+    "A 64-bit whole number in decimal digits.",
+    "18446744073709551615",
+    pattern = "^(0|[1-9][0-9]{0,19})$",
+);
 
 /// A share in millionths, parsed from a percentage with at most four decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -38,7 +38,7 @@ macro_rules! whole_schema {
 
 macro_rules! number_schema {
     ($type:ident, $description:literal, $example:literal) => {
-        crate::model::schema::whole_schema!($type, $description, $example, 0, usize::MAX);
+        crate::model::schema::whole_schema!($type, $description, $example, 0, crate::model::Whole::MOST_SAFE as usize);
     };
 }
 

@@ -31,32 +31,33 @@ struct ListCollectors {
 #[derive(FromFields, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ListCollectorsQuery {
-    /// How far back; `all` by default.
-    #[param(inline)]
-    period: Option<Period>,
+    /// How far back.
+    #[param(default = "all", required = false)]
+    period: Period,
     #[param(ignore)]
     #[field(flatten)]
     page: Page,
     /// Only collectors of this creator's moments.
     artist: Option<Address>,
-    /// Sort key; `collected_count` by default.
-    #[param(inline)]
-    sort_by: Option<RankedBy>,
-    /// Direction; `desc` by default.
-    #[param(inline)]
-    sort_order: Option<SortOrder>,
+    /// Sort key.
+    #[param(default = "collected_count", required = false)]
+    sort_by: RankedBy,
+    /// Direction.
+    #[param(default = "desc", required = false)]
+    sort_order: SortOrder,
 }
 
 impl ListCollectorsQuery {
     fn leaderboard(&self) -> Leaderboard {
         Leaderboard {
             scope: self.artist.map_or(LeaderboardScope::All, LeaderboardScope::CreatedBy),
-            period: self.period.unwrap_or(Period::All),
-            by: self.sort_by.unwrap_or(RankedBy::CollectedCount),
+            period: self.period,
+            by: self.sort_by,
         }
     }
 }
 
+/// A page of a ranking.
 #[derive(Serialize, ToSchema)]
 struct ListCollectorsResponse {
     /// Ties break by id: ascending in descending order, descending in ascending order.
@@ -95,7 +96,7 @@ impl ListCollectors {
 impl Endpoint for ListCollectors {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let query: ListCollectorsQuery = request.query().read()?;
-        let (page, order) = (query.page, query.sort_order.unwrap_or(SortOrder::Descending));
+        let (page, order) = (query.page, query.sort_order);
         let ranked = self.leaderboards.page(query.leaderboard(), order, page).await?;
         let ids: Vec<_> = ranked.rows.iter().map(|collector| collector.artist_id).collect();
         let mut artists = self.artists.introductions(&ids).await?;

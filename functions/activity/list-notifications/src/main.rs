@@ -39,17 +39,18 @@ struct ListNotificationsQuery {
     /// `true` for viewed ones, `false` for others; both by default.
     #[param(value_type = Option<bool>)]
     viewed: Option<Flag>,
-    /// The chain; 8453 by default.
-    #[param(value_type = Option<ChainId>)]
-    #[field(default = ChainId::DEFAULT)]
+    /// The chain.
+    #[param(default = json!(ChainId::DEFAULT), required = false)]
     chain_id: ChainId,
     #[param(ignore)]
     #[field(flatten)]
     page: Page,
 }
 
+/// A page of notifications.
 #[derive(Serialize, ToSchema)]
 struct ListNotificationsResponse {
+    #[schema(pattern = "^success$")]
     status: &'static str,
     notifications: Vec<Notification>,
 }
@@ -65,6 +66,7 @@ struct Notification {
     created_at: String,
 }
 
+/// The artist who was paid; texts are empty where the profile has none.
 #[derive(Serialize, ToSchema)]
 struct NotifiedArtist {
     address: Address,

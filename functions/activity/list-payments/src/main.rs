@@ -33,17 +33,18 @@ struct ListPaymentsQuery {
     artist: Option<Address>,
     /// Recipient of the tokens.
     collector: Option<Address>,
-    /// The chain; 8453 by default.
-    #[param(value_type = Option<ChainId>)]
-    #[field(default = ChainId::DEFAULT)]
+    /// The chain.
+    #[param(default = json!(ChainId::DEFAULT), required = false)]
     chain_id: ChainId,
     #[param(ignore)]
     #[field(flatten)]
     page: Page,
 }
 
+/// A page of payments.
 #[derive(Serialize, ToSchema)]
 struct ListPaymentsResponse {
+    #[schema(pattern = "^success$")]
     status: &'static str,
     payments: Vec<PaymentView>,
     pagination: Pagination,

@@ -30,8 +30,10 @@ struct ListTimeline {
     reader: Reader,
 }
 
+/// A page of moments.
 #[derive(Serialize, ToSchema)]
 struct ListTimelineResponse {
+    #[schema(pattern = "^success$")]
     status: &'static str,
     moments: Vec<MomentView>,
     pagination: Pagination,

@@ -30,12 +30,11 @@ pub struct ListTimelineQuery {
     /// Only moments of artists with a name.
     #[param(value_type = Option<bool>)]
     curated: Option<Flag>,
-    /// Longest time ago; `all` by default.
-    #[param(inline)]
-    period: Option<Period>,
-    /// The chain; 8453 by default.
-    #[param(value_type = Option<ChainId>)]
-    #[field(default = ChainId::DEFAULT)]
+    /// Longest time ago.
+    #[param(default = "all", required = false)]
+    period: Period,
+    /// The chain.
+    #[param(default = json!(ChainId::DEFAULT), required = false)]
     pub chain_id: ChainId,
     #[param(ignore)]
     #[field(flatten)]
@@ -44,6 +43,7 @@ pub struct ListTimelineQuery {
 
 /// An account of the artist, or their username.
 #[derive(ToSchema)]
+#[schema(title = "ArtistName")]
 #[serde(untagged)]
 pub enum ArtistName {
     Account(Address),
@@ -52,7 +52,7 @@ pub enum ArtistName {
 
 /// An artist's part in a moment.
 #[derive(Clone, Copy, ToSchema)]
-#[schema(rename_all = "lowercase")]
+#[schema(title = "TimelineType", rename_all = "lowercase")]
 pub enum TimelineType {
     /// Created it.
     Default,
@@ -74,7 +74,7 @@ impl ListTimelineQuery {
 
     /// Unix time in seconds of the oldest moment, at `now`.
     pub fn since(&self, now: u64) -> u64 {
-        self.period.and_then(Period::seconds).map_or(0, |seconds| now.saturating_sub(seconds))
+        self.period.seconds().map_or(0, |seconds| now.saturating_sub(seconds))
     }
 }
 

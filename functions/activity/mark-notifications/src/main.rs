@@ -39,8 +39,10 @@ struct MarkNotificationsRequest {
     ids: Option<Vec<EventId>>,
 }
 
+/// How many notifications changed.
 #[derive(Serialize, ToSchema)]
 struct MarkNotificationsResponse {
+    #[schema(pattern = "^success$")]
     status: &'static str,
     /// Number of newly viewed ones.
     updated: u64,

@@ -32,12 +32,12 @@ struct SearchArtistsQuery {
     /// Prefix of their names.
     #[param(value_type = String, min_length = 1, max_length = 32, pattern = "[^ ]", example = "ada")]
     query: Prefix,
-    /// Most results; 10 by default.
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 50)]
-    #[field(default = 10)]
+    /// Most results.
+    #[param(value_type = u32, minimum = 1, maximum = 50, default = 10, required = false)]
     limit: SearchLimit,
 }
 
+/// Artists whose names start alike.
 #[derive(Serialize, ToSchema)]
 struct SearchArtistsResponse {
     /// Sorted by name.

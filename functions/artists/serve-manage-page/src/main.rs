@@ -1,9 +1,6 @@
 //! `GET /manage`: the page where artists manage their profile, keys, wallets and notifications, with its style sheet,
 //! script and icon. It calls the service's own endpoints alone.
 
-#[cfg(test)]
-mod description;
-
 use serde::{
     Deserialize,
     de::{IntoDeserializer, value},
@@ -12,7 +9,6 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     telemetry,
 };
-use utoipa::ToSchema;
 
 /// The page can run its own scripts and call this service, nothing else. No text can become markup or code, and no other
 /// site can embed the page.
@@ -29,8 +25,7 @@ async fn main() -> Result<(), StartError> {
 struct ServeManagePage;
 
 /// The files beside the page.
-#[derive(Deserialize, ToSchema)]
-#[schema(examples("script.js"))]
+#[derive(Deserialize)]
 enum PagePart {
     #[serde(rename = "style.css")]
     Style,

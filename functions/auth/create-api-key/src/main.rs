@@ -53,6 +53,7 @@ struct DailySpendRequest {
     usdc: Option<DailyLimit>,
 }
 
+/// A new key.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CreateApiKeyResponse {

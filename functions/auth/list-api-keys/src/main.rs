@@ -25,11 +25,13 @@ struct ListApiKeys {
     keys: ApiKeys,
 }
 
+/// The keys of an artist.
 #[derive(Serialize, ToSchema)]
 struct ListApiKeysResponse {
     keys: Vec<ListedKey>,
 }
 
+/// An API key without its secret part.
 #[derive(Serialize, ToSchema)]
 struct ListedKey {
     id: KeyId,

@@ -44,6 +44,7 @@ struct LogInRequest {
     code: OneTimeCode,
 }
 
+/// The credential of a signed-in artist.
 #[derive(Serialize, ToSchema)]
 struct LogInResponse {
     /// A JWT, valid for an hour.

@@ -36,6 +36,7 @@ struct RevokeApiKeyQuery {
     key: KeyId,
 }
 
+/// The key no longer works.
 #[derive(Serialize, ToSchema)]
 struct RevokeApiKeyResponse {
     /// The key is revoked.

@@ -43,6 +43,7 @@ struct SendCodeRequest {
     email: Email,
 }
 
+/// The code is on its way.
 #[derive(Serialize, ToSchema)]
 struct SendCodeResponse {
     /// The mail was sent. The answer is the same for unknown addresses.

@@ -31,17 +31,18 @@ struct ListCollections {
 struct ListCollectionsQuery {
     /// Their creator.
     artist: Option<Address>,
-    /// The chain; 8453 by default.
-    #[param(value_type = Option<ChainId>)]
-    #[field(default = ChainId::DEFAULT)]
+    /// The chain.
+    #[param(default = json!(ChainId::DEFAULT), required = false)]
     chain_id: ChainId,
     #[param(ignore)]
     #[field(flatten)]
     page: Page,
 }
 
+/// A page of collections.
 #[derive(Serialize, ToSchema)]
 struct ListCollectionsResponse {
+    #[schema(pattern = "^success$")]
     status: &'static str,
     collections: Vec<CollectionView>,
     pagination: Pagination,

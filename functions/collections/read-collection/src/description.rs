@@ -1,6 +1,8 @@
 use shared::api::{read::CollectionView, request::CollectionPath};
 
 /// Read a collection
+///
+/// What is indexed of it: seconds behind the chain.
 #[utoipa::path(
     get,
     path = "/collections/{network}/{contract}",

@@ -43,6 +43,7 @@ struct ListCommentsQuery {
     reply_to_id: Option<CommentId>,
 }
 
+/// A page of comments.
 #[derive(Serialize, ToSchema)]
 struct ListCommentsResponse {
     /// Top-level comments newest first, replies oldest first; 20 at most.

@@ -4,47 +4,88 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
+use crate::guide::Guide;
+
 /// Order of a path's operations.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// Renders the whole document.
-pub fn render(document: &Value) -> String {
-    let page = Page { document };
-    let info = &document["info"];
-    let mut out =
-        format!("# {}\n\n> {}\n\n{}\n\n", text(&info["title"]), text(&info["summary"]), text(&info["description"]));
-    let _ = writeln!(
-        out,
-        "Version {}. Paths follow the base address, which ends in `/api`. The same for machines: \
-        `GET /openapi.json`.\n\n## Credentials\n",
-        text(&info["version"])
-    );
-    for (name, scheme) in entries(&document["components"]["securitySchemes"]) {
-        let header = if scheme["type"] == "apiKey" { "x-api-key: <key>" } else { "authorization: Bearer <token>" };
-        let _ = writeln!(out, "- `{name}`: `{header}`. {}", text(&scheme["description"]));
-    }
-    out += "\n## Errors\n\n";
-    for (name, response) in entries(&document["components"]["responses"]) {
-        let _ = writeln!(out, "- {name}: {}", text(&response["description"]));
-    }
-    for tag in document["tags"].as_array().into_iter().flatten() {
-        let operations = page.operations(&tag["name"]);
-        if !operations.is_empty() {
-            let _ = writeln!(out, "\n## {}\n\n{}", text(&tag["name"]), text(&tag["description"]));
-        }
-        for (path, method, operation) in operations {
-            page.operation(&mut out, path, method, operation);
-        }
-    }
-    out
-}
-
-struct Page<'a> {
+/// The document, to be rendered.
+pub struct Page<'a> {
     document: &'a Value,
 }
 
 impl<'a> Page<'a> {
-    fn operations(&self, tag: &Value) -> Vec<(&'a str, &'static str, &'a Value)> {
+    pub fn new(document: &'a Value) -> Self {
+        Self { document }
+    }
+
+    /// What there is, in a few lines, with links to the whole.
+    pub fn overview(&self, guides: &[Guide]) -> String {
+        let info = &self.document["info"];
+        let mut out = format!("# {}\n\n> {}\n\n", text(&info["title"]), text(&info["summary"]));
+        out += "A JSON API. Paths follow the base address, which ends in `/api`. Reads need no credential; `token` is \
+                `authorization: Bearer <token>`, `apiKey` is `x-api-key: <key>`. An error is `{status: \"error\", message, \
+                errors?}`.\n\n\
+                - [Everything in one text](llms-full.txt)\n- [OpenAPI 3.1](openapi.json), [3.0](openapi-3.0.json)\n\n\
+                ## Guides\n\n";
+        for guide in guides {
+            let _ = writeln!(out, "- [{}](docs/{}.md): {}", guide.title, guide.name, guide.summary());
+        }
+        for tag in self.document["tags"].as_array().into_iter().flatten() {
+            let operations = self.group(&tag["name"]);
+            if !operations.is_empty() {
+                let _ = writeln!(out, "\n## {}\n", text(&tag["name"]));
+            }
+            for (path, method, operation) in operations {
+                let (id, summary) = (text(&operation["operationId"]), text(&operation["summary"]));
+                let _ = writeln!(out, "- [{} {path}](docs/{id}.md): {summary}", method.to_uppercase());
+            }
+        }
+        out
+    }
+
+    /// Every operation's id and text.
+    pub fn operations(&self) -> impl Iterator<Item = (&'a str, String)> {
+        let tags = self.document["tags"].as_array().into_iter().flatten();
+        tags.flat_map(|tag| self.group(&tag["name"])).map(|(path, method, operation)| {
+            let mut out = String::new();
+            self.operation(&mut out, path, method, operation);
+            (text(&operation["operationId"]), out.trim_start().replacen("###", "#", 1))
+        })
+    }
+
+    /// The whole document.
+    pub fn whole(&self) -> String {
+        let info = &self.document["info"];
+        let mut out =
+            format!("# {}\n\n> {}\n\n{}\n\n", text(&info["title"]), text(&info["summary"]), text(&info["description"]));
+        let _ = writeln!(
+            out,
+            "Version {}. Paths follow the base address, which ends in `/api`. The same for machines: \
+            `GET /openapi.json`.\n\n## Credentials\n",
+            text(&info["version"])
+        );
+        for (name, scheme) in entries(&self.document["components"]["securitySchemes"]) {
+            let header = if scheme["type"] == "apiKey" { "x-api-key: <key>" } else { "authorization: Bearer <token>" };
+            let _ = writeln!(out, "- `{name}`: `{header}`. {}", text(&scheme["description"]));
+        }
+        out += "\n## Errors\n\n";
+        for (name, response) in entries(&self.document["components"]["responses"]) {
+            let _ = writeln!(out, "- {name}: {}", text(&response["description"]));
+        }
+        for tag in self.document["tags"].as_array().into_iter().flatten() {
+            let operations = self.group(&tag["name"]);
+            if !operations.is_empty() {
+                let _ = writeln!(out, "\n## {}\n\n{}", text(&tag["name"]), text(&tag["description"]));
+            }
+            for (path, method, operation) in operations {
+                self.operation(&mut out, path, method, operation);
+            }
+        }
+        out
+    }
+
+    fn group(&self, tag: &Value) -> Vec<(&'a str, &'static str, &'a Value)> {
         let paths = entries(&self.document["paths"]);
         let all = paths.flat_map(|(path, item)| METHODS.map(|method| (path.as_str(), method, &item[method])));
         all.filter(|(_, _, operation)| operation["tags"][0] == *tag).collect()
@@ -83,8 +124,14 @@ impl<'a> Page<'a> {
             let _ = writeln!(out, "\nExample: `{}`", content["example"]);
         }
         out.push_str("\nAnswers:\n\n");
+        let errors: Vec<_> = entries(&operation["responses"])
+            .filter_map(|(status, response)| response["$ref"].is_string().then_some(status.as_str()))
+            .collect();
+        let _ = writeln!(out, "- Without fields of their own: {}.", errors.join(", "));
         for (status, response) in entries(&operation["responses"]) {
-            let response = self.resolve(response);
+            if response["$ref"].is_string() {
+                continue;
+            }
             let _ = writeln!(out, "- {status}: {}", text(&response["description"]));
             if status.starts_with('2') {
                 self.fields(out, &response["content"]["application/json"]["schema"], 1);
@@ -138,6 +185,7 @@ impl<'a> Page<'a> {
             _ => "object".to_owned(),
         }];
         for (key, word) in [
+            ("const", "always"),
             ("enum", "one of"),
             ("format", "format"),
             ("pattern", "pattern"),

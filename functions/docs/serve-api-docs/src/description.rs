@@ -1,60 +1,51 @@
 /// This API description
 ///
-/// As OpenAPI 3.1.
+/// As OpenAPI 3.1: the document that this page is made from.
 #[utoipa::path(
     get,
     path = "/openapi.json",
     tag = "Service",
     responses((status = 200, description = "The document.", body = Object, content_type = "application/json")),
 )]
-fn read_contract() {}
+fn read_description() {}
 
-openapi::published!(read_contract);
+openapi::published!(read_description);
 
 /// This API description as text
 ///
-/// In plain Markdown, for programs.
+/// In plain Markdown, for programs: a short overview with links.
 #[utoipa::path(
     get,
     path = "/llms.txt",
     tag = "Service",
     responses((status = 200, description = "The text.", body = String, content_type = "text/markdown")),
 )]
-fn read_contract_as_text() {}
+fn read_text_description() {}
 
-openapi::published!(read_contract_as_text);
+openapi::published!(read_text_description);
 
-/// This API description as a page
+/// This API description in OpenAPI 3.0
 ///
-/// The interactive reference.
+/// For tools that don't read 3.1: converted from it, and the same but for what 3.0 can't say.
 #[utoipa::path(
     get,
-    path = "/docs",
+    path = "/openapi-3.0.json",
     tag = "Service",
-    responses((status = 200, description = "The page.", body = String, content_type = "text/html")),
+    responses((status = 200, description = "The document.", body = Object, content_type = "application/json")),
 )]
-fn read_reference() {}
+fn read_older_description() {}
 
-openapi::published!(read_reference);
+openapi::published!(read_older_description);
 
-/// The reference's script
+/// This API description and all guides as one text
+///
+/// In plain Markdown, for programs: every endpoint with its fields.
 #[utoipa::path(
     get,
-    path = "/docs/reference.js",
+    path = "/llms-full.txt",
     tag = "Service",
-    responses((status = 200, description = "The script.", body = String, content_type = "text/javascript")),
+    responses((status = 200, description = "The text.", body = String, content_type = "text/markdown")),
 )]
-fn read_reference_script() {}
+fn read_full_text() {}
 
-openapi::published!(read_reference_script);
-
-/// Starts the reference's script
-#[utoipa::path(
-    get,
-    path = "/docs/start.js",
-    tag = "Service",
-    responses((status = 200, description = "The script.", body = String, content_type = "text/javascript")),
-)]
-fn read_start_script() {}
-
-openapi::published!(read_start_script);
+openapi::published!(read_full_text);

@@ -7,7 +7,7 @@ use super::{BuildProposalRequest, BuildProposalResponse};
     post,
     path = "/governance",
     tag = "Moments",
-    request_body(content = BuildProposalRequest, example = json!({
+    request_body(content = BuildProposalRequest, description = "At most 256 KiB.", example = json!({
         "chainId": 1,
         "account": "0x00000000000000000000000000000000000000a1",
         "contract": {

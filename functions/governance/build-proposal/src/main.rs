@@ -20,7 +20,10 @@ use shared::{
     store::{RateWindows, Table},
     telemetry,
 };
-use utoipa::ToSchema;
+use utoipa::{
+    ToSchema,
+    openapi::{ArrayBuilder, ObjectBuilder, Schema, Type, schema::AnyOfBuilder},
+};
 
 use self::{
     governance::{Governance, Governances},
@@ -41,15 +44,26 @@ struct BuildProposal {
     per_client_hourly: u32,
 }
 
+/// A call of a governor.
 #[derive(Serialize, ToSchema)]
 struct BuildProposalResponse<'a> {
     /// The contract to call `propose` on.
     governor: Address,
-    /// The arguments of that call.
-    #[schema(value_type = Vec<Value>, min_items = 5, max_items = 5)]
+    #[schema(schema_with = propose_arguments)]
     args: ProposeArguments<'a>,
-    /// Wei to send with the call: `0`.
+    /// Wei to send with the call.
+    #[schema(pattern = "^0$")]
     value: &'static str,
+}
+
+/// Targets, values, signatures and calldatas of the calls, and the description.
+fn propose_arguments() -> ArrayBuilder {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let list = || Schema::Array(ArrayBuilder::new().items(text()).build());
+    let parts = [list(), list(), list(), list(), Schema::Object(text().build())];
+    let description = "Its arguments: targets, values, signatures, calldatas and description.";
+    let tuple = ArrayBuilder::new().prefix_items(parts).items(AnyOfBuilder::new().item(list()).item(text()));
+    tuple.min_items(Some(5)).max_items(Some(5)).description(Some(description))
 }
 
 impl BuildProposal {

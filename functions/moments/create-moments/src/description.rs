@@ -5,13 +5,13 @@ use shared::api::{
 
 /// Create up to 50 moments
 ///
-/// In one collection and one transaction: all of them or none. The body has at most 256 KiB.
+/// In one collection and one transaction: all of them or none.
 #[utoipa::path(
     post,
     path = "/moment/create-batch",
     tag = "Moments",
     security(("apiKey" = [])),
-    request_body(content = CreateMomentsRequest, example = json!({
+    request_body(content = CreateMomentsRequest, description = "At most 256 KiB.", example = json!({
         "contract": {
             "name": "Weather diary",
             "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
@@ -27,7 +27,7 @@ use shared::api::{
                     "type": "fixedPrice",
                     "pricePerToken": "0",
                     "saleStart": 0,
-                    "saleEnd": 18446744073709551615_u64,
+                    "saleEnd": "18446744073709551615",
                     "maxTokensPerAddress": 1,
                 },
                 "maxSupply": 100,

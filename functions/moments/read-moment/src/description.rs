@@ -3,6 +3,8 @@ use shared::api::read::MomentView;
 use super::ReadMomentQuery;
 
 /// Read a moment
+///
+/// What is indexed of it, seconds behind the chain, with the sale in force.
 #[utoipa::path(
     get,
     path = "/moment",

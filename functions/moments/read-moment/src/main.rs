@@ -32,9 +32,8 @@ struct ReadMomentQuery {
     collection_address: Address,
     /// The moment's token.
     token_id: TokenId,
-    /// The collection's chain; 8453 by default.
-    #[param(value_type = Option<ChainId>)]
-    #[field(default = ChainId::DEFAULT)]
+    /// The collection's chain.
+    #[param(default = json!(ChainId::DEFAULT), required = false)]
     chain_id: ChainId,
 }
 

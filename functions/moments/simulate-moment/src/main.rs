@@ -25,6 +25,7 @@ struct SimulateMoment {
     service: TransactionService,
 }
 
+/// What a creation would take.
 #[derive(Serialize, ToSchema)]
 struct SimulateMomentResponse {
     /// The creation would succeed now.

@@ -39,7 +39,7 @@ struct UpdateSaleRequest {
     change: SaleChange,
 }
 
-/// Changed fields of a sale: at least one.
+/// A moment, and the changed fields of its sale: at least one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[field(check)]

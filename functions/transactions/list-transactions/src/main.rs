@@ -39,8 +39,10 @@ struct ListTransactionsQuery {
     before: Option<TransactionId>,
 }
 
+/// A page of transactions.
 #[derive(Serialize, ToSchema)]
 struct ListTransactionsResponse {
+    #[schema(pattern = "^success$")]
     status: &'static str,
     transactions: Vec<TransactionView>,
 }

@@ -50,6 +50,7 @@ struct ChallengeWalletRequest {
     chain_id: ChainId,
 }
 
+/// The message that proves whose wallet it is.
 #[derive(Serialize, ToSchema)]
 struct ChallengeWalletResponse<'a> {
     /// Message to sign (EIP-4361), valid for one use within 10 minutes.

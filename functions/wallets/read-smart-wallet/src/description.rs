@@ -1,6 +1,8 @@
 use super::{ReadSmartWalletQuery, ReadSmartWalletResponse};
 
 /// Read the balances of an artist's account
+///
+/// As the chain has them now.
 #[utoipa::path(
     get,
     path = "/smartwallet",

@@ -39,12 +39,12 @@ struct ReadSmartWallet {
 struct ReadSmartWalletQuery {
     /// The embedded wallet, or another wallet of its artist.
     address: Address,
-    /// The chain; 8453 by default.
-    #[param(value_type = Option<ChainId>)]
-    #[field(default = ChainId::DEFAULT)]
+    /// The chain.
+    #[param(default = json!(ChainId::DEFAULT), required = false)]
     chain_id: ChainId,
 }
 
+/// An embedded wallet and its balances.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReadSmartWalletResponse {
@@ -55,6 +55,7 @@ struct ReadSmartWalletResponse {
     balances: Vec<Balance>,
 }
 
+/// What a wallet has in one currency.
 #[derive(Serialize, ToSchema)]
 struct Balance {
     /// The currency's contract; the zero address for the chain's own.

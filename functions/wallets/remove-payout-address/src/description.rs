@@ -1,6 +1,8 @@
 use super::{RemovePayoutAddressQuery, RemovePayoutAddressResponse};
 
 /// Remove a payout address
+///
+/// Money can go there no longer.
 #[utoipa::path(
     delete,
     path = "/artists/payout-addresses",

@@ -3,12 +3,12 @@
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        AllOfBuilder, ObjectBuilder, RefOr, Schema, Type,
-        schema::{AnyOfBuilder, SchemaType},
+        ObjectBuilder, Ref, RefOr, Schema, Type,
+        schema::{AnyOfBuilder, OneOfBuilder},
     },
 };
 
-use super::token::{PublishedToken, RequestedMoment, WritingToken, joined};
+use super::token::{PublishedToken, RequestedMoment, WritingToken};
 use crate::{
     http::{Field, Fields, FromField, FromFields},
     model::{
@@ -142,36 +142,30 @@ impl FromField for Splits {
     }
 }
 
-fn percent_allocation() -> ObjectBuilder {
-    let types = SchemaType::from_iter([Type::Number, Type::String]);
-    ObjectBuilder::new()
-        .schema_type(types)
-        .description(Some(
-            "Percent, more than 0 and with at most 4 decimals: as a number, or as text in decimal digits.",
-        ))
-        .exclusive_minimum(Some(0))
-        .maximum(Some(100))
-        .pattern(Some(r"^(0?[0-9]{1,2}(\.[0-9]{1,4}0*)?|100(\.0+)?)$"))
-        .examples([50])
+fn percent_allocation() -> OneOfBuilder {
+    let number = ObjectBuilder::new().schema_type(Type::Number).exclusive_minimum(Some(0)).maximum(Some(100));
+    let pattern = r"^(0?[0-9]{1,2}(\.[0-9]{1,4}0*)?|100(\.0+)?)$";
+    let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern));
+    let description = "Percent, more than 0 and with at most 4 decimals: as a number, or as text in decimal digits.";
+    OneOfBuilder::new().item(number).item(text).description(Some(description)).examples([50])
 }
 
 /// The moments' collection: an `address`, or a `name` and a `uri`.
 pub struct MomentContract;
 
+/// A collection that is there.
 #[derive(FromFields, ToSchema)]
 struct ExistingContract {
-    /// An existing collection. Name and URI are ignored then.
-    #[schema(value_type = Option<Address>)]
+    /// Its contract. A name and a URI beside it are ignored.
     address: Address,
 }
 
+/// A collection that the same transaction creates.
 #[derive(FromFields, ToSchema)]
 struct NewContract {
-    /// Name of a new collection.
-    #[schema(value_type = Option<CollectionName>)]
+    /// Its name.
     name: CollectionName,
-    /// Metadata of a new collection.
-    #[schema(value_type = Option<MetadataUri>)]
+    /// Its metadata.
     uri: MetadataUri,
 }
 
@@ -193,6 +187,8 @@ impl FromField for TargetCollection {
 
 impl ToSchema for MomentContract {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((ExistingContract::name().into_owned(), ExistingContract::schema()));
+        schemas.push((NewContract::name().into_owned(), NewContract::schema()));
         ExistingContract::schemas(schemas);
         NewContract::schemas(schemas);
     }
@@ -200,15 +196,9 @@ impl ToSchema for MomentContract {
 
 impl PartialSchema for MomentContract {
     fn schema() -> RefOr<Schema> {
-        let fields = joined([ExistingContract::schema(), NewContract::schema()]);
-        let fields = fields.description(Some("An existing collection, or a new one."));
-        let with = |names: &[&str]| {
-            let text = || ObjectBuilder::new().schema_type(Type::String).pattern(Some("."));
-            names.iter().fold(ObjectBuilder::new(), |object, name| object.property(*name, text()).required(*name))
-        };
-        let either = AnyOfBuilder::new().item(with(&["address"])).item(with(&["name", "uri"]));
+        let either = [ExistingContract::name(), NewContract::name()].map(Ref::from_schema_name);
         let description = "The moments' collection: an `address`, or a `name` and a `uri`.";
-        AllOfBuilder::new().description(Some(description)).item(fields).item(either).into()
+        either.into_iter().fold(AnyOfBuilder::new(), AnyOfBuilder::item).description(Some(description)).into()
     }
 }
 

@@ -144,7 +144,7 @@ impl WritingToken {
 }
 
 /// One object of several parts' fields.
-pub(super) fn joined(parts: impl IntoIterator<Item = RefOr<Schema>>) -> ObjectBuilder {
+fn joined(parts: impl IntoIterator<Item = RefOr<Schema>>) -> ObjectBuilder {
     parts.into_iter().fold(ObjectBuilder::new(), |all, part| match part {
         RefOr::T(Schema::Object(part)) => {
             let all = part.properties.into_iter().fold(all, |all, (name, field)| all.property(name, field));
@@ -223,12 +223,7 @@ impl FromStr for MaxSupply {
 fn max_supply() -> RefOr<Schema> {
     let description = "Maximum supply, at least 1; an open edition by default.";
     let nothing = ObjectBuilder::new().schema_type(Type::Null);
-    OneOfBuilder::new()
-        .item(nothing)
-        .item(Whole::positive())
-        .description(Some(description))
-        .default(Some(OPEN_EDITION.into()))
-        .into()
+    Whole::positive().item(nothing).description(Some(description)).default(Some(OPEN_EDITION.to_string().into())).into()
 }
 
 /// The sale of a moment.

@@ -6,7 +6,10 @@ use utoipa::ToSchema;
 use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
-    model::{Address, Amount, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType, TokenId},
+    model::{
+        Address, Amount, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType, TokenId,
+        WholeText,
+    },
     store::{Documents, ListedMoment, RelatedKeys, RelatedRows},
 };
 
@@ -25,7 +28,7 @@ pub struct MomentView {
     /// Accounts with the admin permission on the token or the whole collection, sorted.
     admins: Vec<Address>,
     /// Always empty.
-    #[schema(value_type = Vec<EventId>)]
+    #[schema(value_type = Vec<EventId>, max_items = 0)]
     hidden: [EventId; 0],
     /// ISO 8601.
     created_at: String,
@@ -58,11 +61,11 @@ pub struct SaleView {
     /// In the currency's smallest unit.
     price_per_token: Amount,
     /// Unix time in seconds.
-    sale_start: u64,
+    sale_start: WholeText,
     /// Unix time in seconds; 18446744073709551615 means no end.
-    sale_end: u64,
+    sale_end: WholeText,
     /// 0 means unlimited.
-    max_tokens_per_address: u64,
+    max_tokens_per_address: WholeText,
     /// Null where the contract has none.
     #[schema(required = true)]
     funds_recipient: Option<Address>,
@@ -153,9 +156,9 @@ impl SaleView {
         Self {
             r#type: sale.strategy,
             price_per_token: sale.price,
-            sale_start: sale.start,
-            sale_end: sale.end,
-            max_tokens_per_address: sale.max_per_address,
+            sale_start: WholeText(sale.start),
+            sale_end: WholeText(sale.end),
+            max_tokens_per_address: WholeText(sale.max_per_address),
             funds_recipient: sale.funds_recipient,
             currency: sale.currency,
         }

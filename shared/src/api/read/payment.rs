@@ -26,6 +26,7 @@ pub struct PaymentView {
     buyer: Person,
 }
 
+/// The moment that was paid for.
 #[derive(Debug, Serialize, ToSchema)]
 struct PaidMoment {
     id: EventId,
@@ -35,6 +36,7 @@ struct PaidMoment {
     fee_recipients: Vec<FeeRecipientView>,
 }
 
+/// Its collection.
 #[derive(Debug, Serialize, ToSchema)]
 struct PaidCollection {
     address: Address,
@@ -42,6 +44,7 @@ struct PaidCollection {
     creator: Address,
 }
 
+/// A recipient of a sale's proceeds, with their share.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeeRecipient)]
 struct FeeRecipientView {

@@ -27,7 +27,8 @@ pub(super) enum ReplyForm {
 /// Several mined transactions.
 #[derive(Serialize, ToSchema)]
 pub struct WritesResponse {
-    /// `success`.
+    /// That all are mined.
+    #[schema(pattern = "^success$")]
     message: &'static str,
     /// The transactions, in the order of sending.
     results: Vec<SentTransaction>,
@@ -36,7 +37,8 @@ pub struct WritesResponse {
 /// Several transactions, not all of them mined yet.
 #[derive(Serialize, ToSchema)]
 pub struct WritesInProgressResponse {
-    /// `accepted`.
+    /// That some aren't mined yet.
+    #[schema(pattern = "^accepted$")]
     message: &'static str,
     /// The mined transactions.
     results: Vec<SentTransaction>,

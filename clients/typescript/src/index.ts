@@ -1,0 +1,6 @@
+export { ETHER_DECIMALS, formatAmount, NO_END, parseAmount, saleEnd, USDC_DECIMALS } from "./amounts.js";
+export { Moments, type MomentsOptions, type Schema } from "./client.js";
+export * from "./errors.js";
+export type { RetryOptions } from "./retry.js";
+export type { components, paths } from "./schema.js";
+export { InvalidWebhookError, verifyWebhook, type WebhookOptions } from "./webhooks.js";

@@ -1,0 +1,73 @@
+import { WRITES } from "./writes.js";
+
+/** How requests are repeated. */
+export interface RetryOptions {
+  /** Repetitions at most; 3 unless given, 0 for none. */
+  retries?: number;
+  /** Longest pause before one, in seconds; what asks for more is not repeated. 30 unless given. */
+  maxWait?: number;
+}
+
+type Fetch = (request: Request) => Promise<Response>;
+
+/** Repeats requests that failed for a while, those that change something under one `Idempotency-Key`. */
+export function retrying(fetch: Fetch, basePath: string, options: RetryOptions): Fetch {
+  const { retries = 3, maxWait = 30 } = options;
+  return async (request) => {
+    const isWrite = takesKey(request, basePath);
+    if (isWrite && !request.headers.has("idempotency-key")) {
+      request.headers.set("idempotency-key", crypto.randomUUID());
+    }
+    const isSafe = isWrite || request.method === "GET";
+    for (let tried = 0; ; tried++) {
+      // A body can be sent once, so each try sends a copy.
+      const [answer, error] = await fetch(request.clone()).then(
+        (answer) => [answer, undefined] as const,
+        (error: unknown) => [undefined, error] as const,
+      );
+      const isOver = tried >= retries || request.signal.aborted;
+      if (!answer) {
+        if (isOver || !isSafe) throw error;
+      } else if (isOver || !mayRepeat(answer.status, isSafe)) {
+        return answer;
+      }
+      const asked = Number(answer?.headers.get("retry-after") ?? 0);
+      if (answer && asked > maxWait) return answer;
+      const pause = Math.max(asked, 0.25 * 2 ** tried * (0.5 + Math.random()));
+      await sleep(Math.min(pause, maxWait), request.signal);
+    }
+  };
+}
+
+/** 429 and 503 say that nothing was done; the others may come after the deed. */
+function mayRepeat(status: number, isSafe: boolean): boolean {
+  return status === 429 || status === 503 || (isSafe && [500, 502, 504].includes(status));
+}
+
+function takesKey(request: Request, basePath: string): boolean {
+  const path = new URL(request.url).pathname.slice(basePath.length);
+  for (const write of WRITES) {
+    const [method, pattern = ""] = write.split(" ");
+    const parts = pattern.split("/");
+    const given = path.split("/");
+    const isMeant = parts.length === given.length && parts.every((part, at) => part.startsWith("{") || part === given[at]);
+    if (method === request.method && isMeant) return true;
+  }
+  return false;
+}
+
+/** Waits so many seconds, or until the signal aborts, which it throws the reason of. */
+export function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, seconds * 1000);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}

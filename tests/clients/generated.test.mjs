@@ -1,0 +1,100 @@
+// Clients that generators make of the API description: each compiled with its strictest settings, and each doing one read, one
+// paged read, one write under an idempotency key and one error against the running service.
+
+import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { buildSync } from "esbuild";
+import { Moments } from "../../clients/typescript/dist/index.js";
+import { codesFor, root, run, stack, unusedEmail } from "./support.mjs";
+
+const folder = join(root, "tests/clients");
+const tool = (name) => join(folder, "node_modules/.bin", name);
+const python = (name) => join(folder, ".venv/bin", name);
+const temporary = mkdtempSync(join(tmpdir(), "moments-"));
+symlinkSync(join(folder, "node_modules"), join(temporary, "node_modules"));
+let env;
+
+before(async () => {
+  const moments = new Moments({ baseUrl: stack.api });
+  const email = unusedEmail();
+  await moments.sendCode(email);
+  await moments.logIn(email, (await codesFor(email)).at(-1));
+  env = { ...process.env, API: stack.api, KEY: await moments.createApiKey(), PYTHONPATH: temporary };
+});
+
+test("hey-api: strict types, and calls", async () => {
+  await run(tool("openapi-ts"), ["-i", join(root, "openapi.json"), "-o", join(temporary, "hey"), "-c", "@hey-api/client-fetch"]);
+  const file = join(temporary, "hey-calls.ts");
+  writeFileSync(file, `
+    import { createCollection, listTimeline, readMoment } from "./hey";
+    import { client } from "./hey/client.gen";
+
+    declare const process: { env: Record<string, string> };
+    client.setConfig({ baseUrl: process.env["API"] ?? "" });
+    const auth = process.env["KEY"] ?? "";
+    for (const page of [1, 2]) {
+      const { data, response } = await listTimeline({ query: { limit: 1, page }, throwOnError: true });
+      const rows: number = data.moments.length;
+      if (response.status !== 200 || rows > 1) throw new Error("a page");
+    }
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    const body = { name: "Tides", uri: "ar://tides" };
+    const send = () => createCollection({ auth, body, headers, throwOnError: true });
+    const [first, again] = [await send(), await send()];
+    const hash: string | null | undefined = first.data.hash;
+    if (!hash || hash !== again.data.hash) throw new Error("written twice");
+    const query = { collectionAddress: "0x1111111111111111111111111111111111111111", tokenId: "1" };
+    const missing = await readMoment({ query });
+    if (missing.error?.status !== "error" || missing.response?.status !== 404) throw new Error("no error");
+    const wrong = await readMoment({ query: { ...query, tokenId: "-1" } });
+    if (wrong.error?.errors?.[0]?.field !== "tokenId") throw new Error("no fields");
+  `);
+  const options = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--skipLibCheck", "--module", "esnext", "--moduleResolution", "bundler", "--target", "es2022", "--lib", "es2022,dom,dom.iterable"];
+  await run(tool("tsc"), [...options, file], { cwd: temporary });
+  const bundle = join(temporary, "hey-calls.mjs");
+  buildSync({ entryPoints: [file], bundle: true, format: "esm", platform: "node", target: "es2022", outfile: bundle });
+  await run(process.execPath, [bundle], { env });
+});
+
+test("openapi-python-client: mypy in strict mode, and calls", async () => {
+  const out = join(temporary, "generated");
+  const config = join(temporary, "config.json");
+  writeFileSync(config, JSON.stringify({ post_hooks: [] }));
+  await run(python("openapi-python-client"), ["generate", "--path", join(root, "openapi.json"), "--meta", "none", "--output-path", out, "--config", config, "--fail-on-warning"]);
+  const file = join(temporary, "calls.py");
+  writeFileSync(file, `
+import os
+import uuid
+
+from generated import AuthenticatedClient, Client
+from generated.api.activity import list_timeline
+from generated.api.collections import create_collection
+from generated.api.moments import read_moment, update_sale
+from generated.models import CreateCollectionRequest, CreateCollectionResponse, Error, ListTimelineResponse, MomentRef, UpdateSaleRequest
+
+client = Client(base_url=os.environ["API"])
+for number in (1, 2):
+    page = list_timeline.sync(client=client, limit=1, page=number)
+    assert isinstance(page, ListTimelineResponse) and len(page.moments) <= 1
+    for moment in page.moments:
+        assert moment.sale is None or int(moment.sale.sale_end) >= 0
+
+artist = AuthenticatedClient(base_url=os.environ["API"], token=os.environ["KEY"], prefix="", auth_header_name="x-api-key", timeout=None)
+key = str(uuid.uuid4())
+body = CreateCollectionRequest(name="Tides", uri="ar://tides")
+first = create_collection.sync(client=artist, body=body, idempotency_key=key)
+again = create_collection.sync(client=artist, body=body, idempotency_key=key)
+assert isinstance(first, CreateCollectionResponse) and isinstance(again, CreateCollectionResponse)
+assert first.hash_ == again.hash_
+
+missing = read_moment.sync(client=client, collection_address="0x" + "1" * 40, token_id="1")
+assert isinstance(missing, Error) and missing.message
+change = UpdateSaleRequest(moment=MomentRef(collection_address="0x1", token_id="1"), sale_end="18446744073709551615")
+wrong = update_sale.sync(client=artist, body=change)
+assert isinstance(wrong, Error) and wrong.errors and wrong.errors[0].field == "moment.collectionAddress"
+`);
+  await run(python("mypy"), ["--strict", "--cache-dir", join(temporary, "mypy"), file], { cwd: temporary, env: { ...env, MYPYPATH: temporary } });
+  await run(python("python"), [file], { cwd: temporary, env });
+});

@@ -1,0 +1,78 @@
+// Every block of code in the guides and in the client's README, run against the running service as a reader would run it. The
+// blocks of one language in a document are one program; its input is the code from the mail.
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { before, test } from "node:test";
+import { Moments } from "../../clients/typescript/dist/index.js";
+import { codesFor, root, run, stack, stackFile, unusedEmail } from "./support.mjs";
+
+const guides = readdirSync(join(root, "docs/guide")).map((name) => join(root, "docs/guide", name));
+const documents = [...guides, join(root, "clients/typescript/README.md")];
+
+const folder = mkdtempSync(join(tmpdir(), "moments-"));
+mkdirSync(join(folder, "node_modules"));
+symlinkSync(join(root, "clients/typescript"), join(folder, "node_modules/moments-client"));
+
+/** How each language is run: the program's text becomes a command. */
+const RUNNERS = {
+  sh: (text) => ["bash", ["-euo", "pipefail", "-c", text]],
+  js: (text, name) => {
+    const file = join(folder, `${name}.mjs`);
+    writeFileSync(file, text);
+    return [process.execPath, [file]];
+  },
+  python: (text) => ["python3", ["-c", text]],
+};
+
+// Lists of several pages.
+before(async () => {
+  const moments = new Moments({ baseUrl: stack.api });
+  const email = unusedEmail();
+  await moments.sendCode(email);
+  await moments.logIn(email, (await codesFor(email)).at(-1));
+  await moments.createApiKey();
+  const salesConfig = { type: "fixedPrice", pricePerToken: "0", saleStart: 0, saleEnd: 1 };
+  const tokens = [1, 2, 3, 4, 5].map((number) => ({ tokenMetadataURI: `ar://guide-${number}`, salesConfig }));
+  const contract = { name: "Guide", uri: "ar://guide" };
+  const { contractAddress: collection } = await moments.write("/moment/create-batch", { body: { contract, tokens } });
+  for (let found = 0; found < 5; ) {
+    found = (await moments.get("/timeline", { params: { query: { collection } } })).moments.length;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+});
+
+for (const document of documents) {
+  const blocks = [...readFileSync(document, "utf8").matchAll(/^```(\S*)\n(.*?)^```$/gms)];
+  for (const language of new Set(blocks.map(([, language]) => language))) {
+    const name = document.includes("guide") ? basename(document, ".md") : "readme";
+    const text = blocks.filter(([, other]) => other === language).map(([, , code]) => code).join("\n");
+    test(`${name}: ${language}`, async () => {
+      if (language === "json") return void JSON.parse(text);
+      assert.ok(language in RUNNERS, `no test runs ${language || "a block without a language"}`);
+      const email = unusedEmail();
+      const real = text
+        .replaceAll("http://127.0.0.1:3000/api", stack.api)
+        .replaceAll(".local/stack.json", stackFile)
+        .replaceAll("you@example.com", email);
+      await run(...RUNNERS[language](real, name), { email: real.includes(email) && /read -r CODE|question\(|input\(/.test(real) ? email : undefined });
+    });
+  }
+}
+
+test("every guide is served, as a page and as text", async () => {
+  const overview = await (await fetch(`${stack.api}/llms.txt`)).text();
+  assert.ok(Buffer.byteLength(overview) <= 8192);
+  for (const file of guides) {
+    const name = basename(file, ".md");
+    const text = await fetch(`${stack.api}/docs/${name}.md`);
+    assert.equal(await text.text(), readFileSync(file, "utf8"), `make binaries: ${name} is served as it was`);
+    const page = await fetch(`${stack.api}/docs/${name}`);
+    assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+    assert.match(await page.text(), /<main>\s*<h1>/);
+    assert.ok(overview.includes(`(docs/${name}.md)`), name);
+  }
+  for (const [, link] of overview.matchAll(/\]\(([^)]*)\)/g)) assert.equal((await fetch(`${stack.api}/${link}`)).status, 200, link);
+});

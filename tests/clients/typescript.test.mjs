@@ -1,0 +1,191 @@
+// The TypeScript client against the running service: reads, pages, writes, errors, retries and webhooks, and its package.
+
+import assert from "node:assert/strict";
+import { createHmac, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { buildSync } from "esbuild";
+import * as client from "../../clients/typescript/dist/index.js";
+import { askNode, codesFor, root, run, stack, unusedEmail } from "./support.mjs";
+
+const { Moments, NO_END, formatAmount, parseAmount, saleEnd, verifyWebhook } = client;
+const folder = join(root, "clients/typescript");
+
+async function newArtist(options = {}) {
+  const moments = new Moments({ baseUrl: stack.api, ...options });
+  const email = unusedEmail();
+  await moments.sendCode(email);
+  const { social_wallet: account } = await moments.logIn(email, (await codesFor(email)).at(-1));
+  await moments.createApiKey("test");
+  return { moments, account };
+}
+
+/** Publishes a free moment and waits until it can be read. */
+async function publish(moments) {
+  const { contractAddress, tokenId } = await moments.write("/moment/create", {
+    body: {
+      contract: { name: "Tides", uri: "ipfs://bafybeidemotidetables/collection" },
+      token: {
+        tokenMetadataURI: "ipfs://bafybeidemotidetables/1",
+        salesConfig: { type: "fixedPrice", pricePerToken: "0", saleStart: 0, saleEnd: NO_END },
+      },
+    },
+  });
+  const query = { collectionAddress: contractAddress, tokenId };
+  return { query, moment: await until(() => moments.get("/moment", { params: { query } })) };
+}
+
+/** Asks until the index has it. */
+async function until(read) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (tries > 100) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}
+
+test("a sale is read, edited and sent back", async () => {
+  const { moments } = await newArtist();
+  const { query, moment } = await publish(moments);
+  assert.equal(moment.sale.saleEnd, NO_END);
+  assert.equal(saleEnd(moment.sale), undefined);
+  const { saleStart, saleEnd: end, maxTokensPerAddress, fundsRecipient } = moment.sale;
+  const pricePerToken = String(parseAmount("0.002", 18));
+  const body = { moment: query, saleStart, saleEnd: end, maxTokensPerAddress, fundsRecipient, pricePerToken };
+  assert.match((await moments.write("/sale", { body })).hash, /^0x[0-9a-f]{64}$/);
+  // As a program that made numbers of them would send it.
+  await moments.write("/sale", { body: { moment: query, saleEnd: Number(end), maxTokensPerAddress: 3 } });
+  const changed = await until(async () => {
+    const { sale } = await moments.get("/moment", { params: { query } });
+    assert.equal(sale.maxTokensPerAddress, "3");
+    return sale;
+  });
+  assert.deepEqual({ ...changed, maxTokensPerAddress }, { ...moment.sale, pricePerToken });
+  assert.equal(formatAmount(changed.pricePerToken, 18), "0.002");
+});
+
+test("a list is read page after page", async () => {
+  const { moments } = await newArtist();
+  const salesConfig = { type: "timed", pricePerToken: "0", saleStart: 0, saleEnd: 0 };
+  const tokens = [1, 2, 3, 4, 5].map((number) => ({ tokenMetadataURI: `ar://tides-${number}`, salesConfig }));
+  const contract = { name: "Tides", uri: "ar://tides" };
+  const { contractAddress, tokenIds } = await moments.write("/moment/create-batch", { body: { contract, tokens } });
+  const query = { limit: 2, collection: contractAddress };
+  await until(async () => {
+    const ids = [];
+    for await (const moment of moments.each("/timeline", { params: { query } })) ids.push(moment.token_id);
+    assert.deepEqual(ids.sort(), tokenIds.sort());
+  });
+  const sizes = [];
+  for await (const page of moments.pages("/timeline", { params: { query: { ...query, page: 2 } } })) sizes.push(page.moments.length);
+  assert.deepEqual(sizes, [2, 1]);
+});
+
+test("a lost answer is asked for again, and the write isn't repeated", async () => {
+  const keys = [];
+  const losing = async (request) => {
+    const key = request.headers.get("idempotency-key");
+    if (key) keys.push(key);
+    const answer = await fetch(request);
+    if (keys.length === 1) throw new TypeError("connection lost");
+    return answer;
+  };
+  const { moments, account } = await newArtist({ fetch: losing });
+  await moments.write("/collections", { body: { name: "Tides", uri: "ar://tides" } });
+  assert.equal(new Set(keys).size, 1);
+  assert.ok(keys.length >= 2);
+  const { transactions } = await moments.get("/transactions");
+  assert.equal(transactions.length, 1);
+  const transaction = await moments.waitForTransaction(transactions[0].id);
+  assert.equal(transaction.status, "mined");
+  const collections = await until(async () => {
+    const found = await moments.get("/collections", { params: { query: { artist: account } } });
+    assert.equal(found.collections.length, 1);
+    return found;
+  });
+  assert.equal(collections.pagination.total_pages, 1);
+});
+
+test("errors say which fields are wrong, and what can't be done", async () => {
+  const { moments } = await newArtist();
+  const wrong = await moments.post("/sale", { body: { moment: { collectionAddress: "0x1", tokenId: "-1" } } }).catch((error) => error);
+  assert.ok(wrong instanceof client.InvalidInputError && wrong instanceof client.MomentsError);
+  assert.deepEqual(wrong.fields.map(({ field }) => field).slice(0, 2), ["moment.collectionAddress", "moment.tokenId"]);
+  assert.match(wrong.requestId, /./);
+  const stranger = new Moments({ baseUrl: stack.api, apiKey: "moments_x" });
+  await assert.rejects(stranger.write("/moment/migrate", { body: {} }), client.UnauthorizedError);
+  const query = { collectionAddress: `0x${"1".repeat(40)}`, tokenId: "1" };
+  await assert.rejects(moments.get("/moment", { params: { query } }), client.NotFoundError);
+  const { query: moment } = await publish(moments);
+  const poor = await moments.write("/moment/collect", { body: { moment, amount: 1 } }).catch((error) => error);
+  assert.ok(poor instanceof client.PaymentRequiredError, String(poor));
+});
+
+test("a request waits as long as the service asks, and no longer than it may", async () => {
+  const answers = (headers) => [new Response("{}", { status: 429, headers }), Response.json({ artists: [] })];
+  const call = async (headers, options) => {
+    const left = answers(headers);
+    const moments = new Moments({ baseUrl: "https://example.com/api", fetch: async () => left.shift(), ...options });
+    return moments.get("/artists/search", { params: { query: { query: "ada" } } });
+  };
+  assert.deepEqual(await call({ "retry-after": "0" }), { artists: [] });
+  const refused = await call({ "retry-after": "3600" }).catch((error) => error);
+  assert.ok(refused instanceof client.RateLimitedError);
+  assert.equal(refused.retryAfter, 3600);
+  await assert.rejects(call({}, { retries: 0 }), client.RateLimitedError);
+});
+
+test("a webhook's signature is checked", async () => {
+  const key = randomBytes(24);
+  const secret = `whsec_${key.toString("base64")}`;
+  const body = '{"type":"moment.collected"}';
+  const signed = (timestamp) => {
+    const signature = createHmac("sha256", key).update(`msg_1.${timestamp}.${body}`).digest("base64");
+    return { "webhook-id": "msg_1", "webhook-timestamp": String(timestamp), "webhook-signature": `v1,AAAA v1,${signature}` };
+  };
+  const now = Math.floor(Date.now() / 1000);
+  assert.deepEqual(await verifyWebhook({ secret, headers: signed(now), body }), { type: "moment.collected" });
+  assert.ok(await verifyWebhook({ secret: ["whsec_AAAA", secret], headers: new Headers(signed(now)), body }));
+  for (const [headers, text] of [[signed(now), `${body} `], [signed(now - 301), body], [signed(now + 301), body], [{}, body]]) {
+    await assert.rejects(verifyWebhook({ secret, headers, body: text }), client.InvalidWebhookError);
+  }
+});
+
+test("amounts are exact", () => {
+  assert.equal(parseAmount("0.000000000000000001", 18), 1n);
+  assert.equal(parseAmount("1.50", 6), 1_500_000n);
+  assert.equal(formatAmount(parseAmount("123456789.123456789012345678", 18), 18), "123456789.123456789012345678");
+  assert.equal(formatAmount("0", 18), "0");
+  for (const text of ["", "1e3", "-1", "0.0000001", ".5", "1."]) assert.throws(() => parseAmount(text, 6), RangeError, text);
+});
+
+test("types refuse what the service would", async () => {
+  const tsc = join(root, "tests/clients/node_modules/.bin/tsc");
+  await run(tsc, ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--exactOptionalPropertyTypes", join(root, "tests/clients/types.ts")]);
+});
+
+test("the package is small, and whole", async () => {
+  const bundle = { entryPoints: [join(folder, "dist/index.js")], bundle: true, minify: true, format: "esm", write: false };
+  const size = gzipSync(buildSync(bundle).outputFiles[0].contents).length;
+  console.log(`the client with all that it needs: ${size} bytes of gzip`);
+  assert.ok(size <= 12 * 1024);
+  const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  assert.deepEqual(Object.keys(dependencies), ["openapi-fetch"]);
+  await run(join(root, "tests/clients/node_modules/.bin/publint"), ["--strict", folder]);
+});
+
+test("money buys a moment", async () => {
+  const { moments, account } = await newArtist();
+  const { query } = await publish(moments);
+  await askNode("anvil_setBalance", [account, "0xde0b6b3a7640000"]);
+  await moments.write("/moment/collect", { body: { moment: query, amount: 1, comment: "High water" } });
+  await until(async () => {
+    const { comments } = await moments.get("/comments", { params: { query } });
+    assert.equal(comments[0].comment, "High water");
+  });
+});
