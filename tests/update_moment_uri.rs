@@ -182,7 +182,7 @@ async fn concurrent_first_writes_succeed() {
 }
 
 #[tokio::test]
-async fn write_is_queued_with_at_most_eight_aws_calls_and_no_signature() {
+async fn write_is_queued_with_at_most_seven_aws_calls_and_no_signature() {
     let stack = Stack::connect();
     let dynamodb = Recorder::in_front_of(&stack.map.dynamodb).await.expect("a recorder");
     let kms = Recorder::in_front_of(&stack.map.aws).await.expect("a recorder");
@@ -190,6 +190,8 @@ async fn write_is_queued_with_at_most_eight_aws_calls_and_no_signature() {
     let sandbox = Sandbox::with_variables(&stack, "update-moment-uri", &variables).await;
     for uri in ["ar://first-write", "ar://second-write"] {
         let writer = stack.new_writer().await;
+        // A collection that isn't indexed yet is looked for once more.
+        stack.wait_until(&format!("/moment?collectionAddress={:#x}&tokenId=1", writer.collection), |_| true).await;
         let mut event = sandbox.event();
         event["headers"]["x-api-key"] = json!(writer.key);
         event["headers"]["idempotency-key"] = json!(uri);
@@ -200,7 +202,7 @@ async fn write_is_queued_with_at_most_eight_aws_calls_and_no_signature() {
         let admission = calls.iter().rposition(|call| call == "TransactWriteItems").expect("an admission");
         let (before, after) = calls.split_at(admission + 1);
         println!("{before:?}, then {} looks at the outcome", after.len());
-        assert!(before.len() <= 8, "{before:?}");
+        assert!(before.len() <= 7, "{before:?}");
         assert!(after.iter().all(|call| call == "BatchGetItem"), "{after:?}");
         assert_eq!(kms.take(), [""; 0], "an endpoint signs nothing");
     }
