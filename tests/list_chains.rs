@@ -16,5 +16,5 @@ async fn chains_are_listed_with_what_clients_need() {
     assert_eq!(factory, stack.contract("factory"));
     let usdc: Address = base["currencies"][1]["address"].as_str().expect("text").parse().expect("an address");
     assert_eq!(usdc, stack.contract("usdc"));
-    assert_eq!(answer.header("cache-control"), "public, max-age=300");
+    assert!(answer.header("cache-control").starts_with("public, max-age=300"), "{answer:?}");
 }

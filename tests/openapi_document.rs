@@ -16,6 +16,8 @@ const EXAMPLE_PERSON: &str = "0x00000000000000000000000000000000000000a1";
 const EXAMPLE_EMAIL: &str = "ada@example.com";
 const EXAMPLE_CODE: &str = "123456";
 const EXAMPLE_KEY_ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
+const EXAMPLE_CID: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
+/// Also the example of an upload's id.
 const EXAMPLE_TRANSACTION: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c";
 
 struct Operation<'a> {
@@ -176,6 +178,25 @@ async fn prepare(stack: &Stack, writer: &Writer, operation: &Operation<'_>) {
     }
 }
 
+/// The CID of a metadata document.
+async fn stored_document(stack: &Stack, writer: &Writer) -> String {
+    let body = json!({"name": uuid::Uuid::new_v4()});
+    let stored = stack.post("/metadata").header("x-api-key", &writer.key).json(&body);
+    let uri = Answer::of(stored).await.expect_success().body["uri"].clone();
+    uri.as_str().and_then(|uri| uri.strip_prefix("ipfs://")).expect("a CID").to_owned()
+}
+
+/// The id of an upload whose bytes are there.
+async fn finished_upload(stack: &Stack, writer: &Writer) -> String {
+    let content = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), uuid::Uuid::new_v4().as_bytes()].concat();
+    let body = json!({"contentType": "image/png", "size": content.len()});
+    let begun = stack.post("/uploads").header("x-api-key", &writer.key).json(&body);
+    let upload = Answer::of(begun).await.expect_success().body;
+    let url = upload["parts"][0]["url"].as_str().expect("a URL");
+    assert!(stack.http.put(url).body(content).send().await.expect("an answer").status().is_success());
+    upload["uploadId"].as_str().expect("an id").to_owned()
+}
+
 /// Sends an operation's example, with existing values in place of the example's.
 async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>) -> Answer {
     let mut parameters = operation.parameters();
@@ -203,6 +224,13 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         let list = Answer::of(stack.get("/transactions").header("x-api-key", &writer.key)).await.expect_success();
         let newest = list.body["transactions"][0]["id"].as_str().expect("a transaction of an earlier example");
         real.push((EXAMPLE_TRANSACTION, newest.to_owned()));
+    }
+    match (operation.method.as_str(), operation.path.as_str()) {
+        ("GET", "/ipfs/{cid}") => real.push((EXAMPLE_CID, stored_document(stack, writer).await)),
+        ("POST", "/uploads/{id}/complete") => {
+            real.insert(0, (EXAMPLE_TRANSACTION, finished_upload(stack, writer).await))
+        }
+        _ => {}
     }
     let replace = |text: &str| real.iter().fold(text.to_owned(), |text, (example, real)| text.replace(example, real));
     for (_, _, example) in &mut parameters {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use shared::{
     api::transact::PendingTransaction,
     http::ErrorBody,
-    model::{CaipContract, CaipNetwork, ContentType, PageLimit, PageNumber, Period, RankedBy, SortOrder},
+    model::{CaipContract, CaipNetwork, Cid, ContentType, PageLimit, PageNumber, Period, RankedBy, SortOrder},
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -254,6 +254,7 @@ fn schemas() -> Value {
         ("Error".to_owned(), ErrorBody::schema()),
         ("CaipContract".to_owned(), CaipContract::schema()),
         ("CaipNetwork".to_owned(), CaipNetwork::schema()),
+        ("Cid".to_owned(), Cid::schema()),
         ("ContentType".to_owned(), ContentType::schema()),
         ("PageLimit".to_owned(), PageLimit::schema()),
         ("PageNumber".to_owned(), PageNumber::schema()),

@@ -8,12 +8,10 @@ use syn::{Attribute, Data, DeriveInput, Error, LitStr, Token, ext::IdentExt, met
 /// Implements `shared::http::{FromFields, FromField}` for a struct. Fields are read in their order, all of them, so that
 /// every wrong one is reported.
 ///
-/// utoipa's attributes, `schema` or `param`, also drive the parser: `rename` and `rename_all = "camelCase"` name a field,
-/// `default` is read where the field is missing, `min_items` and `max_items` bound a list.
+/// utoipa's `rename`, `rename_all = "camelCase"`, `default`, `min_items` and `max_items` also drive the parser.
 ///
 /// `#[field(…)]` says what no schema says: on a field, `default = value` for one that isn't published and `flatten` for a
-/// type whose fields stand beside the others; on the struct, `check` calls `Self::check(&self, &Fields)` once each field
-/// is right by itself.
+/// type whose fields stand beside the others; on the struct, `check` calls `Self::check(&self, &Fields)` at the end.
 #[proc_macro_derive(FromFields, attributes(field, schema, param, into_params))]
 pub fn from_fields(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let expanded = syn::parse(input).and_then(|input| expand(&input));

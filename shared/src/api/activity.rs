@@ -55,8 +55,7 @@ impl ActivityLog {
         })
     }
 
-    /// Records what was done and mails a notice. It doesn't fail, since it is done. One write; one read and one SES call
-    /// for a notice.
+    /// Records what was done, and mails a notice. Never fails: it is done. A write; for a notice, a read and a mail.
     pub async fn note(&self, request: &Request, artist: ArtistId, kind: ActivityKind, subject: &str) {
         if let Err(error) = self.try_note(request, artist, kind, subject).await {
             let cause = error.cause().map(telemetry::chain);

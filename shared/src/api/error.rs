@@ -1,5 +1,4 @@
-//! Which answer an error becomes: those that several endpoints give, and those of the floors below. An error that isn't
-//! listed doesn't convert with `?`: its handler says what it means.
+//! Which answer an error becomes. One that isn't listed doesn't convert with `?`: its handler says what it means.
 
 use crate::{
     api::read::ReadError,

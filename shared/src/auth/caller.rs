@@ -25,8 +25,7 @@ impl CallerAuthenticator {
     }
 
     /// The artist whose token or API key, of whatever scope, the request brings; 401 without a valid one. A request with
-    /// both is judged by its token alone. Costs what [`SessionAuthenticator::authenticate`] or
-    /// [`KeyAuthenticator::authenticate`] does.
+    /// both is judged by its token alone.
     pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
         self.identify(request, None, now).await
     }

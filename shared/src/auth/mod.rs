@@ -1,5 +1,4 @@
-//! Authentication and rate limits. `from_env` fails when a variable that it reads is missing or invalid; other calls
-//! fail when storage or KMS does.
+//! Authentication and rate limits. `from_env` fails on a missing or invalid variable, calls when storage or KMS do.
 
 pub mod api_key;
 pub mod caller;

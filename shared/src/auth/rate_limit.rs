@@ -23,8 +23,7 @@ pub struct Limit {
 
 const SLICES: u64 = 60;
 
-/// Counts one hit against all limits, or none of them if one is used up. Returns their states in the given order. One
-/// read and one transaction.
+/// Counts a hit against all limits, or none if one is used up; their states, in order. A read and a transaction.
 ///
 /// # Errors
 /// 429 when a limit is used up; 503 when concurrent requests keep changing the same counters.

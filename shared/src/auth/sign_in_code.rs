@@ -1,5 +1,4 @@
-//! Mailed sign-in codes. A code is stored only as a KMS HMAC over address, code and time of issue: the table's content
-//! is enough neither to sign in nor to test a guess.
+//! Mailed sign-in codes, stored as a KMS HMAC over address, code and time: the table is no use for testing a guess.
 
 use std::time::Duration;
 

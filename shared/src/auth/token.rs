@@ -42,8 +42,7 @@ struct Claims {
 pub struct PublicKeys(JwkSet);
 
 impl PublicKeys {
-    /// Reads `TOKEN_PUBLIC_KEYS`: P-256 keys as SubjectPublicKeyInfo in base64, as KMS gives them, separated by commas.
-    /// A retired key must stay in the list until its last token has expired.
+    /// Reads `TOKEN_PUBLIC_KEYS`. A retired key must stay there until its last token has expired.
     pub fn from_env() -> Result<Self, ConfigError> {
         config::parsed("TOKEN_PUBLIC_KEYS")
     }

@@ -1,5 +1,4 @@
-//! Proof that a wallet is the caller's: a challenge signed with it. The challenge is an EIP-4361 message, so wallets
-//! show it as a sign-in and warn when another site asks for the signature.
+//! Proof that a wallet is the caller's: a signed EIP-4361 message, so that wallets warn when another site asks for it.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -34,8 +33,7 @@ impl Challenger {
         Self { base }
     }
 
-    /// A new message for `wallet` to sign. It names the artist's `account`, so that a person who is tricked into
-    /// signing for another artist can notice. Fails beyond the year 9999.
+    /// A new message for `wallet` to sign. It names the `account`: who is tricked into signing for another can notice.
     pub fn message(
         &self,
         wallet: Address,

@@ -257,8 +257,7 @@ struct ChainSettings {
 }
 
 impl Chains {
-    /// Reads `CHAINS`: a JSON array of `{id, firstBlock?, confirmations?, reorgDepth?, contracts?, governor?,
-    /// spending?}`, by default chain 8453 alone.
+    /// Reads `CHAINS` (docs/configuration.md), by default chain 8453 alone.
     pub fn from_env() -> Result<Self, ConfigError> {
         config::parsed_or("CHAINS", r#"[{"id": 8453}]"#)
     }

@@ -1,5 +1,4 @@
-//! EVM chains: configuration, nodes, contracts, accounts and transactions. Calls fail when the nodes, KMS or the table
-//! that they use fail, and `from_env` on a missing or invalid variable.
+//! EVM chains: configuration, nodes, contracts, accounts and transactions. Calls fail when nodes, KMS or tables do.
 
 mod chains;
 pub mod contracts;

@@ -88,8 +88,7 @@ impl Spending {
         }
     }
 
-    /// An artist's daily budget: a new artist's, once more for each week (four at most) and for each ten paid collects
-    /// (fifteen times at most).
+    /// A new artist's daily budget, again for each week (up to 4) and each ten paid collects (up to 15 times).
     pub fn artist_limit(&self, history: History) -> u64 {
         let weeks = (history.age / (7 * DAY)).min(4);
         let collects = (history.payments / PAYMENTS).min(15);

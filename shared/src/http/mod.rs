@@ -1,5 +1,4 @@
-//! Parsing requests and answering them. An endpoint implements [`Endpoint`], and its `main` calls [`serve`]. A request's
-//! type derives [`FromFields`] from the attributes of its schema.
+//! Parsing requests and answering them: an endpoint implements [`Endpoint`], its requests derive [`FromFields`].
 
 mod error;
 mod fields;

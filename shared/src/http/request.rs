@@ -101,8 +101,7 @@ impl Request {
         *self.principal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Base URL that the gateway was asked at, such as `https://moments.example.com/api`. It isn't the client's word: the
-    /// gateway answers to its own names alone.
+    /// Base URL that the gateway was asked at. It isn't the client's word: the gateway answers to its own names alone.
     pub fn base_url(&self) -> String {
         let domain = match self.event.request_context_ref() {
             Some(RequestContext::ApiGatewayV2(context)) => context.domain_name.as_deref().unwrap_or_default(),
@@ -215,8 +214,7 @@ impl Request {
     }
 
     /// The client's network as the distribution or the gateway saw it: the address, or for IPv6 its /64, which one
-    /// subscriber has.
-    /// `X-Forwarded-For` is ignored, since clients set it.
+    /// subscriber has. `X-Forwarded-For` is ignored, since clients set it.
     pub fn client_network(&self) -> String {
         let source = match self.event.request_context_ref() {
             Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone().unwrap_or_default(),

@@ -85,8 +85,7 @@ fn digits(number: &Number) -> String {
     whole.map_or_else(|| number.to_string(), |value| format!("{:.0}", value + 0.0))
 }
 
-/// The digits of a number that no double has rounded. The largest 64-bit number means "no end" and the like, and is known
-/// even when it was rounded, to 2^64.
+/// The digits of a number that no double has rounded, or of the largest 64-bit number, which rounds to 2^64.
 fn exact_digits(number: &Number) -> Result<String, Invalid> {
     const TWO_TO_THE_64: f64 = 18_446_744_073_709_551_616.0;
     match number.as_u64() {

@@ -127,8 +127,7 @@ pub struct Comment {
     pub nonce: Option<CommentNonce>,
 }
 
-/// Longest comment text stored, since nothing onchain limits it: a row with three previews must fit into 400 KB, and a
-/// page of 21 rows into the 1 MB that one Query reads.
+/// Longest comment text stored: a row with three previews must fit into 400 KB, a page of 21 into a Query's 1 MB.
 pub const MAX_COMMENT_CHARACTERS: usize = 2_000;
 
 /// Cuts a text from the chain to [`MAX_COMMENT_CHARACTERS`].

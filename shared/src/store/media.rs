@@ -1,5 +1,4 @@
-//! Files: the content by its CID, uploads that become content, and what an artist uploads in a day. Rows:
-//! docs/data-model.md, Media.
+//! Files: content by CID, uploads that become content, and each artist's day. Rows: docs/data-model.md, Media.
 
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::{Deserialize, Serialize};
@@ -111,8 +110,7 @@ impl Media {
         Ok(())
     }
 
-    /// Counts `bytes` of an artist's day, unless that would pass `most`. Returns the bytes left, or as an error those that
-    /// were left. One write, and one read if it is refused.
+    /// Counts `bytes` of an artist's day; the bytes left, or as an error those that were. A write; refused, a read.
     pub async fn charge(
         &self,
         artist: ArtistId,

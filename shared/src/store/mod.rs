@@ -1,5 +1,4 @@
-//! DynamoDB: three tables and one file per aggregate. docs/data-model.md describes every row. Every call fails with
-//! [`StoreError`] when DynamoDB does or a row can't be converted.
+//! DynamoDB: three tables and one file per aggregate. docs/data-model.md describes every row.
 
 mod activities;
 mod api_keys;

@@ -50,8 +50,7 @@ impl PaymentFilter {
         if self.collector.is_some() { newest_key(&partition) } else { length_key(&partition) }
     }
 
-    /// Returns the partition. Rows are [`Payment`]s without a filter, [`PaymentNumber`]s with only an artist, and else
-    /// numbers, many to a row.
+    /// The partition: of [`Payment`]s without a filter, of [`PaymentNumber`]s of an artist, else of packed numbers.
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
         format!("PAYMENTS#{chain}{}{}", part("ARTIST", self.artist), part("COLLECTOR", self.collector))

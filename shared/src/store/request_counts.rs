@@ -21,8 +21,7 @@ impl RequestCounts {
         Self(secrets)
     }
 
-    /// Counts a request in the subject's window with this number, and returns how many there were. The row expires at
-    /// `expires_at`, in Unix seconds. One write.
+    /// Counts a request in the subject's window; how many there were. `expires_at` is in Unix seconds. One write.
     pub async fn count(&self, subject: &str, window: u64, expires_at: u64) -> Result<u32, StoreError> {
         let key = PrimaryKey::new(format!("RATE#{subject}"), format!("COUNT#{window}"));
         let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));

@@ -20,8 +20,7 @@ struct NumberedPayment {
 }
 
 impl Table {
-    /// Final payments of a chain in the order of their numbers, from `first` on. Ends before a number that isn't there:
-    /// the `n`th has the number `first + n`. One read and one Query.
+    /// Final payments of a chain, numbered from `first` on; ends before a number that isn't there. A read and a Query.
     pub async fn settled_payments(&self, chain: ChainId, first: u64, limit: u16) -> Result<Vec<Payment>, StoreError> {
         // Read first: the rows are never older than what it says.
         let progress = Progress::of(self, chain).await?;

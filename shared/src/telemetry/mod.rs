@@ -1,5 +1,4 @@
-//! Logs: one JSON object per line, with a self-contained message and further fields. Never a code, a key, a token, an
-//! e-mail address or a body. Metrics are log lines too.
+//! Logs: a JSON object per line, metrics too. Never a code, a key, a token, an e-mail address or a body.
 
 mod metrics;
 

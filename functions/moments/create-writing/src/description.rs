@@ -23,7 +23,7 @@ use shared::api::{
                 "type": "fixedPrice",
                 "pricePerToken": "1000000000000000",
                 "saleStart": 0,
-                "saleEnd": 18446744073709551615_u64,
+                "saleEnd": "18446744073709551615",
             },
         },
     })),

@@ -98,6 +98,7 @@ impl WithdrawFunds {
 impl Endpoint for WithdrawFunds {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.sessions.authenticate_freshly(request, clock::now()?).await?.artist;
+        self.service.count_write(request).await?;
         let WithdrawFundsRequest { to: CheckedAddress(to), amount, currency, chain_id } =
             request.json()?.read_for(&self.service)?;
         let currency = check(self.service.chain(chain_id)?, to, &currency)?;

@@ -1,14 +1,17 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::metadata::MetadataRequest;
+use super::{
+    document::{Document, cid_in, uri_of},
+    metadata::MetadataRequest,
+};
 use crate::{
     auth::service_address::ServiceAddress,
     bucket::{Bucket, BucketError},
     clock,
     config::{self, ConfigError},
     http::{ApiError, LimitUnit, RateLimit, Request},
-    model::{ArtistId, Cid, Content, Dag, Invalid, MetadataUri},
+    model::{ArtistId, Cid, Content, MetadataUri},
     store::{DAY, Media, StoredContent, Table},
 };
 
@@ -29,15 +32,6 @@ pub struct MediaLibrary {
     address: ServiceAddress,
 }
 
-/// A small file that the service writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
-    /// Its media type.
-    pub mime: &'static str,
-    /// Its bytes.
-    pub content: Vec<u8>,
-}
-
 /// A file that is kept here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -52,27 +46,6 @@ pub struct StoredMedia {
     pub content_type: String,
     /// In bytes.
     pub size: u64,
-}
-
-impl Document {
-    /// Its CID.
-    pub fn cid(&self) -> Cid {
-        Dag::cid_of(&self.content)
-    }
-
-    /// Its URI.
-    pub fn uri(&self) -> Result<MetadataUri, Invalid> {
-        uri_of(self.cid())
-    }
-}
-
-fn uri_of(cid: Cid) -> Result<MetadataUri, Invalid> {
-    format!("ipfs://{cid}").parse()
-}
-
-/// The CID in the URI of a whole file.
-fn cid_in(uri: &str) -> Option<Cid> {
-    uri.strip_prefix("ipfs://")?.parse().ok()
 }
 
 impl MediaLibrary {
@@ -127,8 +100,7 @@ impl MediaLibrary {
         self.describe(request, cid, mime, size)
     }
 
-    /// Keeps a metadata document. Without `content` of its own, it names the file that is kept here as its animation or
-    /// picture.
+    /// Keeps a metadata document. Without `content`, it names its animation or picture, if that is kept here.
     pub async fn keep_metadata(
         &self,
         request: &Request,

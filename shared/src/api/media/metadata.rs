@@ -5,7 +5,7 @@ use utoipa::{
     openapi::{ObjectBuilder, RefOr, Schema, Type, schema::SchemaType},
 };
 
-use super::library::Document;
+use super::document::Document;
 use crate::{
     http::{ApiError, Field, FromField, FromFields},
     model::{Content, Invalid, LongText, MediaType, MetadataUri, Title, WebUrl},

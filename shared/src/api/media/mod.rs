@@ -1,9 +1,11 @@
 //! Files and metadata documents that are kept here.
 
+mod document;
 mod library;
 mod metadata;
 
 pub use self::{
-    library::{Document, KeptDocuments, MediaLibrary, ReadKeptError, StoredMedia},
+    document::Document,
+    library::{KeptDocuments, MediaLibrary, ReadKeptError, StoredMedia},
     metadata::{MAX_METADATA_BYTES, MetadataRequest},
 };

@@ -104,8 +104,7 @@ impl Reader {
         MomentView::new(&moment, &rows).map(Some)
     }
 
-    /// Views of one chain's moments; those that are gone are left out. One read for every hundred rows, five for a moment
-    /// at most; one more if a moment's URI has just changed.
+    /// Views of one chain's moments; those that are gone are left out. One read per hundred rows, five a moment.
     pub async fn moments(&self, chain: ChainId, listed: &[ListedMoment]) -> Result<Vec<MomentView>, ReadError> {
         let places = || listed.iter().map(|listed| listed.place);
         let keys = RelatedKeys {

@@ -72,13 +72,17 @@ impl TransactionService {
         })
     }
 
-    /// Returns whom the request's API key stands for; 401 without a live key, 403 if it lacks the scope, 429 over the limit
-    /// of the client's network.
+    /// Whom the request's API key stands for; 401 without one, 403 if it lacks the scope, 429 over a limit.
     pub async fn authenticate(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
         let now = clock::now()?;
         let caller = self.keys.authenticate(request, Some(scope), now).await?;
-        self.writes.admit(request, now).await?;
+        self.count_write(request).await?;
         Ok(caller)
+    }
+
+    /// Counts a write of the client's network; 429 over its limit. One write.
+    pub async fn count_write(&self, request: &Request) -> Result<(), ApiError> {
+        self.writes.admit(request, clock::now()?).await
     }
 
     /// Returns the chain with this id, which must be an allowed one.
@@ -90,8 +94,7 @@ impl TransactionService {
     /// isn't, 422 when it failed. A request with a known idempotency key is answered in the same way, without a plan.
     ///
     /// # Errors
-    /// 400 for a malformed idempotency key, 422 when it was another request's; those of `plan`; 402, 403, 422, 429, 502 or
-    /// 503 when nothing was queued.
+    /// 400 or 422 for an idempotency key; those of `plan`; 402, 403, 422, 429, 502 or 503 when nothing was queued.
     pub async fn transact<P: Into<Plan>>(
         &self,
         request: &Request,

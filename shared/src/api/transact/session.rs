@@ -111,9 +111,8 @@ impl WriteSession<'_> {
         Ok(standing)
     }
 
-    /// Requires a configured factory to have made the collection (422): any contract can claim prices and permissions. The
-    /// index knows, or the chain does of blocks that aren't indexed for good. One read; for an unknown collection two more
-    /// and two calls.
+    /// Requires a configured factory to have made the collection (422): any contract can claim prices and permissions.
+    /// One read; for one that isn't indexed for good, two more and two calls.
     pub async fn require_genuine(&self, collection: Address) -> Result<(), ApiError> {
         if self.genuine.lock().unwrap_or_else(PoisonError::into_inner).contains(&collection) {
             return Ok(());
@@ -147,8 +146,7 @@ impl WriteSession<'_> {
     /// Requires the account's balances for `calls`, one currency per cost. One call to the chain each.
     ///
     /// # Errors
-    /// 402 with balance and cost of each short currency; 403 or 422 where `calls` would fail with enough money, too, as far
-    /// as a simulation can tell.
+    /// 402 with balance and cost of each short currency; 403 or 422 where `calls` would fail with enough money, too.
     pub async fn afford(&self, costs: &[Cost], calls: &[Call]) -> Result<(), ApiError> {
         let account = self.account();
         let balances = costs.iter().map(|cost| cost.currency.balance(self.node(), account.into()));

@@ -43,9 +43,8 @@ use NodeFault::{
     ReplacementUnderpriced, Reverted, Unknown,
 };
 
-/// Parts of messages in lower case; the first match decides. Permanent faults come first, so that a message that also
-/// sounds temporary ("intrinsic gas too low", "tx fee exceeds the cap") isn't retried forever. Replacements come before
-/// "underpriced", which their messages contain.
+/// Parts of messages in lower case; the first match decides. Permanent faults come first: some messages also sound
+/// temporary ("intrinsic gas too low"). Replacements come before "underpriced", which their messages contain.
 const WORDINGS: &[(&str, NodeFault)] = &[
     ("intrinsic gas", Refused),
     ("intrinsicgas", Refused),

@@ -11,8 +11,7 @@ use crate::{
     model,
 };
 
-/// Whether the factory made a collection in block `since` or later: only its own log says so, since any contract can
-/// have a collection's code or answer like one. Two calls.
+/// Whether the factory made a collection in block `since` or later, by its own log: code can be copied. Two calls.
 pub async fn was_made_since(
     node: &Node,
     chain: &Chain,

@@ -6,8 +6,7 @@ use super::{
 };
 use crate::chain::{node::Node, wallet::Call};
 
-/// The most gas that an account's calls should get: what they use now, and a margin. One RPC call. The account may be
-/// deployed or not.
+/// The most gas that an account's calls should get, deployed or not: what they use now, and a margin. One RPC call.
 ///
 /// The margin is a fifth and 20,000. Until the calls are made, somebody else's can make one storage slot cost 17,100
 /// more (one to be set rather than changed), and a callback to the account runs through its proxy, which the estimate

@@ -28,9 +28,8 @@ pub enum Execution {
 /// What each operation did, given all logs of the transaction. `operations` are in packed order.
 ///
 /// An operation's logs are those between its account's `SafeMultiSigTransaction` and the same account's next
-/// `ExecutionSuccess` or `ExecutionFailure`. Other contracts can log the same events, but at their own addresses: an
-/// account runs code of `MultiSendCallOnly` besides its own and no other, and only its owner, the operator Safe, makes
-/// it start a transaction.
+/// `ExecutionSuccess` or `ExecutionFailure`. Others can log the same events at their own addresses alone: an account
+/// runs no code but its own and that of `MultiSendCallOnly`, and only the operator Safe makes it start.
 pub fn attribute(logs: &[Log], operations: &[Operation]) -> Vec<Execution> {
     let mut next = 0;
     let mut execution = |operation| {

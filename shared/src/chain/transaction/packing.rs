@@ -45,10 +45,8 @@ impl Operation {
         Self { account, call, kind, gas, may_be_first }
     }
 
-    /// The utility Safe deploys a wallet unless it is deployed.
-    ///
-    /// A second deployment would burn all of its gas (CREATE2 at a taken address). So the wallet's `setup` is called
-    /// first: it has no effect where no code is and reverts where a wallet is.
+    /// The utility Safe deploys a wallet unless it is deployed: a second deployment would burn all gas, so the wallet's
+    /// `setup` is called first, which does nothing where no code is and reverts where a wallet is.
     pub fn deployment(operator: &OperatorAccount, wallet: &EmbeddedWallet) -> Self {
         let probe = Safe::setupCall {
             _owners: Vec::new(),
@@ -203,9 +201,7 @@ impl Load {
         self.operations_gas = self.operations_gas.saturating_add(operation.gas).saturating_add(gas);
     }
 
-    /// Computed, not estimated: operations may use more later, and the whole transaction would revert.
-    ///
-    /// The factor 1.033 and the sixteenth of the largest cap are what calls at depth 5 leave to their callers (1/64
+    /// Computed, not estimated: operations may use more later, and the whole transaction would revert. The factor 1.033 and the sixteenth of the largest cap are what calls at depth 5 leave to their callers (1/64
     /// each, EIP-150); the quadratic term is memory. Data costs at least what EIP-7623 says.
     pub fn gas_limit(&self) -> u64 {
         const TRANSACTION: u64 = 21_000;

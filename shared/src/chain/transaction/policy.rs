@@ -75,8 +75,7 @@ impl Policy {
     }
 }
 
-/// The collections that calls are about, which must be what they claim: those called, and those named to minters and to the
-/// comments protocol. A plain payment is about none.
+/// The collections that calls are about: those called, and those named to minters and the comments protocol.
 pub fn collections(chain: &Chain, account: Address, calls: &[Call]) -> BTreeSet<Address> {
     let of_call = |call: &Call| match kind(chain, account, call.target) {
         ContractKind::Collection => (!call.data.is_empty()).then_some(call.target),

@@ -30,10 +30,8 @@ pub fn execution(call: &Call, kind: CallKind, owner: Address) -> execTransaction
     }
 }
 
-/// The same, with at most `gas` for the call, which may revert without the transaction doing so.
-///
-/// With a gas price of 0 `safeTxGas` would be the least that the call gets. With a price Safe gives exactly that much,
-/// and logs the payment for what was used: with a price of 1 the payment is the gas.
+/// The same, with at most `gas` for the call, which may revert without the transaction doing so: with a gas price of 1
+/// Safe gives exactly `safeTxGas` and logs what was used, with 0 that would be the least.
 pub fn capped_execution(call: &Call, kind: CallKind, owner: Address, gas: u64) -> execTransactionCall {
     let (safe_tx_gas, gas_price) = (U256::from(gas), U256::ONE);
     execTransactionCall { safeTxGas: safe_tx_gas, gasPrice: gas_price, gasToken: METER, ..execution(call, kind, owner) }

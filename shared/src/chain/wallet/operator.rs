@@ -33,10 +33,8 @@ impl OperatorAccount {
         Self { safe, utility: EmbeddedWallet::utility(safe).address() }
     }
 
-    /// The accounts that [`OperatorAccount::creation`] creates for this guardian.
-    ///
-    /// The birth owner decides the address, and anyone can deploy the account anew for its birth owner on another
-    /// chain. So that is the guardian and never a lane.
+    /// The accounts that [`OperatorAccount::creation`] creates. Their birth owner decides the address, and can have them
+    /// deployed on any chain: it is the guardian and never a lane.
     pub fn born_of(guardian: Address) -> Self {
         Self::at(birth(guardian).address())
     }

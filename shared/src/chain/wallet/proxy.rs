@@ -1,5 +1,4 @@
-//! Addresses of Safe v1.4.1 accounts, which follow from how an account is set up. Changing any input of an address in
-//! this file would lose all accounts.
+//! Addresses of Safe v1.4.1 accounts. Changing any input of an address in this file would lose all accounts.
 
 use alloy::{
     hex,

@@ -1,5 +1,4 @@
-//! An artist's embedded wallet: a Safe v1.4.1 account whose only owner is the operator Safe. The address follows from
-//! the operator Safe and the artist's id, on every chain.
+//! An artist's embedded wallet: a Safe that the operator Safe owns. Its address follows from that and the artist's id.
 
 use alloy::primitives::{Address, U256};
 
@@ -30,8 +29,7 @@ impl EmbeddedWallet {
         self.birth().address()
     }
 
-    /// The call to [`PROXY_FACTORY`](super::PROXY_FACTORY) that deploys the account. Anyone may send it; it fails, and
-    /// burns all gas that it gets, if the account is deployed.
+    /// The call that deploys the account. Anyone may send it; if the account is there, it fails and burns all gas.
     pub fn deployment(&self) -> createProxyWithNonceCall {
         self.birth().deployment()
     }

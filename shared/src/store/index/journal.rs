@@ -1,7 +1,6 @@
 //! Commits a batch of blocks with the previous images of its rows, to undo it after a crash or a reorg.
 //!
-//! A batch over the limits of a transaction is written in the order journal, pending mark, rows, progress. Until the
-//! last step, the progress is the one before.
+//! A batch over a transaction's limits is written in the order journal, pending mark, rows, progress.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -357,8 +356,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes a batch that doesn't fit into a transaction. The mark in the middle changes nothing of the progress but
-    /// `pending`: what it says must hold although the rows aren't there.
+    /// Writes a batch that doesn't fit into a transaction. The mark in the middle changes `pending` alone.
     async fn write_marked(
         &mut self,
         done: Progress,

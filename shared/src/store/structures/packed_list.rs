@@ -1,5 +1,4 @@
-//! Lists of ascending numbers, many to a row. The newest row has a fixed key that sorts after all: appending writes one
-//! row, which tells the list's length, too.
+//! Lists of ascending numbers, many to a row. The newest row has a fixed key and the length: appending writes it alone.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! Sets ordered by score and paged by offset. Each has a single writer; a page read during a write may begin a few
-//! members off. Layout: docs/data-model.md, Lists and ranked sets.
+//! Sets ordered by score and paged by offset, of one writer each. Layout: docs/data-model.md, Lists and ranked sets.
 
 mod load;
 mod locate;

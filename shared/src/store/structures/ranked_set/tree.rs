@@ -1,5 +1,4 @@
-//! Changes to a ranked set. The root lists nodes, then buckets; nodes list buckets. A bucket is counted, and its members
-//! are found by their keys. Only the root is unbounded.
+//! Changes to a ranked set. The root, alone unbounded, lists nodes and buckets; members have keys of their own.
 
 use std::ops::Range;
 
