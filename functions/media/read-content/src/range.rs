@@ -27,7 +27,7 @@ impl Range {
             None | Some((None, None)) => return Self::Whole,
             Some((Some(first), Some(last))) if last < first => return Self::Whole,
             Some((Some(first), last)) => (first, last.unwrap_or(u64::MAX)),
-            Some((None, Some(suffix))) if suffix == 0 => return Self::Impossible,
+            Some((None, Some(0))) => return Self::Impossible,
             Some((None, Some(suffix))) => (size.saturating_sub(suffix), u64::MAX),
         };
         if first >= size {
