@@ -111,3 +111,27 @@ fn varint(message: &mut Vec<u8>, mut value: u64) {
     }
     message.push(value as u8);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a published implementation: ipfs-unixfs-importer 17, with raw leaves of 256 KiB and 174 links a node.
+    #[test]
+    fn files_have_the_cids_of_a_published_implementation() {
+        for (size, expected) in [
+            (0, "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"),
+            (11, "bafkreidyuyttca6rpq42bnqsnyrgz3dq4mztp5f4ni4am5abwvfdhz4ovu"),
+            (LEAF, "bafkreibruh455iawsviqslif5c7uurdcfdemh22mtnytyzvnzn75kpejxy"),
+            (LEAF + 1, "bafybeiexg2oqkfnj56l7fcmawswqbijt5shq4b5rg6a546uwpkqqzwjioi"),
+            (2 * LEAF + 1, "bafybeib2ym6g3qle2co2mwlypyzu65jqcpnkt5r7i7dijhq5echor6grza"),
+            (LINKS * LEAF, "bafybeihpe5snhzneq7xs53nivmsopto5lrogo3wjynauqylqeym5a3irbm"),
+            (LINKS * LEAF + 1, "bafybeib4y7ghw2rq7bracc4xwtxrbzo7cfvagdpte2tmrkgwl6dyard3cm"),
+            (175 * LEAF + 5, "bafybeig3ditv32awk5ax5w3lwugydoz5vhxs6vsycpmyv4qdosmpgv47da"),
+            (351 * LEAF + 77, "bafybeidrlafjh2t7czixmtihxn6goxhecicrakcpymmgqakvxo6vt7ylda"),
+        ] {
+            let content: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
+            assert_eq!(Dag::cid_of(&content).to_string(), expected, "{size} bytes");
+        }
+    }
+}

@@ -152,7 +152,7 @@ mod tests {
             ("audio/mp4", mp4, "audio/mp4"),
             ("model/gltf-binary", b"glTF\x02\0\0\0", "model/gltf-binary"),
             ("application/pdf", b"%PDF-1.7", "application/pdf"),
-            ("text/plain", b"<b>words</b>", "text/plain; charset=utf-8"),
+            ("text/plain", b"a <b>word</b>", "text/plain; charset=utf-8"),
             ("image/svg+xml", b"<?xml version=\"1.0\"?><svg/>", "image/svg+xml"),
         ] {
             assert_eq!(look_at(declared, head).as_deref(), Ok(found), "{declared}");
