@@ -28,7 +28,8 @@ fn with_margin(gas: u64) -> u64 {
 }
 
 /// The cap if the transaction may have a gas limit of `most`, where `limit_of` a cap is it: a large write gives up as much
-/// of its margin as it has to. `None` if what the calls use now doesn't fit.
+/// of its margin as it has to, and of the estimate what nodes round it up by (a 64th at most): [`suffices`] tells then.
+/// `None` if even that doesn't fit.
 pub(super) fn fitted(cap: u64, most: u64, limit_of: impl Fn(u64) -> u64) -> Option<u64> {
     let mut fitted = cap;
     // The limit rises by 1.1 times what the cap does, so a step leaves a hundredth of what is too much.
@@ -36,10 +37,24 @@ pub(super) fn fitted(cap: u64, most: u64, limit_of: impl Fn(u64) -> u64) -> Opti
         let excess = limit_of(fitted).saturating_sub(most);
         fitted = fitted.saturating_sub((excess - excess / 11).max(excess.min(1)));
     }
-    (fitted >= without_margin(cap) && limit_of(fitted) <= most).then_some(fitted)
+    let used = without_margin(cap);
+    (fitted >= used - used / 64 && limit_of(fitted) <= most).then_some(fitted)
 }
 
-fn without_margin(cap: u64) -> u64 {
+/// Whether an account's calls work with no more gas than this now. One RPC call.
+pub async fn suffices(node: &Node, account: Address, calls: &[Call], gas: u64) -> Result<bool, SimulationError> {
+    let (request, _) = attempt(account, calls);
+    let data = request.input.input().cloned().unwrap_or_default();
+    let request = request.gas_limit(gas + intrinsic(&data));
+    match node.call(&request, &with_stand_in(account)).await.map_err(SimulationError::of) {
+        Ok(_) => Ok(true),
+        Err(SimulationError::Node(error)) if error.fault().is_temporary() => Err(error.into()),
+        Err(_) => Ok(false),
+    }
+}
+
+/// What the calls use now.
+pub(super) fn without_margin(cap: u64) -> u64 {
     let gas = cap.saturating_sub(20_000);
     gas - gas / 6
 }
@@ -64,6 +79,7 @@ mod tests {
         assert!(
             small.is_some_and(|cap| cap >= 1_000_000 && limit_of(cap) <= limit_of(with_margin(1_000_000)) - 100_000)
         );
-        assert_eq!(fitted(cap, limit_of(999_000), limit_of), None);
+        assert!(fitted(cap, limit_of(990_000), limit_of).is_some_and(|cap| cap <= 990_000));
+        assert_eq!(fitted(cap, limit_of(980_000), limit_of), None);
     }
 }

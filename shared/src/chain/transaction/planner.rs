@@ -3,7 +3,7 @@
 use alloy::primitives::U256;
 
 use super::{
-    cap::{fitted, gas_cap},
+    cap::{fitted, gas_cap, suffices, without_margin},
     error::PlanError,
     packing::{Load, MAX_TRANSACTION_BYTES, Operation},
     policy::{Policy, PolicyError},
@@ -119,7 +119,11 @@ impl Planner {
         let most = self.policy.max_gas;
         let fitted = fitted(gas, most, |gas| load(gas).gas_limit());
         let refused = || PlanError::Gas { needed: load(gas).gas_limit(), most };
+        let used = without_margin(gas);
         let gas = fitted.filter(|&gas| load(gas).fits(most, MAX_TRANSACTION_BYTES)).ok_or_else(refused)?;
+        if gas < used && !suffices(&self.node, wallet.address(), &calls, gas).await? {
+            return Err(refused());
+        }
         let gas_limit = load(gas).gas_limit();
         let fee = market.quote(self.chain.spending.max_fee_per_gas).max_fee_per_gas;
         let cost = U256::from(gas_limit) * U256::from(fee) + l1_fee?;
