@@ -46,7 +46,7 @@ fn name_parameters(operation: &mut Value, schemas: &mut Map<String, Value>) {
 fn name_answers(operation: &mut Value, schemas: &mut Map<String, Value>) {
     let name = operation["operationId"].as_str().map(|name| camel_case(&format!("_{name}"))).unwrap_or_default();
     let responses = operation["responses"].as_object_mut().into_iter().flat_map(Map::values_mut);
-    for content in responses.filter_map(|response| response["content"].get_mut("application/json")) {
+    for content in responses.filter_map(|response| response.get_mut("content")?.get_mut("application/json")) {
         if content["schema"]["$ref"].is_null() {
             let name = format!("{name}Response");
             merge(&mut content["schema"], schemas);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use alloy::primitives;
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{AllOfBuilder, ObjectBuilder, RefOr, Schema, Type, schema::OneOfBuilder},
+    openapi::{ObjectBuilder, Ref, RefOr, Schema, Type, schema::OneOfBuilder},
 };
 
 use crate::{
@@ -19,6 +19,9 @@ use crate::{
 
 /// A moment.
 pub struct MomentToken;
+
+/// A moment whose metadata is stored here first.
+struct TokenWithMetadata;
 
 /// A moment, with its metadata or the URI of it.
 pub struct PublishedToken;
@@ -167,25 +170,34 @@ impl PartialSchema for MomentToken {
     }
 }
 
-impl ToSchema for PublishedToken {
+impl ToSchema for TokenWithMetadata {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         MetadataInPlace::schemas(schemas);
+        MomentTerms::schemas(schemas);
+    }
+}
+
+impl PartialSchema for TokenWithMetadata {
+    fn schema() -> RefOr<Schema> {
+        let fields = joined([MetadataInPlace::schema(), MomentTerms::schema()]);
+        fields.description(Some("A moment whose metadata is stored here first.")).into()
+    }
+}
+
+impl ToSchema for PublishedToken {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((MomentToken::name().into_owned(), MomentToken::schema()));
+        schemas.push((TokenWithMetadata::name().into_owned(), TokenWithMetadata::schema()));
         MomentToken::schemas(schemas);
+        TokenWithMetadata::schemas(schemas);
     }
 }
 
 impl PartialSchema for PublishedToken {
     fn schema() -> RefOr<Schema> {
-        let mut fields = joined([MetadataLink::schema(), MetadataInPlace::schema(), MomentTerms::schema()]).build();
-        fields.required.retain(|name| name != "tokenMetadataURI");
-        let with = |name: &str, r#type| {
-            let given = ObjectBuilder::new().schema_type(r#type);
-            ObjectBuilder::new().property(name, given).required(name)
-        };
-        let either =
-            OneOfBuilder::new().item(with("tokenMetadataURI", Type::String)).item(with("metadata", Type::Object));
+        let either = [MomentToken::name(), TokenWithMetadata::name()].map(Ref::from_schema_name);
         let description = "A moment, with `metadata` or the URI of it.";
-        AllOfBuilder::new().description(Some(description)).item(fields).item(either).into()
+        either.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item).description(Some(description)).into()
     }
 }
 
