@@ -22,6 +22,16 @@ before(async () => {
 });
 after(() => browser?.close());
 
+/** Chooses a language's sample. Sections that are rendered later replace the list, and with it a choice that was just made. */
+async function choose(page, operation, name, sample) {
+  for (let attempt = 1; ; attempt += 1) {
+    await operation.getByRole("button", { name: "Change code sample language" }).click();
+    await page.getByRole("option", { name, exact: true }).click();
+    const shown = operation.filter({ hasText: sample }).waitFor({ timeout: attempt < 5 ? 5_000 : 30_000 });
+    if (await shown.then(() => true, (error) => (attempt < 5 ? false : Promise.reject(error)))) return;
+  }
+}
+
 test("reference makes no cross-origin request and has samples in Python, JavaScript, Rust and curl", async () => {
   const page = await open(browser, { viewport: { width: 1440, height: 1000 }, reducedMotion: "reduce" });
   page.setDefaultTimeout(30_000);
@@ -33,9 +43,7 @@ test("reference makes no cross-origin request and has samples in Python, JavaScr
   // The reference renders the visible part first, so the operation's section is located by id.
   const operation = page.locator('[id$="tag/moments/POST/moment/collect"]');
   for (const [name, sample] of Object.entries(SAMPLES)) {
-    await operation.getByRole("button", { name: "Change code sample language" }).click();
-    await page.getByRole("option", { name, exact: true }).click();
-    await operation.filter({ hasText: sample }).waitFor();
+    await choose(page, operation, name, sample);
     await operation.evaluate((element) => element.scrollIntoView());
     await page.screenshot({ path: `${pictures}/reference-${name.toLowerCase()}.png` });
   }
