@@ -67,6 +67,7 @@ fn sample(name: &str, schema: &Value, schemas: &Map<String, Value>, depth: usize
         Some("array") if depth >= MAX_DEPTH || schema["maxItems"] == 0 => json!([]),
         Some("array") => json!([inside(name, &schema["items"])]),
         Some("string") if schema["format"] == "date-time" && !is_known => json!("2026-11-21T09:30:00Z"),
+        Some("string") if schema["format"] == "uri" && !is_known => json!("https://api.moments.example/1"),
         Some("string") => json!(FIELDS.iter().find(|(field, _)| *field == name).map_or("", |(_, example)| example)),
         Some("integer" | "number") => schema["minimum"].as_u64().map_or(json!(1), |least| json!(least.max(1))),
         Some("boolean") => json!(true),

@@ -22,7 +22,7 @@ pub struct UploadId(Uuid);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UploadSize(pub u64);
 
-/// Type of a file that can be uploaded, one of [`UPLOAD_TYPES`].
+/// Type of a file that can be uploaded, one of those that are safe to serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UploadType(&'static str);
 

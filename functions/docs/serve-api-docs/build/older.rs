@@ -37,11 +37,11 @@ fn name_types(value: &mut Value, schemas: &Value) {
         return;
     }
     schema.remove("nullable");
-    let null = json!({"type": "string", "nullable": true, "enum": [null]});
+    let nothing = json!({"type": "string", "nullable": true, "enum": [null]});
     if let Some(only) = schema.remove("allOf") {
-        schema.insert("anyOf".to_owned(), json!([only[0], null]));
+        schema.insert("anyOf".to_owned(), json!([only[0], nothing]));
     } else if let Some(choices) = schema.values_mut().find_map(|value| value.as_array_mut().filter(|it| it.len() > 1)) {
-        choices.push(null);
+        choices.push(nothing);
     }
 }
 

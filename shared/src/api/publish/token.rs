@@ -5,7 +5,7 @@ use std::str::FromStr;
 use alloy::primitives;
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{ObjectBuilder, Ref, RefOr, Schema, Type, schema::OneOfBuilder},
+    openapi::{ObjectBuilder, Ref, RefOr, Schema, Type, schema::AnyOfBuilder},
 };
 
 use crate::{
@@ -117,12 +117,7 @@ impl FromField for RequestedMoment {
         if !fields.field("metadata").is_given() {
             return field.read().map(|moment| Self { moment, metadata: None });
         }
-        let link = fields.field("tokenMetadataURI");
-        let place = if link.is_given() {
-            link.note(Err(Invalid("must be left out where metadata is given")))
-        } else {
-            MetadataInPlace::from_fields(&fields)
-        };
+        let place = MetadataInPlace::from_fields(&fields);
         let terms = MomentTerms::from_fields(&fields);
         let metadata = place?.metadata;
         let uri = metadata.document().ok().and_then(|document| document.uri().ok());
@@ -196,8 +191,8 @@ impl ToSchema for PublishedToken {
 impl PartialSchema for PublishedToken {
     fn schema() -> RefOr<Schema> {
         let either = [MomentToken::name(), TokenWithMetadata::name()].map(Ref::from_schema_name);
-        let description = "A moment, with `metadata` or the URI of it.";
-        either.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item).description(Some(description)).into()
+        let description = "A moment, with `metadata` or the URI of it; beside `metadata` a URI is ignored.";
+        either.into_iter().fold(AnyOfBuilder::new(), AnyOfBuilder::item).description(Some(description)).into()
     }
 }
 
