@@ -106,7 +106,7 @@ text_schema!(
     Cid,
     "Content identifier of a file: version 1 in base32, as `ipfs add --cid-version=1 --raw-leaves` gives it.",
     "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
-    pattern = "^b[a-z2-7]{58}$",
+    pattern = "^baf(kr|yb)ei[a-h][a-z2-7]{50}[aeimquy4]$",
 );
 
 #[cfg(test)]

@@ -120,7 +120,7 @@ text_schema!(
     "Address of a web page.",
     "https://example.com/tides",
     max_length = 2_048_usize,
-    pattern = r"^https?://[a-z0-9]+(\.[a-z0-9]+)*(/[A-Za-z0-9._~/-]*)?$",
+    pattern = r"^https?://([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?(:[0-9]{1,4})?([/?#][!-~]*)?$",
 );
 
 impl UploadId {

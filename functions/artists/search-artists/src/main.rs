@@ -30,7 +30,7 @@ struct SearchArtists {
 #[into_params(parameter_in = Query)]
 struct SearchArtistsQuery {
     /// Prefix of their names.
-    #[param(value_type = String, min_length = 1, max_length = 32, pattern = "[^ ]", example = "ada")]
+    #[param(value_type = String, min_length = 1, max_length = 32, pattern = r"[^\s\x85]", example = "ada")]
     query: Prefix,
     /// Most results.
     #[param(value_type = u32, minimum = 1, maximum = 50, default = 10, required = false)]

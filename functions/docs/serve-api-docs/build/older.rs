@@ -84,8 +84,14 @@ fn schema(schema: &mut Map<String, Value>) {
         schema.remove("examples");
         schema.insert("example".to_owned(), first);
     }
-    if let Some(parts) = schema.remove("prefixItems") {
-        schema.insert("items".to_owned(), json!({"anyOf": parts}));
+    if let Some(Value::Array(parts)) = schema.remove("prefixItems") {
+        let mut kinds = Vec::new();
+        for part in parts {
+            if !kinds.contains(&part) {
+                kinds.push(part);
+            }
+        }
+        schema.insert("items".to_owned(), json!({"anyOf": kinds}));
     }
     for (bound, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         if let Some(least) = schema.get(bound).filter(|value| value.is_number()).cloned() {

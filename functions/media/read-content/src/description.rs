@@ -10,8 +10,8 @@ use super::ReadContentPath;
     tag = "Media",
     params(ReadContentPath),
     responses(
-        (status = 200, description = "The file.", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 206, description = "The range.", content_type = "application/octet-stream", body = Vec<u8>),
+        (status = 200, description = "The file.", content_type = "*/*", body = serde_json::Value),
+        (status = 206, description = "The range.", content_type = "*/*", body = serde_json::Value),
         (status = 307, description = "A large file is at `location`, for an hour."),
         (status = 416, description = "The file has no such range."),
     ),

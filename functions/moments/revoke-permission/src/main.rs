@@ -9,7 +9,7 @@ use shared::{
     model::{CheckedAddress, Creation, MomentRef, Scope},
     telemetry,
 };
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -32,13 +32,11 @@ struct RevokePermissionRequest {
 }
 
 /// The same in the query, for clients that send no body with `DELETE`.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
+#[derive(FromFields)]
+#[schema(rename_all = "camelCase")]
 struct RevokePermissionQuery {
-    #[param(ignore)]
     #[field(flatten)]
     moment: MomentFields,
-    /// Account that loses the permission.
     admin_address: CheckedAddress,
 }
 

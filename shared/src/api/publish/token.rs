@@ -58,7 +58,6 @@ struct MetadataLink {
 #[derive(FromFields, ToSchema)]
 struct MetadataInPlace {
     /// Its metadata in place of `tokenMetadataURI`: stored here first.
-    #[schema(value_type = Option<MetadataRequest>)]
     metadata: MetadataRequest,
 }
 
