@@ -57,7 +57,7 @@ struct UploadInProgress {
 impl Endpoint for CompleteUpload {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.callers.authenticate_for(request, Scope::Publish, now).await?;
+        let artist = self.callers.authenticate_for(request, Scope::Publish, now).await?.artist;
         let CompleteUploadPath { id } = request.path_parameters().read()?;
         let upload = self.library.media.upload(artist, id, now.as_secs()).await?.ok_or_else(|| unknown(id))?;
         match &upload.outcome {

@@ -28,7 +28,7 @@ struct CreateMetadata {
 
 impl Endpoint for CreateMetadata {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?;
+        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
         let metadata: MetadataRequest = request.json_of(MAX_METADATA_BYTES)?.read()?;
         Response::json(&self.library.keep_metadata(request, artist, metadata).await?)
     }

@@ -80,7 +80,7 @@ struct UploadPart {
 impl Endpoint for CreateUpload {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.callers.authenticate_for(request, Scope::Publish, now).await?;
+        let artist = self.callers.authenticate_for(request, Scope::Publish, now).await?.artist;
         let CreateUploadRequest { content_type, size: UploadSize(size), sha256 } = request.json()?.read()?;
         self.library.charge(request, artist, size).await?;
         let (id, bucket) = (UploadId::next(), &self.library.bucket);
