@@ -1,6 +1,6 @@
 // What happened to the account, newest first.
 
-import { $, call, minute, onClick, row, when } from "./kit.js";
+import { $, call, minute, onClick, row, session, when, whenChanged } from "./kit.js";
 
 const WORDS = {
   signed_in: "Signed in",
@@ -16,7 +16,7 @@ const WORDS = {
   deletion_requested: "Deletion asked for",
   deletion_cancelled: "Deletion taken back",
 };
-const PAGE = 10;
+const PAGE = 5;
 
 let last;
 
@@ -48,6 +48,12 @@ onClick($("older"), $("activity-problem"), async () => {
     entries[0].tabIndex = -1;
     entries[0].focus();
   }
+});
+
+whenChanged(async () => {
+  const asked = session;
+  await loadActivity().catch(() => {});
+  if (asked === session && $("activity-list").children.length) $("activity").dataset.state = "ready";
 });
 
 export function forgetActivity() {

@@ -26,6 +26,10 @@ export const whenExpired = (act) => (onExpiry = act);
 let renew = async () => false;
 export const whenStale = (act) => (renew = act);
 
+/** What is to happen once something about the account was changed. */
+let onChange = () => {};
+export const whenChanged = (act) => (onChange = act);
+
 const SIGN_IN = ["oauth/code", "oauth/login"];
 
 /** Calls an endpoint in the name of whoever is signed in, and gives the answer's body. */
@@ -50,7 +54,10 @@ export async function call(method, path, body, extra = {}) {
   }
   // Whoever isn't signed in any more is told nothing of what they were answered.
   if (asked !== session) throw new Refusal(0, "");
-  if (response.ok && answer) return answer;
+  if (response.ok && answer) {
+    if (method !== "GET" && /^(artists|smartwallet)\//.test(path)) onChange();
+    return answer;
+  }
   const id = response.headers.get("x-request-id");
   const message = response.status < 500 && answer?.message
     ? `${answer.message}.`
