@@ -59,7 +59,7 @@ async function walk(options) {
   await page.unrouteAll({ behavior: "wait" });
   await look("empty");
   assert.ok((await shifts.evaluate((seen) => seen.reduce((sum, value) => sum + value, 0))) < 0.1, "the page jumped");
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await answer(page, "smartwallet", someBalances("0x"));
   await answer(page, "notifications", someNotifications("0x"));
   await signIn(page);
@@ -82,7 +82,7 @@ async function walk(options) {
   await page.getByRole("button", { name: "Publish", exact: true }).click();
   await page.locator("#file-note .error").waitFor();
   await look("account");
-  await page.getByLabel("Text", { exact: true }).check();
+  await page.getByRole("radio", { name: "Text" }).check();
   await look("text");
   await page.getByLabel("Picture or video").check();
   await page.getByRole("button", { name: "Save profile" }).click();
