@@ -51,6 +51,7 @@ mod revoke_permission;
 mod search_artists;
 mod send_code;
 mod simulate_moment;
+mod token_writes;
 mod transactions;
 mod update_artist;
 mod update_collection;

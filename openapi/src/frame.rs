@@ -36,7 +36,7 @@ pub fn frame() -> Value {
 
 const DESCRIPTION: &str = "\
 A moment is a token inside a collection, an ERC-1155 contract on an EVM chain. Browse without a credential; sign in with \
-an e-mailed code to get a token, and with the token make the API keys that create and update.
+an e-mailed code to get a token, and create and update with it, or with API keys that you make with it.
 
 **Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), \
 [idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \

@@ -10,7 +10,7 @@ use shared::api::{
     post,
     path = "/moment/create",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentRequest, example = json!({
         "contract": openapi::new_contract(),
         "token": {
