@@ -36,6 +36,7 @@ mod log_in;
 mod migrate_moments;
 mod notifications;
 mod observability;
+mod one_person;
 mod openapi_document;
 mod publish_key_set;
 mod read_artist;

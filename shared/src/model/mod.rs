@@ -35,7 +35,7 @@ mod uri;
 pub use activity::{ActivityId, ActivityKind};
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole, WholeText};
-pub use artist::{ArtistId, Wallet, WalletType};
+pub use artist::{ArtistId, ArtistName, Wallet, WalletType};
 pub use caip::{CaipContract, CaipNetwork};
 pub use cid::Cid;
 pub use collection::{

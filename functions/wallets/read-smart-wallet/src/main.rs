@@ -66,6 +66,10 @@ struct Balance {
     decimals: u8,
     /// In the smallest unit.
     amount: Amount,
+    /// The same in the main unit, such as ether: exact, without trailing zeros.
+    #[serde(rename = "decimalAmount")]
+    #[schema(pattern = r"^[0-9]+(\.[0-9]*[1-9])?$")]
+    decimal_amount: String,
 }
 
 impl ReadSmartWallet {
@@ -113,6 +117,7 @@ impl Balance {
     async fn read(currency: Currency, node: &Node, wallet: Address) -> Result<Self, NodeError> {
         let Currency { symbol, decimals, contract } = currency;
         let amount = Amount(currency.balance(node, wallet.into()).await?);
-        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount })
+        let decimal_amount = amount.decimal(decimals.into());
+        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount, decimal_amount })
     }
 }
