@@ -23,6 +23,7 @@ mod doctor;
 mod events;
 mod fetch_metadata;
 mod grant_permission;
+mod hide_moment;
 mod ignored_parameters;
 mod index_chain;
 mod list_api_keys;

@@ -60,6 +60,8 @@ pub struct TimelineFilter {
     pub protocol: Option<Protocol>,
     /// Only moments whose creator has a username.
     pub curated: bool,
+    /// Hidden moments too.
+    pub hidden: bool,
 }
 
 /// A page of a timeline.
@@ -99,6 +101,9 @@ pub struct Listing {
     pub content_type: Option<ContentType>,
     /// Whether the creator has a username.
     pub curated: bool,
+    /// Whether an admin hid it.
+    #[serde(default)]
+    pub hidden: bool,
     /// Admins other than the creator.
     pub others: BTreeSet<Address>,
 }
@@ -135,7 +140,8 @@ impl Timelines {
         Self(chain)
     }
 
-    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`.
+    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`. With
+    /// the hidden ones among them, twice as many, and some more for each doubling of the smaller list before the page.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -146,7 +152,12 @@ impl Timelines {
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
         let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
-        let page = set(chain, scope, filter).greatest(&self.0, since, offset, limit).await?;
+        let shown = set(chain, scope, TimelineFilter { hidden: false, ..filter });
+        let page = if filter.hidden {
+            shown.greatest_with(&set(chain, scope, filter), &self.0, since, offset, limit).await?
+        } else {
+            shown.greatest(&self.0, since, offset, limit).await?
+        };
         let listed = |Member { collection, token_id: token, creator, document }| ListedMoment {
             place: MomentRef { chain, collection, token },
             creator,
@@ -180,6 +191,7 @@ impl Listing {
             uri: moment.uri.clone(),
             content_type,
             curated,
+            hidden: moment.hidden_by.is_some(),
             others: BTreeSet::new(),
         };
         listing.set_admins(moment, collection);
@@ -202,11 +214,11 @@ impl Listing {
         let with_type = || [None, self.content_type].into_iter().take(1 + usize::from(self.content_type.is_some()));
         let with_protocol = || [None, Some(self.protocol)];
         let with_curated = || [false, true].into_iter().take(1 + usize::from(self.curated));
-        let mut sets = BTreeSet::new();
+        let (mut sets, all) = (BTreeSet::new(), TimelineFilter { hidden: self.hidden, ..TimelineFilter::default() });
         for content_type in with_type() {
-            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..TimelineFilter::default() }));
+            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..all }));
             for protocol in with_protocol() {
-                let filter = TimelineFilter { content_type, protocol, curated: false };
+                let filter = TimelineFilter { content_type, protocol, ..all };
                 sets.insert((Scope::Made(self.creator), filter));
                 for curated in with_curated() {
                     let filter = TimelineFilter { curated, ..filter };
@@ -348,6 +360,9 @@ fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     if filter.curated {
         name.push_str("#curated");
     }
+    if filter.hidden {
+        name.push_str("#hidden");
+    }
     RankedSet::growing(name)
 }
 
@@ -376,6 +391,7 @@ mod tests {
             uri: String::new(),
             content_type,
             curated,
+            hidden: false,
             others: others.iter().map(|byte| address(*byte)).collect(),
         }
     }
@@ -387,7 +403,7 @@ mod tests {
         for content_type in [None, Some(ContentType::Video)] {
             for protocol in [None, Some(Protocol::Native)] {
                 for curated in [false, true] {
-                    let filter = TimelineFilter { content_type, protocol, curated };
+                    let filter = TimelineFilter { content_type, protocol, curated, hidden: false };
                     for scope in
                         [Scope::Everyone, Scope::Of(address(1)), Scope::Of(address(2)), Scope::Mutual(address(2))]
                     {
@@ -398,6 +414,14 @@ mod tests {
         }
         assert!(!sets.iter().any(|(scope, _)| matches!(scope, Scope::Mutual(it) if *it == address(1))));
         assert!(!sets.iter().any(|(_, filter)| filter.protocol == Some(Protocol::Editions)));
+    }
+
+    #[test]
+    fn hidden_moment_is_in_sets_of_hidden_ones_alone() {
+        let shown = listing(Some(ContentType::Video), true, &[2]);
+        let hidden = Listing { hidden: true, ..shown.clone() };
+        let as_hidden = |(scope, filter)| (scope, TimelineFilter { hidden: true, ..filter });
+        assert_eq!(hidden.sets(address(9)), shown.sets(address(9)).into_iter().map(as_hidden).collect());
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl ListTimeline {
 fn set(query: &ListTimelineQuery, artist: Option<Address>) -> (Scope, TimelineFilter) {
     let filter = query.filter();
     if let Some(collection) = query.collection {
-        let filter = TimelineFilter { content_type: filter.content_type, ..TimelineFilter::default() };
+        let filter = TimelineFilter { protocol: None, curated: false, ..filter };
         return (Scope::Collection(collection), filter);
     }
     match (artist, query.r#type) {
