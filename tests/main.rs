@@ -52,6 +52,7 @@ mod revoke_permission;
 mod search_artists;
 mod send_code;
 mod simulate_moment;
+mod splits;
 mod transactions;
 mod update_artist;
 mod update_collection;

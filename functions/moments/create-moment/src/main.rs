@@ -1,4 +1,4 @@
-//! `POST /moment/create`: creates a moment in an existing or a new collection.
+//! `POST /moment/create`: creates a moment in an existing or a new collection, or in the artist's own.
 
 #[cfg(test)]
 mod description;
@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::{
         media::{MAX_METADATA_BYTES, MediaLibrary},
-        publish::{CreateMomentRequest, Publication, keep_metadata},
+        publish::{CreateMomentRequest, Publication, Target, keep_metadata, own_collection},
         transact::TransactionService,
     },
     config,
@@ -34,7 +34,14 @@ impl Endpoint for CreateMoment {
         let caller = self.service.authenticate(request, Scope::Publish).await?;
         let mut body: CreateMomentRequest = request.json_of(MAX_METADATA_BYTES)?.read_for(&self.service)?;
         keep_metadata(std::slice::from_mut(&mut body.token), &self.library, request, caller.artist).await?;
-        let (publication, creation) = (Publication::from(body), Creation::Moment);
+        let target = match body.contract.take() {
+            Some(contract) => Target::Named(contract),
+            None => {
+                let whose = (caller.artist, body.chain_id);
+                Target::Own(own_collection(self.service.artists(), &self.library, request, whose).await?)
+            }
+        };
+        let (publication, creation) = (Publication::of_moment(body, target), Creation::Moment);
         self.service
             .transact(request, caller, publication.chain, creation, async |session| publication.plan(session).await)
             .await

@@ -4,6 +4,7 @@ mod artist;
 mod hidden;
 mod introductions;
 mod outbox;
+mod own_collections;
 mod profile;
 mod profiles;
 mod usernames;
