@@ -58,7 +58,7 @@ pub use one_time_code::OneTimeCode;
 pub use page::{Page, PageLimit, PageNumber};
 pub use payment::Payment;
 pub use profile::{Bio, SocialUsername, Username};
-pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Split, TargetCollection};
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use transaction::{Call, Creation, NewTokens, Plan, TransactionId, TransactionStatus};

@@ -63,6 +63,8 @@ pub struct TimelineFilter {
     pub protocol: Option<Protocol>,
     /// Only moments whose creator has a username.
     pub curated: bool,
+    /// Hidden moments too.
+    pub hidden: bool,
 }
 
 /// A page of a timeline.
@@ -80,6 +82,7 @@ pub struct TimelinePage {
 struct OneSet<'a> {
     table: &'a Table,
     chain: ChainId,
+    scope: Scope,
     set: RankedSet,
     since: RankKey,
 }
@@ -143,6 +146,9 @@ pub struct Listing {
     pub content_type: Option<ContentType>,
     /// Whether the creator has a username.
     pub curated: bool,
+    /// Whether an admin hid it.
+    #[serde(default)]
+    pub hidden: bool,
     /// Admins other than the creator.
     pub others: BTreeSet<Address>,
 }
@@ -179,7 +185,8 @@ impl Timelines {
         Self(chain)
     }
 
-    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`.
+    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`. With the
+    /// hidden ones among them, twice as many, and some more beyond the first hundred moments.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -189,39 +196,42 @@ impl Timelines {
         offset: u64,
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
-        let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
-        let page = set(chain, scope, filter).greatest(&self.0, since, offset, limit).await?;
-        let listed = |member: Member| member.listed(chain);
-        Ok(TimelinePage { moments: page.rows.into_iter().map(listed).collect(), total: page.total, may_overlap: false })
+        self.newest_of(&[(chain, scope)], filter, since, offset, limit).await
     }
 
-    /// The same of several sets. A moment that is in several of them is listed once, and the page is shorter for it. Reads as
-    /// [`Self::newest`] for each; more beyond the first hundred moments.
+    /// The same of several scopes. A moment that is in several of them is listed once, and the page is shorter for it. Reads
+    /// as [`Self::newest`] for each; more beyond the first hundred moments.
     pub async fn newest_of(
         &self,
-        sets: &[(ChainId, Scope)],
+        scopes: &[(ChainId, Scope)],
         filter: TimelineFilter,
         since: u64,
         offset: u64,
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
-        if let [(chain, scope)] = sets {
-            return self.newest(*chain, *scope, filter, since, offset, limit).await;
-        }
-        let one = |(chain, scope): &(ChainId, Scope)| OneSet {
-            table: &self.0,
-            chain: *chain,
-            set: set(*chain, *scope, filter),
-            since: if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) },
-        };
+        let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
+        let parts = [false, true].into_iter().take(1 + usize::from(filter.hidden));
+        let parts = parts.map(|hidden| TimelineFilter { hidden, ..filter });
+        let sets = parts.flat_map(|filter| {
+            let one = move |(chain, scope): &(ChainId, Scope)| OneSet {
+                table: &self.0,
+                chain: *chain,
+                scope: *scope,
+                set: set(*chain, *scope, filter),
+                since,
+            };
+            scopes.iter().map(one)
+        });
+        let sets: Vec<OneSet<'_>> = sets.collect();
         // The last one before the page tells whether the page's first is another one.
-        let before = u64::from(offset > 0);
+        let before = u64::from(offset > 0 && sets.len() > 1);
         let wanted = usize::try_from(u64::from(limit) + before).unwrap_or(usize::MAX);
-        let page = merged::newest(&Vec::from_iter(sets.iter().map(one)), offset - before, wanted).await?;
+        let page = merged::newest(&sets, offset - before, wanted).await?;
         let total = page.total();
-        let filled = sets.iter().zip(&page.totals).filter(|(_, total)| **total > 0).map(|((chain, _), _)| *chain);
-        let filled: Vec<ChainId> = filled.collect();
-        let may_overlap = BTreeSet::from_iter(&filled).len() < filled.len();
+        let filled = sets.iter().zip(&page.totals).filter(|(_, total)| **total > 0);
+        let filled: BTreeSet<_> = filled.map(|(set, _)| (set.chain, set.scope)).collect();
+        let chains: BTreeSet<_> = filled.iter().map(|(chain, _)| chain).collect();
+        let may_overlap = chains.len() < filled.len();
         let mut moments: Vec<ListedMoment> = page.rows.into_iter().map(|(_, moment)| moment).collect();
         let last = (before == 1).then(|| moments.first().map(|moment| moment.place)).flatten();
         moments.dedup_by_key(|moment| moment.place);
@@ -254,6 +264,7 @@ impl Listing {
             uri: moment.uri.clone(),
             content_type,
             curated,
+            hidden: moment.hidden_by.is_some(),
             others: BTreeSet::new(),
         };
         listing.set_admins(moment, collection);
@@ -276,11 +287,11 @@ impl Listing {
         let with_type = || [None, self.content_type].into_iter().take(1 + usize::from(self.content_type.is_some()));
         let with_protocol = || [None, Some(self.protocol)];
         let with_curated = || [false, true].into_iter().take(1 + usize::from(self.curated));
-        let mut sets = BTreeSet::new();
+        let (mut sets, all) = (BTreeSet::new(), TimelineFilter { hidden: self.hidden, ..TimelineFilter::default() });
         for content_type in with_type() {
-            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..TimelineFilter::default() }));
+            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..all }));
             for protocol in with_protocol() {
-                let filter = TimelineFilter { content_type, protocol, curated: false };
+                let filter = TimelineFilter { content_type, protocol, ..all };
                 sets.insert((Scope::Made(self.creator), filter));
                 for curated in with_curated() {
                     let filter = TimelineFilter { curated, ..filter };
@@ -422,6 +433,9 @@ fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     if filter.curated {
         name.push_str("#curated");
     }
+    if filter.hidden {
+        name.push_str("#hidden");
+    }
     RankedSet::growing(name)
 }
 
@@ -450,6 +464,7 @@ mod tests {
             uri: String::new(),
             content_type,
             curated,
+            hidden: false,
             others: others.iter().map(|byte| address(*byte)).collect(),
         }
     }
@@ -461,7 +476,7 @@ mod tests {
         for content_type in [None, Some(ContentType::Video)] {
             for protocol in [None, Some(Protocol::Native)] {
                 for curated in [false, true] {
-                    let filter = TimelineFilter { content_type, protocol, curated };
+                    let filter = TimelineFilter { content_type, protocol, curated, hidden: false };
                     for scope in
                         [Scope::Everyone, Scope::Of(address(1)), Scope::Of(address(2)), Scope::Mutual(address(2))]
                     {
@@ -472,6 +487,14 @@ mod tests {
         }
         assert!(!sets.iter().any(|(scope, _)| matches!(scope, Scope::Mutual(it) if *it == address(1))));
         assert!(!sets.iter().any(|(_, filter)| filter.protocol == Some(Protocol::Editions)));
+    }
+
+    #[test]
+    fn hidden_moment_is_in_sets_of_hidden_ones_alone() {
+        let shown = listing(Some(ContentType::Video), true, &[2]);
+        let hidden = Listing { hidden: true, ..shown.clone() };
+        let as_hidden = |(scope, filter)| (scope, TimelineFilter { hidden: true, ..filter });
+        assert_eq!(hidden.sets(address(9)), shown.sets(address(9)).into_iter().map(as_hidden).collect());
     }
 
     #[test]

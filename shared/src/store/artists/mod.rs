@@ -1,8 +1,10 @@
 //! Artists: profile, sign-in address, wallets and username. Rows: docs/data-model.md, Artists.
 
 mod artist;
+mod hidden;
 mod introductions;
 mod outbox;
+mod own_collections;
 mod profile;
 mod profiles;
 mod usernames;
