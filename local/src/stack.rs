@@ -276,7 +276,14 @@ fn overrides(
         ("PrivateGateways", gateway.to_string()),
     ]);
     let defaults = template.parameter_defaults();
-    for limit in ["CodesPerClientHourly", "CodesTotalHourly", "ChallengesPerClientHourly", "ProposalsPerClientHourly"] {
+    for limit in [
+        "CodesPerClientHourly",
+        "CodesTotalHourly",
+        "SignInsPerClientHourly",
+        "BalancesPerClientHourly",
+        "ChallengesPerClientHourly",
+        "ProposalsPerClientHourly",
+    ] {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
         overrides.insert(limit, (default * u64::from(LIMIT_FACTOR)).to_string());

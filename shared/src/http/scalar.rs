@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 use super::fields::{Field, FromField};
 use crate::model::{
     ActivityId, Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, CollectionName, CommentId,
-    CommentText, ContentType, DailyLimit, Email, EventId, Flag, Invalid, KeyDays, KeyId, KeyName, MetadataUri,
+    CommentText, ContentType, DailyLimit, Email, EventId, Flag, Invalid, KeyDays, KeyId, KeyName, MetadataUri, Nonce,
     OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder,
     TokenId, TransactionId, Username, Whole,
 };
@@ -37,7 +37,7 @@ macro_rules! scalars {
 
 scalars! {
     Text: ActivityId, Address, Amount, Bio, CaipContract, CheckedAddress, CollectionName, CommentId, CommentText, ContentType, DailyLimit,
-        Email, EventId, Flag, KeyId, KeyName, MetadataUri, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername,
+        Email, EventId, Flag, KeyId, KeyName, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername,
         SortOrder, TokenId, TransactionId, Username;
     Number: KeyDays, PageLimit, PageNumber;
     Exact: Share, Whole;

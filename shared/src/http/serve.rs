@@ -54,7 +54,7 @@ async fn answer(endpoint: &dyn AnyEndpoint, event: lambda_http::Request) -> lamb
         }
         Response::from_error(&error)
     });
-    let response = response.limited(request.limit()).revalidated(&request);
+    let response = response.limited(request.limit()).revalidated(&request).hardened();
     let principal = request.principal();
     tracing::info!(
         request.id = request.id(),

@@ -2,7 +2,7 @@ use super::{LogInRequest, LogInResponse};
 
 /// Sign in
 ///
-/// Exchanges the newest mailed code for a token, valid for an hour. The first sign-in creates the artist and their
+/// Exchanges the newest mailed code for a token, valid for an hour. A code that was asked for with a `nonce` needs it. The first sign-in creates the artist and their
 /// embedded wallet.
 #[utoipa::path(
     post,
@@ -13,4 +13,4 @@ use super::{LogInRequest, LogInResponse};
 )]
 fn log_in() {}
 
-openapi::published!(log_in, 401);
+openapi::published!(log_in, 401, 429, 503);

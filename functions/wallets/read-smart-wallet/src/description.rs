@@ -10,4 +10,4 @@ use super::{ReadSmartWalletQuery, ReadSmartWalletResponse};
 )]
 fn read_smart_wallet() {}
 
-openapi::published!(read_smart_wallet, 404, 502, 503);
+openapi::published!(read_smart_wallet, 404, 429, 502, 503);

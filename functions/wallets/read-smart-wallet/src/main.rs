@@ -3,17 +3,24 @@
 #[cfg(test)]
 mod description;
 
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
 use serde::Serialize;
 use shared::{
+    auth::rate_limit::{self, Limit},
     chain::{
         Chain, Chains,
         node::{Node, NodeError, NodeUrls},
         protocol::currency::Currency,
     },
-    config,
+    clock, config,
     http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, Amount, ChainId, Invalid},
-    store::{Artists, Table},
+    store::{Artists, RateWindows, Table},
     telemetry,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -27,7 +34,14 @@ async fn main() -> Result<(), StartError> {
 struct ReadSmartWallet {
     artists: Artists,
     chains: Vec<(Chain, Node)>,
+    windows: RateWindows,
+    per_client_hourly: u32,
+    /// What this process read lately, so that repeated requests cost the nodes nothing.
+    known: Mutex<HashMap<(ChainId, Address), (Instant, Vec<Balance>)>>,
 }
+
+/// How long balances are kept.
+const FRESH: Duration = Duration::from_secs(2);
 
 /// The account and its chain.
 #[derive(FromFields, IntoParams)]
@@ -51,7 +65,7 @@ struct ReadSmartWalletResponse {
     balances: Vec<Balance>,
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 struct Balance {
     /// The currency's contract; the zero address for the chain's own.
     currency: Address,
@@ -64,14 +78,19 @@ struct Balance {
 }
 
 impl ReadSmartWallet {
+    /// Reads `BALANCES_PER_CLIENT_HOURLY` (600) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
         let urls = NodeUrls::from_env()?;
         let chains = Chains::from_env()?;
         let chains = chains.iter().filter(|chain| urls.names(chain.id));
         let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
         Ok(Self {
-            artists: Artists::new(Table::artists(&config::aws().await)?),
+            artists: Artists::new(Table::artists(&aws)?),
             chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,
+            windows: RateWindows::new(Table::secrets(&aws)?),
+            per_client_hourly: config::parsed_or("BALANCES_PER_CLIENT_HOURLY", "600")?,
+            known: Mutex::default(),
         })
     }
 
@@ -94,9 +113,43 @@ impl Endpoint for ReadSmartWallet {
         let profile = self.artists.profile_of(address).await?;
         let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
         let wallet = profile.artist.embedded_wallet;
+        let balances = self.balances(request, chain, node, wallet).await?;
+        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+    }
+}
+
+impl ReadSmartWallet {
+    /// Two calls of the node, at most once in [`FRESH`] and process; only these count against the client's limit.
+    async fn balances(
+        &self,
+        request: &Request,
+        chain: &Chain,
+        node: &Node,
+        wallet: Address,
+    ) -> Result<Vec<Balance>, ApiError> {
+        const MOST_KEPT: usize = 1_000;
+        let key = (chain.id, wallet);
+        let known = |known: &HashMap<_, (Instant, Vec<Balance>)>| {
+            known.get(&key).filter(|(read, _)| read.elapsed() < FRESH).map(|(_, balances)| balances.clone())
+        };
+        if let Some(balances) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(balances);
+        }
+        let limit = Limit {
+            subject: format!("balances#client#{}", request.client_network()),
+            max: self.per_client_hourly,
+            window: Duration::from_secs(60 * 60),
+            message: "Too many balances were asked for from your network: wait",
+        };
+        request.note_limits(&rate_limit::admit(&self.windows, &[limit], clock::now()?).await?);
         let balances = chain.currencies().map(|currency| Balance::read(currency, node, wallet));
         let balances = futures::future::try_join_all(balances).await?;
-        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+        let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(key, (Instant::now(), balances.clone()));
+        Ok(balances)
     }
 }
 
