@@ -12,12 +12,13 @@ use template::{Function, Template, resolve_all};
 const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 10] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 11] = [
     ("SecretTable", "KEY#x", &["PutItem", "UpdateItem", "BatchWriteItem"], &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "revoke-api-key"]),
     ("SecretTable", "SESSIONS#x", &WRITES, &["log-out"]),
     ("SecretTable", "CODE#x", &WRITES, &["log-in", "send-code"]),
+    ("SecretTable", "GUESSES#x", &WRITES, &["log-in"]),
     ("SecretTable", "CHALLENGE#x", &WRITES, &["challenge-wallet", "connect-wallet"]),
     ("ArtistTable", "EMAIL#x", &WRITES, &["log-in"]),
     ("ArtistTable", "ARTIST#x", &WRITES, &["connect-wallet", "disconnect-wallet", "log-in", "update-artist"]),

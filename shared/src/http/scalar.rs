@@ -6,8 +6,8 @@ use super::fields::{Field, FromField};
 use crate::model::{
     ActivityId, Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid, CollectionName,
     CommentId, CommentText, ContentType, DailyLimit, Email, EventId, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName,
-    LongText, MediaType, MetadataUri, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Scope,
-    Share, SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, UploadSize, UploadType, Username,
+    LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType,
+    Scope, Share, SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, UploadSize, UploadType, Username,
     WebUrl, Whole,
 };
 
@@ -39,7 +39,7 @@ macro_rules! scalars {
 scalars! {
     Text: ActivityId, Address, Amount, Bio, CaipContract, CheckedAddress, Cid, CollectionName, CommentId, CommentText,
         ContentType, DailyLimit, Email, EventId, FileHash, Flag, KeyId, KeyName, LongText, MediaType, MetadataUri,
-        OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername, SortOrder, Title, TokenId,
+        Nonce, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername, SortOrder, Title, TokenId,
         TransactionId, UploadId, UploadType, Username, WebUrl;
     Number: KeyDays, PageLimit, PageNumber;
     Exact: Share, UploadSize, Whole;

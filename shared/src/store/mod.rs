@@ -8,6 +8,7 @@ mod codes;
 mod collection_lists;
 mod comment_names;
 mod comments;
+mod guesses;
 mod index;
 mod leaderboard;
 mod media;
@@ -35,10 +36,11 @@ pub use self::{
         Profile, ProfileChange, ProfileRefusal, WalletRefusal,
     },
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
-    codes::{Codes, StoredCode},
+    codes::{CodeHolder, Codes, StoredCode},
     collection_lists::{CollectionLists, CollectionPage, ListedCollection},
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
+    guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
     media::{HashProgress, Media, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},

@@ -30,9 +30,13 @@ function holdResend(seconds) {
   tick();
 }
 
+/** Binds a code to this page: nobody else's tries can use it up. */
+let nonce = "";
+
 async function sendCode(email) {
+  nonce = crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   try {
-    await call("POST", "oauth/code", { email });
+    await call("POST", "oauth/code", { email, nonce });
     holdResend(RESEND_SECONDS);
   } catch (refusal) {
     if (refusal.status === 429) holdResend(refusal.retryAfter);
@@ -65,7 +69,7 @@ onSubmit($("code-form"), async ({ code }) => {
   const email = $("code-email").textContent;
   if (!/^\d{6}$/.test(code.value)) throw new Refusal(400, "", [{ field: "code", message: "must be 6 digits" }]);
   try {
-    const { token, social_wallet } = await call("POST", "oauth/login", { email, code: code.value });
+    const { token, social_wallet } = await call("POST", "oauth/login", { email, code: code.value, nonce });
     setSession({ token, email, address: social_wallet, end: 0 });
   } catch (refusal) {
     code.select();
@@ -124,7 +128,11 @@ function signOut(reason) {
 }
 
 whenExpired(() => signOut("Your session has ended. Sign in again to go on."));
-$("sign-out").addEventListener("click", () => signOut());
+$("sign-out").addEventListener("click", () => {
+  // Whatever becomes of it, the page forgets the token at once.
+  fetch("oauth/logout", { method: "POST", headers: { authorization: `Bearer ${session.token}` }, keepalive: true }).catch(() => {});
+  signOut();
+});
 // A page that is kept for the way back must not keep the token.
 addEventListener("pagehide", () => session.token && signOut());
 
