@@ -3,14 +3,16 @@
 mod created;
 mod publication;
 mod request;
+mod service;
 mod token;
 
 pub use self::{
     created::{CreatedCollection, CreatedMoment, CreatedMoments},
-    publication::{Publication, keep_metadata, locate_split},
+    publication::{Publication, locate_split},
     request::{
         CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, CreateWritingRequest, MAX_MOMENTS_BYTES,
         MomentContract, SplitRecipient, Splits,
     },
+    service::{Publishing, PublishingService},
     token::{MomentToken, PublishedToken, RequestedMoment, WritingToken},
 };
