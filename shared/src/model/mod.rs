@@ -12,6 +12,7 @@ mod comment;
 mod dag;
 mod email;
 mod event_id;
+mod export_cursor;
 mod fees;
 mod flag;
 mod folded_name;
@@ -46,6 +47,7 @@ pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHA
 pub use dag::{Dag, LEAF};
 pub use email::Email;
 pub use event_id::EventId;
+pub use export_cursor::ExportCursor;
 pub use fees::{Fees, MarketFees};
 pub use flag::Flag;
 pub use folded_name::FoldedName;

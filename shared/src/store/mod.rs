@@ -8,6 +8,7 @@ mod codes;
 mod collection_lists;
 mod comment_names;
 mod comments;
+mod deletions;
 mod guesses;
 mod index;
 mod leaderboard;
@@ -17,6 +18,7 @@ mod moments;
 mod notification_reads;
 mod payments;
 mod payouts;
+mod personal;
 mod rate_windows;
 mod related;
 mod request_counts;
@@ -40,6 +42,7 @@ pub use self::{
     collection_lists::{CollectionLists, CollectionPage, ListedCollection},
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
+    deletions::{Deletion, Deletions, GRACE, TakenBack},
     guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
@@ -51,6 +54,7 @@ pub use self::{
         NotificationList, NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, UnsettledEnd,
     },
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
+    personal::{ARTIST_KINDS, Person, PersonalPage, PersonalRows, SECRET_KINDS},
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
     request_counts::RequestCounts,

@@ -20,7 +20,7 @@ use shared::{
     kms::MacKey,
     mail::{Mailer, Notice},
     model::{ActivityKind, Address, ArtistId, Email, Nonce, OneTimeCode},
-    store::{Activities, Artist, Artists, Codes, Guesses, MAX_WRONG_TRIES, StoreError, Table},
+    store::{Activities, Artist, Artists, Codes, Deletions, Guesses, MAX_WRONG_TRIES, StoreError, Table, TakenBack},
     telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
@@ -34,6 +34,7 @@ async fn main() -> Result<(), StartError> {
 struct LogIn {
     codes: SignInCodes,
     artists: Artists,
+    deletions: Deletions,
     operator: OperatorAccount,
     tokens: TokenIssuer,
     activities: Activities,
@@ -77,11 +78,21 @@ impl LogIn {
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
             artists: Artists::new(Table::artists(&aws)?),
+            deletions: Deletions::new(Table::artists(&aws)?),
             activities: Activities::new(Table::artists(&aws)?),
             retention: ActivityRetention::from_env()?,
             operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(&aws)?,
         })
+    }
+
+    /// Signing in takes the account's deletion back; if it has begun, the address gets a new account.
+    async fn arrive(&self, email: &Email, now: Duration) -> Result<(Artist, TakenBack), StoreError> {
+        let artist = self.find_or_create(email, now).await?;
+        match self.deletions.take_back(artist.artist_id).await? {
+            TakenBack::TooLate => Ok((self.find_or_create(email, now).await?, TakenBack::Nothing)),
+            taken_back => Ok((artist, taken_back)),
+        }
     }
 
     async fn find_or_create(&self, email: &Email, now: Duration) -> Result<Artist, StoreError> {
@@ -114,13 +125,18 @@ impl Endpoint for LogIn {
             self.count_wrong(request, &email, now).await?;
             return Err(wrong_code());
         };
-        let artist = self.find_or_create(&email, now).await?;
+        let (artist, taken_back) = self.arrive(&email, now).await?;
         let token = self.tokens.issue(artist.artist_id, now).await?;
         // The code is consumed last, so that a failure before costs a try, not the code.
         if !self.codes.withdraw(&issued).await? {
             return Err(wrong_code());
         }
-        self.remember(request, &artist, &mailbox, now).await;
+        self.remember(request, &artist, ActivityKind::SignedIn).await;
+        if taken_back == TakenBack::Done {
+            self.remember(request, &artist, ActivityKind::DeletionCancelled).await;
+            self.tell(request, &email, ActivityKind::DeletionCancelled.notice().unwrap_or_default(), now).await;
+        }
+        self.forgive(request, &mailbox, now).await;
         telemetry::count(Metric::SignIns);
         Response::json(&LogInResponse { token, social_wallet: artist.embedded_wallet })
     }
@@ -132,25 +148,38 @@ impl LogIn {
         if self.guesses.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_WRONG_TRIES {
             return Ok(());
         }
-        let (when, origin) = (clock::iso_8601(now.as_secs())?, self.address.of(request)?);
-        let (network, origin) = (request.client_network(), origin.as_str().trim_end_matches('/'));
         let what = "Somebody tried 100 wrong sign-in codes for this address, and has to pause now";
-        let notice = Notice { what, subject: "", when: &when, network: &network, origin };
-        if let Err(error) = self.mailer.send_notice(email, &notice).await {
-            tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "notice not sent");
-        }
+        self.tell(request, email, what, now).await;
         Ok(())
     }
 
-    /// Records the sign-in; it doesn't fail, since the code is used up.
-    async fn remember(&self, request: &Request, artist: &Artist, mailbox: &str, now: Duration) {
-        let forgiven = self.guesses.forgive(mailbox, &request.client_hash(), now.as_secs()).await;
-        let recorded = match self.retention.activity(request, ActivityKind::SignedIn, "") {
-            Ok(activity) => self.activities.record(artist.artist_id, &activity).await,
-            Err(_) => Ok(()),
-        };
-        for error in [forgiven, recorded].into_iter().filter_map(Result::err) {
+    /// Mails a notice; it doesn't fail.
+    async fn tell(&self, request: &Request, email: &Email, what: &str, now: Duration) {
+        if let Err(error) = self.try_tell(request, email, what, now).await {
+            tracing::error!(request.id = request.id(), error = error.cause().map(telemetry::chain), "notice not sent");
+        }
+    }
+
+    async fn try_tell(&self, request: &Request, email: &Email, what: &str, now: Duration) -> Result<(), ApiError> {
+        let (when, origin) = (clock::iso_8601(now.as_secs())?, self.address.of(request)?);
+        let (network, origin) = (request.client_network(), origin.as_str().trim_end_matches('/'));
+        let notice = Notice { what, subject: "", when: &when, network: &network, origin };
+        let sent = self.mailer.send_notice(email, &notice).await;
+        sent.map_err(|error| ApiError::bad_gateway("The mail wasn't sent", error))
+    }
+
+    /// Records what happened; it doesn't fail, since the code is used up.
+    async fn remember(&self, request: &Request, artist: &Artist, kind: ActivityKind) {
+        let Ok(activity) = self.retention.activity(request, kind, "") else { return };
+        if let Err(error) = self.activities.record(artist.artist_id, &activity).await {
             tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "sign-in not recorded");
+        }
+    }
+
+    /// Ends the streak of wrong tries; it doesn't fail either.
+    async fn forgive(&self, request: &Request, mailbox: &str, now: Duration) {
+        if let Err(error) = self.guesses.forgive(mailbox, &request.client_hash(), now.as_secs()).await {
+            tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "tries not forgiven");
         }
     }
 }
