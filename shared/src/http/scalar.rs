@@ -7,8 +7,8 @@ use crate::model::{
     ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
     CollectionName, CommentId, CommentText, ContentType, DailyLimit, Email, EventId, FileHash, Flag, Invalid, KeyDays,
     KeyId, KeyName, LongText, MediaType, MetadataUri, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy,
-    SaleType, Scope, Share, SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, UploadSize, UploadType,
-    Username, WebUrl, Whole,
+    SaleType, Scope, Share, SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId,
+    UploadSize, UploadType, Username, WebUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -40,7 +40,7 @@ scalars! {
     Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName, CommentId, CommentText,
         ContentType, DailyLimit, Email, EventId, FileHash, Flag, KeyId, KeyName, LongText, MediaType, MetadataUri,
         OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername, SortOrder, Title, TokenId,
-        TransactionId, UploadId, UploadType, Username, WebUrl;
+        TransactionId, TransferType, UploadId, UploadType, Username, WebUrl;
     Number: KeyDays, PageLimit, PageNumber;
     Exact: Share, UploadSize, Whole;
 }

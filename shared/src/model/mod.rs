@@ -30,6 +30,7 @@ mod sale;
 mod schema;
 mod text;
 mod transaction;
+mod transfer;
 mod uri;
 
 pub use activity::{ActivityId, ActivityKind};
@@ -62,4 +63,5 @@ pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetColl
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use transaction::{Call, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
+pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;
