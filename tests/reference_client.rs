@@ -1,7 +1,7 @@
 //! The calls of the reference service's web client, as it sends them: which work unchanged, and which are answered otherwise
 //! and why.
 
-use alloy::primitives::Address;
+use alloy::{primitives::Address, signers::local::PrivateKeySigner};
 use serde_json::{Value, json};
 use tests::{Answer, Stack};
 
@@ -87,6 +87,7 @@ async fn calls_of_the_web_client_work_or_differ_for_a_reason() {
     let name = format!("reference-{}", &uuid::Uuid::new_v4().simple().to_string()[..8]);
     let named = stack.patch("/artists/me").bearer_auth(token).json(&json!({"username": name}));
     Answer::of(named).await.expect_success();
+    stack.connect_wallet(&artist.artist, &PrivateKeySigner::random()).await.expect_success();
     let collection = stack.release(&artist.key, "Reference", &["ar://1".to_owned()]).await;
     stack.set_balance(fan.account, ETHER).await;
     stack.give_usdc(artist.account, 30_000_000).await;
