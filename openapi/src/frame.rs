@@ -36,7 +36,7 @@ pub fn frame() -> Value {
 
 const DESCRIPTION: &str = "\
 A moment is a token inside a collection, an ERC-1155 contract on an EVM chain. Browse without a credential; sign in with \
-an e-mailed code to get a token, and with the token make the API keys that create and update.
+an e-mailed code to get a token, and create and update with it, or with API keys that you make with it.
 
 **Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), \
 [idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
@@ -71,12 +71,13 @@ parameters** are ignored, and `X-Ignored-Parameters` names them. **`artist`** is
 Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
     ("Collections", "Contracts that hold moments."),
     ("Moments", "Create, sell, collect and change moments."),
+    ("Splits", "Contracts that divide proceeds among fixed recipients."),
     ("Media", "Files and metadata for moments, stored here under their CIDs."),
     ("Transactions", "What became of an artist's writes."),
     ("Comments", "Comments of collectors and admins."),
