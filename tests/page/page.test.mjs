@@ -144,7 +144,9 @@ test("wrong, void and expired codes show an error, and a code is read from paste
   assert.equal(codes.length, 3);
 
   const fingerprint = createHash("sha256").update(email).digest("hex");
-  await setNumber("SecretTable", `CODE#${fingerprint}`, "CODE", "expires_at", 1);
+  const asked = page.requests.findLast((request) => request.url().endsWith("/oauth/code")).postDataJSON();
+  const nonce = createHash("sha256").update(asked.nonce).digest("hex");
+  await setNumber("SecretTable", `CODE#${fingerprint}`, `NONCE#${nonce}`, "expires_at", 1);
   const late = page.waitForResponse((response) => response.url().endsWith("/oauth/login"));
   await field.fill(codes[2]);
   assert.equal((await late).status(), 401, "an expired code was let through");

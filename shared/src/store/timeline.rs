@@ -9,7 +9,10 @@ use serde_bytes::ByteBuf;
 use super::{
     metadata::Documents,
     moments::moment_key,
-    structures::numbered_list::length_key,
+    structures::{
+        merged::{self, NewestFirst},
+        numbered_list::{CountedPage, length_key},
+    },
     table::{PrimaryKey, StoreError, Table, text},
 };
 use crate::{
@@ -60,6 +63,8 @@ pub struct TimelineFilter {
     pub protocol: Option<Protocol>,
     /// Only moments whose creator has a username.
     pub curated: bool,
+    /// Hidden moments too.
+    pub hidden: bool,
 }
 
 /// A page of a timeline.
@@ -67,8 +72,50 @@ pub struct TimelineFilter {
 pub struct TimelinePage {
     /// Moments, newest first.
     pub moments: Vec<ListedMoment>,
-    /// Number of moments that match.
+    /// Number of moments that match; one in several sets counts in each.
     pub total: u64,
+    /// Whether several sets of a chain have moments.
+    pub may_overlap: bool,
+}
+
+/// A set of moments.
+struct OneSet<'a> {
+    table: &'a Table,
+    chain: ChainId,
+    scope: Scope,
+    set: RankedSet,
+    since: RankKey,
+}
+
+#[derive(Deserialize)]
+struct PlacedMember {
+    /// Rises with the time of creation.
+    sk: String,
+    #[serde(flatten)]
+    member: Member,
+}
+
+impl NewestFirst for OneSet<'_> {
+    type Row = (String, ListedMoment);
+    type Key = (String, ChainId);
+
+    async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<Self::Row>, StoreError> {
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let page = self.set.greatest(self.table, self.since, offset, limit).await?;
+        let listed = |PlacedMember { sk, member }| (sk, member.listed(self.chain));
+        Ok(CountedPage { rows: page.rows.into_iter().map(listed).collect(), total: page.total })
+    }
+
+    fn key(&self, (sk, _): &Self::Row) -> Self::Key {
+        (sk.clone(), self.chain)
+    }
+}
+
+impl Member {
+    fn listed(self, chain: ChainId) -> ListedMoment {
+        let place = MomentRef { chain, collection: self.collection, token: self.token_id };
+        ListedMoment { place, creator: self.creator, document: alloy::hex::encode(self.document) }
+    }
 }
 
 /// A moment in a timeline, with what else to read for showing it.
@@ -99,6 +146,9 @@ pub struct Listing {
     pub content_type: Option<ContentType>,
     /// Whether the creator has a username.
     pub curated: bool,
+    /// Whether an admin hid it.
+    #[serde(default)]
+    pub hidden: bool,
     /// Admins other than the creator.
     pub others: BTreeSet<Address>,
 }
@@ -135,7 +185,8 @@ impl Timelines {
         Self(chain)
     }
 
-    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`.
+    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`. With the
+    /// hidden ones among them, twice as many, and some more beyond the first hundred moments.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -145,14 +196,47 @@ impl Timelines {
         offset: u64,
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
+        self.newest_of(&[(chain, scope)], filter, since, offset, limit).await
+    }
+
+    /// The same of several scopes. A moment that is in several of them is listed once, and the page is shorter for it. Reads
+    /// as [`Self::newest`] for each; more beyond the first hundred moments.
+    pub async fn newest_of(
+        &self,
+        scopes: &[(ChainId, Scope)],
+        filter: TimelineFilter,
+        since: u64,
+        offset: u64,
+        limit: u32,
+    ) -> Result<TimelinePage, StoreError> {
         let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
-        let page = set(chain, scope, filter).greatest(&self.0, since, offset, limit).await?;
-        let listed = |Member { collection, token_id: token, creator, document }| ListedMoment {
-            place: MomentRef { chain, collection, token },
-            creator,
-            document: alloy::hex::encode(document),
-        };
-        Ok(TimelinePage { moments: page.rows.into_iter().map(listed).collect(), total: page.total })
+        let parts = [false, true].into_iter().take(1 + usize::from(filter.hidden));
+        let parts = parts.map(|hidden| TimelineFilter { hidden, ..filter });
+        let sets = parts.flat_map(|filter| {
+            let one = move |(chain, scope): &(ChainId, Scope)| OneSet {
+                table: &self.0,
+                chain: *chain,
+                scope: *scope,
+                set: set(*chain, *scope, filter),
+                since,
+            };
+            scopes.iter().map(one)
+        });
+        let sets: Vec<OneSet<'_>> = sets.collect();
+        // The last one before the page tells whether the page's first is another one.
+        let before = u64::from(offset > 0 && sets.len() > 1);
+        let wanted = usize::try_from(u64::from(limit) + before).unwrap_or(usize::MAX);
+        let page = merged::newest(&sets, offset - before, wanted).await?;
+        let total = page.total();
+        let filled = sets.iter().zip(&page.totals).filter(|(_, total)| **total > 0);
+        let filled: BTreeSet<_> = filled.map(|(set, _)| (set.chain, set.scope)).collect();
+        let chains: BTreeSet<_> = filled.iter().map(|(chain, _)| chain).collect();
+        let may_overlap = chains.len() < filled.len();
+        let mut moments: Vec<ListedMoment> = page.rows.into_iter().map(|(_, moment)| moment).collect();
+        let last = (before == 1).then(|| moments.first().map(|moment| moment.place)).flatten();
+        moments.dedup_by_key(|moment| moment.place);
+        moments.retain(|moment| Some(moment.place) != last);
+        Ok(TimelinePage { moments, total, may_overlap })
     }
 }
 
@@ -180,6 +264,7 @@ impl Listing {
             uri: moment.uri.clone(),
             content_type,
             curated,
+            hidden: moment.hidden_by.is_some(),
             others: BTreeSet::new(),
         };
         listing.set_admins(moment, collection);
@@ -202,11 +287,11 @@ impl Listing {
         let with_type = || [None, self.content_type].into_iter().take(1 + usize::from(self.content_type.is_some()));
         let with_protocol = || [None, Some(self.protocol)];
         let with_curated = || [false, true].into_iter().take(1 + usize::from(self.curated));
-        let mut sets = BTreeSet::new();
+        let (mut sets, all) = (BTreeSet::new(), TimelineFilter { hidden: self.hidden, ..TimelineFilter::default() });
         for content_type in with_type() {
-            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..TimelineFilter::default() }));
+            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..all }));
             for protocol in with_protocol() {
-                let filter = TimelineFilter { content_type, protocol, curated: false };
+                let filter = TimelineFilter { content_type, protocol, ..all };
                 sets.insert((Scope::Made(self.creator), filter));
                 for curated in with_curated() {
                     let filter = TimelineFilter { curated, ..filter };
@@ -348,6 +433,9 @@ fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     if filter.curated {
         name.push_str("#curated");
     }
+    if filter.hidden {
+        name.push_str("#hidden");
+    }
     RankedSet::growing(name)
 }
 
@@ -376,6 +464,7 @@ mod tests {
             uri: String::new(),
             content_type,
             curated,
+            hidden: false,
             others: others.iter().map(|byte| address(*byte)).collect(),
         }
     }
@@ -387,7 +476,7 @@ mod tests {
         for content_type in [None, Some(ContentType::Video)] {
             for protocol in [None, Some(Protocol::Native)] {
                 for curated in [false, true] {
-                    let filter = TimelineFilter { content_type, protocol, curated };
+                    let filter = TimelineFilter { content_type, protocol, curated, hidden: false };
                     for scope in
                         [Scope::Everyone, Scope::Of(address(1)), Scope::Of(address(2)), Scope::Mutual(address(2))]
                     {
@@ -398,6 +487,14 @@ mod tests {
         }
         assert!(!sets.iter().any(|(scope, _)| matches!(scope, Scope::Mutual(it) if *it == address(1))));
         assert!(!sets.iter().any(|(_, filter)| filter.protocol == Some(Protocol::Editions)));
+    }
+
+    #[test]
+    fn hidden_moment_is_in_sets_of_hidden_ones_alone() {
+        let shown = listing(Some(ContentType::Video), true, &[2]);
+        let hidden = Listing { hidden: true, ..shown.clone() };
+        let as_hidden = |(scope, filter)| (scope, TimelineFilter { hidden: true, ..filter });
+        assert_eq!(hidden.sets(address(9)), shown.sets(address(9)).into_iter().map(as_hidden).collect());
     }
 
     #[test]

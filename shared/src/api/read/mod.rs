@@ -8,6 +8,6 @@ mod reader;
 pub use self::{
     collection::CollectionView,
     moment::{MomentView, SaleView, Supply},
-    payment::PaymentView,
+    payment::{FeeRecipientView, PaymentView},
     reader::{Pagination, Person, ReadError, Reader},
 };

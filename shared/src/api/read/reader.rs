@@ -9,7 +9,7 @@ use crate::{
     chain::Chains,
     config::ConfigError,
     http::AllowedChains,
-    model::{Address, ChainId, Invalid, Page},
+    model::{Address, ArtistName, ChainId, Invalid, Page},
     store::{Artists, Documents, Related, RelatedKeys, RelatedRows, StoreError, Table},
 };
 
@@ -48,6 +48,9 @@ pub struct Pagination {
     page: u32,
     /// Rows per page.
     limit: u32,
+    /// Number of rows; null where they aren't counted.
+    #[schema(required = true)]
+    total_count: Option<u64>,
     /// Number of pages; 0 for an empty list.
     total_pages: u64,
 }
@@ -61,6 +64,24 @@ impl Reader {
             related: Related::new(chain, artists.clone()),
             artists: Artists::new(artists),
         })
+    }
+
+    /// The named chain, or all of them.
+    pub fn chains(&self, named: Option<ChainId>) -> Vec<ChainId> {
+        named.map_or_else(|| self.chains.iter().map(|chain| chain.id).collect(), |chain| vec![chain])
+    }
+
+    /// Every account of an artist on these chains; `None` for an account where no artist is named. Two reads.
+    pub async fn accounts_on(
+        &self,
+        chains: &[ChainId],
+        artist: Option<&ArtistName>,
+    ) -> Result<Vec<(ChainId, Option<Address>)>, StoreError> {
+        let accounts: Vec<Option<Address>> = match artist {
+            None => vec![None],
+            Some(artist) => self.artists.accounts(artist).await?.into_iter().map(Some).collect(),
+        };
+        Ok(chains.iter().flat_map(|chain| accounts.iter().map(|account| (*chain, *account))).collect())
     }
 
     /// Documents of URIs that weren't among those read. No read if there are none.
@@ -97,7 +118,14 @@ impl Person {
 impl Pagination {
     /// Places `page` in a list of `rows`.
     pub fn new(page: Page, rows: u64) -> Self {
-        Self { page: page.number.get(), limit: page.limit.get(), total_pages: page.count(rows) }
+        let (number, limit) = (page.number.get(), page.limit.get());
+        Self { page: number, limit, total_count: Some(rows), total_pages: page.count(rows) }
+    }
+
+    /// The same of a list whose pages leave some of its rows out.
+    #[must_use]
+    pub fn uncounted(self) -> Self {
+        Self { total_count: None, ..self }
     }
 
     /// Whether another page follows.
