@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use shared::model::Email;
 use tests::{Answer, Sandbox, SignedIn, Stack};
 
+/// Kinds of rows that go by themselves: limits, batches of lanes, and former rows of blocks that aren't final.
+const STAY: [&str; 4] = ["RATE", "LANE", "BATCHES", "JOURNAL"];
+
 const TABLES: [&str; 3] = ["ChainTable", "ArtistTable", "SecretTable"];
 
 async fn delete(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
@@ -87,7 +90,8 @@ async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
     for expected in ["ARTIST", "PAYOUTS", "ACTIVITY", "TRANSACTIONS", "ACCOUNT", "UPLOADS", "USE", "GUESSES"] {
         assert!(exported.iter().any(|key| kind(key) == expected), "no {expected} in {exported:?}");
     }
-    assert!(!export.body.to_string().contains("\"hash\""), "{export:?}");
+    let key = rows.iter().find(|row| row["sk"].as_str().is_some_and(|sk| sk.starts_with("KEY#"))).expect("the key");
+    assert!(key["prefix"].is_string() && key["hash"].is_null(), "{key}");
 
     stack.set_balance(artist.account, 5).await;
     let answer = delete(&stack, &artist.artist, &json!({})).await.expect_error(409);
@@ -122,9 +126,7 @@ async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
         left.clear();
         for table in TABLES {
             let words = if table == "ChainTable" { &words } else { &in_own_tables };
-            left.extend(
-                mentions(&stack, table, words).await.into_iter().filter(|key| !["RATE", "LANE"].contains(&kind(key))),
-            );
+            left.extend(mentions(&stack, table, words).await.into_iter().filter(|key| !STAY.contains(&kind(key))));
         }
         if left.is_empty() {
             break;
