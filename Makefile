@@ -109,7 +109,7 @@ sam-tools: .tools/sam/.installed
 
 .tools/sam/.installed: local/sam/requirements.txt
 	@mkdir -p .local .tools && { $(PYTHON) -m venv --clear .tools/sam && \
-	.tools/sam/bin/python -m pip install --no-deps -r local/sam/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
+	.tools/sam/bin/python -m pip install --no-deps --require-hashes -r local/sam/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
 	|| { echo "error: pip can't install local/sam/requirements.txt: see $(INSTALL_LOG), then run make again" >&2; exit 1; }
 	@touch $@
 
@@ -157,7 +157,7 @@ tests/fuzz/.venv/.installed: tests/fuzz/requirements.txt
 tests/clients/.venv/.installed: tests/clients/requirements.txt
 %/.venv/.installed:
 	@mkdir -p .local && { $(PYTHON) -m venv --clear $*/.venv && \
-	$*/.venv/bin/python -m pip install --no-deps -r $*/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
+	$*/.venv/bin/python -m pip install --no-deps --require-hashes -r $*/requirements.txt; } >$(INSTALL_LOG) 2>&1 \
 	|| { echo "error: pip can't install $*/requirements.txt: see $(INSTALL_LOG), then run make again" >&2; exit 1; }
 	@touch $@
 

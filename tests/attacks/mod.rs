@@ -3,7 +3,10 @@
 mod code_guessing;
 mod ended_token;
 mod fake_collection;
+mod forged_token;
+mod others_things;
 mod raised_price;
 mod repeated_withdrawal;
+mod secrets_in_logs;
 mod stolen_key;
 mod stolen_token;

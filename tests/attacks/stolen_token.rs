@@ -5,8 +5,11 @@ use alloy::{
     providers::Provider,
 };
 use aws_sdk_dynamodb::types::AttributeValue;
+use jsonwebtoken::get_current_timestamp;
 use serde_json::json;
 use tests::{Answer, Stack};
+
+use super::forged_token::Forger;
 
 #[tokio::test]
 async fn money_goes_to_no_address_that_is_new() {
@@ -64,4 +67,31 @@ async fn address_keeps_its_time_when_it_is_added_again() {
         stack.add_payout_address(&victim.artist, Address::repeat_byte(0x60 + number)).await.expect_success();
     }
     stack.add_payout_address(&victim.artist, Address::repeat_byte(0x99)).await.expect_error(409);
+}
+
+#[tokio::test]
+async fn token_of_a_quarter_of_an_hour_ago_moves_no_money_and_deletes_no_account() {
+    let stack = Stack::connect();
+    let victim = stack.new_collector().await;
+    let forger = Forger::new(&stack, &victim.artist).await;
+    let now = get_current_timestamp();
+    let aged = async |age: u64| forger.sign(|_, claims| claims["iat"] = json!(now - age)).await;
+    let (old, young) = (aged(901).await, aged(800).await);
+    let to = Address::repeat_byte(0x77);
+    let requests = |token: &str| {
+        [
+            stack.post("/smartwallet/withdraw").header("idempotency-key", "1").json(&json!({"to": to, "amount": "1"})),
+            stack.post("/artists/payout-addresses").json(&json!({"address": to})),
+            stack.delete("/artists/me").json(&json!({"abandon": true})),
+        ]
+        .map(|request| request.bearer_auth(token))
+    };
+    for request in requests(&old) {
+        let answer = Answer::of(request).await.expect_error(401);
+        let challenge = "Bearer error=\"insufficient_user_authentication\", max_age=\"900\"";
+        assert_eq!(answer.header("www-authenticate"), challenge);
+    }
+    Answer::of(stack.get("/artists/wallets").bearer_auth(&old)).await.expect_success();
+    let [_, add, _] = requests(&young);
+    Answer::of(add).await.expect_success();
 }

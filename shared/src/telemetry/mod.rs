@@ -8,7 +8,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use tracing::level_filters::LevelFilter;
+use tracing::{Metadata, level_filters::LevelFilter};
+use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
 
 pub use self::metrics::{Metric, count, record};
 use crate::config::{self, ConfigError};
@@ -18,6 +19,11 @@ static IS_FRESH: AtomicBool = AtomicBool::new(true);
 /// Starts logging at `LOG_LEVEL` (default `info`), and metrics in `METRICS_NAMESPACE` if it is set.
 pub fn init() -> Result<(), ConfigError> {
     let level: LevelFilter = config::parsed_or("LOG_LEVEL", "info")?;
+    // Others' crates log whole requests below INFO, with the codes and tokens in them.
+    let is_shown = move |line: &Metadata<'_>| {
+        let is_ours = line.file().is_some_and(|file| file.starts_with("shared/") || file.starts_with("functions/"));
+        *line.level() <= if is_ours { level } else { level.min(LevelFilter::INFO) }
+    };
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
@@ -25,6 +31,8 @@ pub fn init() -> Result<(), ConfigError> {
         .with_span_list(false)
         .with_target(false)
         .with_max_level(level)
+        .finish()
+        .with(filter_fn(is_shown))
         .init();
     metrics::init();
     Ok(())

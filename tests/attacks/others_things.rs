@@ -1,0 +1,156 @@
+//! An artist asks every endpoint for another artist's things: their collection, keys, wallets, uploads, transactions and
+//! whatever else a request can name. The requests are the document's examples, with the victim's names in them.
+
+use std::{collections::BTreeSet, fs};
+
+use local::paths::Paths;
+use serde_json::{Map, Value, json};
+use tests::{Answer, Stack};
+use uuid::Uuid;
+
+/// What becomes of an operation that names the victim's things.
+enum Outcome {
+    /// It is refused.
+    Refused(u16),
+    /// It answers with the attacker's own, and nothing of the victim.
+    Own,
+    /// It can name nothing of another artist, or what anybody may do with it.
+    Nothing,
+}
+
+use Outcome::{Nothing, Own, Refused};
+
+const OPERATIONS: [(&str, Outcome); 38] = [
+    ("listActivity", Own),
+    ("revokeApiKey", Refused(404)),
+    ("listApiKeys", Own),
+    ("createApiKey", Nothing),
+    ("updateArtist", Own),
+    ("deleteArtist", Nothing),
+    ("exportArtist", Own),
+    ("removePayoutAddress", Refused(404)),
+    ("listPayoutAddresses", Own),
+    ("addPayoutAddress", Nothing),
+    ("disconnectWallet", Refused(404)),
+    ("listWallets", Own),
+    ("connectWallet", Refused(400)),
+    ("challengeWallet", Refused(409)),
+    ("createCollection", Nothing),
+    ("updateCollection", Refused(403)),
+    ("removeCollectionAdmin", Refused(403)),
+    ("addCollectionAdmin", Refused(403)),
+    ("createComment", Nothing),
+    ("createMetadata", Nothing),
+    ("airdropMoment", Refused(403)),
+    ("collectMoment", Nothing),
+    ("createMoment", Refused(403)),
+    ("createMoments", Refused(403)),
+    ("simulateMoment", Refused(403)),
+    ("createWriting", Refused(403)),
+    ("migrateMoments", Nothing),
+    ("revokePermission", Refused(403)),
+    ("grantPermission", Refused(403)),
+    ("markNotifications", Nothing),
+    ("logOut", Own),
+    ("updateMomentUri", Refused(403)),
+    ("updateSale", Refused(403)),
+    ("withdrawFunds", Nothing),
+    ("listTransactions", Own),
+    ("readTransaction", Refused(404)),
+    ("createUpload", Nothing),
+    ("completeUpload", Refused(404)),
+];
+
+/// Puts the victim's collection into an example, wherever it names one or makes one.
+fn aimed(example: &Value, collection: &str) -> Value {
+    let Value::Object(fields) = example else { return example.clone() };
+    let aim = |(name, value): (&String, &Value)| match name.as_str() {
+        "contract" => (name.clone(), json!({"address": collection})),
+        "collectionAddress" => (name.clone(), json!(collection)),
+        _ => (name.clone(), aimed(value, collection)),
+    };
+    Value::Object(fields.iter().map(aim).collect::<Map<_, _>>())
+}
+
+#[tokio::test]
+async fn no_endpoint_reads_or_changes_another_artists_things() {
+    let stack = Stack::connect();
+    let (victim, thief) = (stack.new_collector().await, stack.new_collector().await);
+    let collection = stack.release(&victim.key, "Theirs", &["ar://theirs".to_owned()]).await;
+    let payout = format!("{:#x}", victim.account.create(1));
+    let token = &victim.artist.token;
+    Answer::of(stack.post("/artists/payout-addresses").bearer_auth(token).json(&json!({"address": payout}))).await;
+    let of_victim = async |path: &str| Answer::of(stack.get(path).bearer_auth(token)).await.expect_success().body;
+    let key = of_victim("/artists/api-keys").await["keys"][0]["id"].clone();
+    let activity = of_victim("/artists/activity").await["activity"][0]["id"].clone();
+    let transaction = of_victim("/transactions").await["transactions"][0]["id"].clone();
+    let upload = stack.post("/uploads").bearer_auth(token).json(&json!({"contentType": "image/png", "size": 1000}));
+    let upload = Answer::of(upload).await.expect_success().body["id"].clone();
+    let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    let wallet = victim.artist.wallet.clone();
+    let before = of_victim(&format!("/artists/{wallet}")).await;
+
+    let document = fs::read_to_string(Paths::of_checkout().root().join("openapi.json")).expect("openapi.json");
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    let mut seen = BTreeSet::new();
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        let operations = methods.as_object().expect("methods").iter();
+        let needs_caller = |operation: &Value| operation["security"].as_array().is_some_and(|kinds| !kinds.is_empty());
+        for (method, operation) in operations.filter(|(_, operation)| needs_caller(operation)) {
+            let id = operation["operationId"].as_str().expect("an id");
+            let known = OPERATIONS.iter().find(|(known, _)| *known == id);
+            let (_, outcome) = known.unwrap_or_else(|| panic!("{id}: what does it do with another artist's things?"));
+            seen.insert(id);
+            if matches!(outcome, Nothing) {
+                continue;
+            }
+            let path = path.replace("{network}", "eip155:8453").replace("{contract}", &format!("erc1155:{collection}"));
+            let path = path.replace("{id}", &text(if path.starts_with("/uploads") { &upload } else { &transaction }));
+            let query = match id {
+                "listActivity" => format!("?before={}", text(&activity)),
+                "revokeApiKey" => format!("?keyId={}", text(&key)),
+                "removePayoutAddress" => format!("?address={payout}"),
+                "disconnectWallet" => format!("?address={wallet}"),
+                "removeCollectionAdmin" => format!("?adminAddress={wallet}"),
+                "listTransactions" => format!("?before={}", text(&transaction)),
+                _ => String::new(),
+            };
+            let url = format!("{}{path}{query}", stack.map.api);
+            let mut request = stack.http.request(method.to_uppercase().parse().expect("a method"), url);
+            let takes_token = operation["security"].as_array().is_some_and(|kinds| kinds[0].get("token").is_some());
+            request = match takes_token {
+                true => request.bearer_auth(&thief.artist.token),
+                false => request.header("x-api-key", &thief.key),
+            };
+            let example = &operation["requestBody"]["content"]["application/json"]["example"];
+            let body = match id {
+                "challengeWallet" => json!({"address": wallet}),
+                "updateArtist" => json!({"bio": "Taken", "artist_id": stack.artist_id(&victim.artist)}),
+                "connectWallet" => json!({"message": "theirs", "signature": format!("0x{}", "11".repeat(65))}),
+                _ => aimed(example, &collection),
+            };
+            if !body.is_null() {
+                request = request.json(&body);
+            }
+            let answer = Answer::of(request.header("idempotency-key", Uuid::new_v4().to_string())).await;
+            match outcome {
+                Refused(status) => assert_eq!(answer.status, *status, "{id}: {answer:?}"),
+                _ => assert_eq!(answer.status, 200, "{id}: {answer:?}"),
+            }
+            let shown = answer.body.to_string();
+            let theirs = [&text(&key), &text(&activity), &text(&transaction), &victim.artist.email];
+            for theirs in theirs.into_iter().filter(|_| matches!(outcome, Own)) {
+                assert!(!shown.contains(theirs.as_str()), "{id} shows {theirs}");
+            }
+            if id == "logOut" {
+                // The attacker's own sessions are over; theirs isn't.
+                of_victim("/artists/wallets").await;
+            }
+        }
+    }
+    assert_eq!(seen, OPERATIONS.iter().map(|(id, _)| *id).collect(), "operations that are there no more");
+    assert_eq!(of_victim(&format!("/artists/{wallet}")).await, before);
+    assert_eq!(of_victim("/artists/payout-addresses").await["addresses"][0]["address"], payout);
+    let own = stack.get("/transactions").header("x-api-key", &victim.key);
+    Answer::of(own).await.expect_success();
+}
