@@ -72,12 +72,13 @@ username, and means all of their wallets. **Lists** are over all chains unless o
 Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
     ("Collections", "Contracts that hold moments."),
     ("Moments", "Create, sell, collect and change moments."),
+    ("Splits", "Contracts that divide proceeds among fixed recipients."),
     ("Media", "Files and metadata for moments, stored here under their CIDs."),
     ("Transactions", "What became of an artist's writes."),
     ("Comments", "Comments of collectors and admins."),

@@ -20,6 +20,7 @@ use crate::model::{ChainId, TokenId};
 struct OneSet<'a> {
     table: &'a Table,
     chain: ChainId,
+    scope: Scope,
     set: RankedSet,
     since: RankKey,
 }
@@ -49,32 +50,36 @@ impl NewestFirst for OneSet<'_> {
 }
 
 impl Timelines {
-    /// The same of several sets. A moment that is in several of them is listed once, and the page is shorter for it. Reads as
-    /// [`Self::newest`] for each; more beyond the first hundred moments.
+    /// The same of several scopes. A moment that is in several of them is listed once, and the page is shorter for it. Reads
+    /// as [`Self::newest`] for each; more beyond the first hundred moments.
     pub async fn newest_of(
         &self,
-        sets: &[(ChainId, Scope)],
+        scopes: &[(ChainId, Scope)],
         filter: TimelineFilter,
         since: u64,
         offset: u64,
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
-        if let [(chain, scope)] = sets {
-            return self.newest(*chain, *scope, filter, since, offset, limit).await;
-        }
-        let one = |(chain, scope): &(ChainId, Scope)| OneSet {
-            table: &self.0,
-            chain: *chain,
-            set: set(*chain, *scope, filter),
-            since: if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) },
-        };
+        let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
+        let sets = parts(filter).flat_map(|filter| {
+            let one = move |(chain, scope): &(ChainId, Scope)| OneSet {
+                table: &self.0,
+                chain: *chain,
+                scope: *scope,
+                set: set(*chain, *scope, filter),
+                since,
+            };
+            scopes.iter().map(one)
+        });
+        let sets: Vec<OneSet<'_>> = sets.collect();
         // The last one before the page tells whether the page's first is another one.
-        let before = u64::from(offset > 0);
+        let before = u64::from(offset > 0 && sets.len() > 1);
         let wanted = usize::try_from(u64::from(limit) + before).unwrap_or(usize::MAX);
-        let page = merged::newest(&Vec::from_iter(sets.iter().map(one)), offset - before, wanted).await?;
+        let page = merged::newest(&sets, offset - before, wanted).await?;
         let total = page.total();
-        let filled = sets.iter().zip(&page.totals).filter(|(_, total)| **total > 0).map(|(set, _)| *set);
-        let may_overlap = self.may_overlap(&Vec::from_iter(filled), filter).await?;
+        let filled = sets.iter().zip(&page.totals).filter(|(_, total)| **total > 0);
+        let filled: BTreeSet<_> = filled.map(|(set, _)| (set.chain, set.scope)).collect();
+        let may_overlap = self.may_overlap(&filled, filter).await?;
         let mut moments: Vec<ListedMoment> = page.rows.into_iter().map(|(_, moment)| moment).collect();
         let last = (before == 1).then(|| moments.first().map(|moment| moment.place)).flatten();
         moments.dedup_by_key(|moment| moment.place);
@@ -82,18 +87,31 @@ impl Timelines {
         Ok(TimelinePage { moments, total, may_overlap })
     }
 
-    /// Whether a moment can be in several of these sets: one that an account is an admin of, without having made it. No read
+    /// Whether a moment can be in several of these scopes: one that an account is an admin of, without having made it. No read
     /// unless several accounts of a chain have moments.
-    async fn may_overlap(&self, sets: &[(ChainId, Scope)], filter: TimelineFilter) -> Result<bool, StoreError> {
-        let chains: BTreeSet<ChainId> = sets.iter().map(|(chain, _)| *chain).collect();
-        if chains.len() == sets.len() {
+    async fn may_overlap(
+        &self,
+        scopes: &BTreeSet<(ChainId, Scope)>,
+        filter: TimelineFilter,
+    ) -> Result<bool, StoreError> {
+        let chains: BTreeSet<ChainId> = scopes.iter().map(|(chain, _)| *chain).collect();
+        if chains.len() == scopes.len() {
             return Ok(false);
         }
-        let others = sets.iter().map(async |(chain, scope)| match scope {
-            Scope::Of(account) => set(*chain, Scope::Mutual(*account), filter).count(&self.0).await,
+        let others = scopes.iter().flat_map(|scope| parts(filter).map(move |part| (scope, part)));
+        let others = others.map(async |((chain, scope), part)| match scope {
+            Scope::Of(account) => set(*chain, Scope::Mutual(*account), part).count(&self.0).await,
             Scope::Mutual(_) => Ok(1),
             _ => Ok(0),
         });
         Ok(try_join_all(others).await?.into_iter().any(|count| count > 0))
     }
+}
+
+/// Filters of the sets that have the matches: those of hidden moments are apart.
+fn parts(filter: TimelineFilter) -> impl Iterator<Item = TimelineFilter> {
+    [false, true]
+        .into_iter()
+        .take(1 + usize::from(filter.hidden))
+        .map(move |hidden| TimelineFilter { hidden, ..filter })
 }

@@ -120,7 +120,7 @@ impl ListTimeline {
 fn set_filter(query: &ListTimelineQuery) -> TimelineFilter {
     let filter = query.filter();
     match (query.collection, query.r#type) {
-        (Some(_), _) => TimelineFilter { content_type: filter.content_type, ..TimelineFilter::default() },
+        (Some(_), _) => TimelineFilter { protocol: None, curated: false, ..filter },
         (None, Some(TimelineType::Default)) => TimelineFilter { curated: false, ..filter },
         _ => filter,
     }

@@ -31,6 +31,9 @@ pub struct ListTimelineQuery {
     /// Only moments of artists with a name.
     #[param(value_type = Option<bool>)]
     curated: Option<Flag>,
+    /// Hidden moments too; without it they are left out.
+    #[param(value_type = Option<bool>)]
+    hidden: Option<Flag>,
     /// Longest time ago.
     #[param(default = "all", required = false)]
     period: Period,
@@ -59,8 +62,9 @@ impl ListTimelineQuery {
     }
 
     pub fn filter(&self) -> TimelineFilter {
-        let curated = self.curated.is_some_and(|Flag(curated)| curated);
-        TimelineFilter { content_type: self.content_type, protocol: self.protocol, curated }
+        let is_set = |flag: &Option<Flag>| flag.as_ref().is_some_and(|Flag(is_set)| *is_set);
+        let (curated, hidden) = (is_set(&self.curated), is_set(&self.hidden));
+        TimelineFilter { content_type: self.content_type, protocol: self.protocol, curated, hidden }
     }
 
     /// Unix time in seconds of the oldest moment, at `now`.

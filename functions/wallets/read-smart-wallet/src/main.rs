@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod description;
 
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use serde::Serialize;
 use shared::{
@@ -31,7 +35,12 @@ struct ReadSmartWallet {
     artists: Artists,
     reads: ClientLimit,
     chains: Vec<(Chain, Node)>,
+    /// What this process read lately, so that repeated requests cost the nodes nothing.
+    known: Mutex<HashMap<(ChainId, Address), (Instant, Vec<Balance>)>>,
 }
+
+/// How long balances are kept.
+const FRESH: Duration = Duration::from_secs(2);
 
 /// The account and its chain.
 #[derive(FromFields, IntoParams)]
@@ -56,7 +65,7 @@ struct ReadSmartWalletResponse {
 }
 
 /// What a wallet has in one currency.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 struct Balance {
     /// The currency's contract; the zero address for the chain's own.
     currency: Address,
@@ -73,6 +82,7 @@ struct Balance {
 }
 
 impl ReadSmartWallet {
+    /// Reads `WALLET_READS_PER_CLIENT_MINUTELY` (120) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         let urls = NodeUrls::from_env()?;
         let chains = Chains::from_env()?;
@@ -84,6 +94,7 @@ impl ReadSmartWallet {
             artists: Artists::new(Table::artists(&aws)?),
             reads: ClientLimit::new(Table::secrets(&aws)?, "wallet", most, MINUTE),
             chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,
+            known: Mutex::default(),
         })
     }
 
@@ -107,9 +118,30 @@ impl Endpoint for ReadSmartWallet {
         let profile = self.artists.profile_of(address).await?;
         let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
         let wallet = profile.artist.embedded_wallet;
+        let balances = self.balances(chain, node, wallet).await?;
+        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+    }
+}
+
+impl ReadSmartWallet {
+    /// Two calls of the node, at most once in [`FRESH`] and process.
+    async fn balances(&self, chain: &Chain, node: &Node, wallet: Address) -> Result<Vec<Balance>, NodeError> {
+        const MOST_KEPT: usize = 1_000;
+        let key = (chain.id, wallet);
+        let known = |known: &HashMap<_, (Instant, Vec<Balance>)>| {
+            known.get(&key).filter(|(read, _)| read.elapsed() < FRESH).map(|(_, balances)| balances.clone())
+        };
+        if let Some(balances) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(balances);
+        }
         let balances = chain.currencies().map(|currency| Balance::read(currency, node, wallet));
         let balances = futures::future::try_join_all(balances).await?;
-        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+        let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(key, (Instant::now(), balances.clone()));
+        Ok(balances)
     }
 }
 

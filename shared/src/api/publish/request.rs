@@ -48,9 +48,9 @@ pub struct CreateCollectionRequest {
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateMomentRequest {
-    /// Its collection.
-    #[schema(value_type = MomentContract)]
-    pub contract: TargetCollection,
+    /// Its collection; by default your own one on the chain, which the first such request creates.
+    #[schema(value_type = Option<MomentContract>)]
+    pub contract: Option<TargetCollection>,
     /// The moment.
     #[schema(value_type = PublishedToken)]
     pub token: RequestedMoment,
@@ -112,6 +112,27 @@ impl CreateWritingRequest {
     fn check(&self, fields: &Fields<'_>) {
         if self.text.is_none() && self.token.content.is_none() {
             fields.field("text").refuse(&Invalid("is required, or token.tokenContent in its place"));
+        }
+    }
+}
+
+/// A new split.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[field(check)]
+pub struct CreateSplitRequest {
+    /// Its recipients: at least two different ones with 100 percent together.
+    #[schema(value_type = Vec<SplitRecipient>, min_items = 2, max_items = 100)]
+    pub splits: Splits,
+    /// Its chain.
+    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
+    pub chain_id: ChainId,
+}
+
+impl CreateSplitRequest {
+    fn check(&self, fields: &Fields<'_>) {
+        if self.splits.0.is_none() {
+            fields.field("splits").refuse(&Invalid("must have at least 2 recipients"));
         }
     }
 }

@@ -9,7 +9,7 @@ mod transfer;
 pub use self::{
     collection::CollectionView,
     moment::{MomentView, SaleView, Supply},
-    payment::PaymentView,
+    payment::{FeeRecipientView, PaymentView},
     reader::{Pagination, Person, ReadError, Reader},
     transfer::TransferView,
 };

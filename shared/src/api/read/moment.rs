@@ -8,8 +8,8 @@ use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
     model::{
-        Address, Amount, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType, TokenId,
-        WholeText,
+        Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType,
+        TokenId, WholeText,
     },
     store::{Documents, ListedMoment, RelatedKeys, RelatedRows},
 };
@@ -30,9 +30,9 @@ pub struct MomentView {
     collection: CollectionName,
     /// Accounts with the admin permission on the token or the whole collection, sorted.
     admins: Vec<Address>,
-    /// Always empty.
-    #[schema(value_type = Vec<EventId>, max_items = 0)]
-    hidden: [EventId; 0],
+    /// The artist who hid it; empty if it isn't hidden.
+    #[schema(max_items = 1)]
+    hidden: Vec<ArtistId>,
     /// ISO 8601.
     created_at: String,
     /// ISO 8601.
@@ -164,7 +164,7 @@ impl MomentView {
             owner: collection.map_or(moment.creator, |collection| collection.creator),
             collection: CollectionName { name: collection.map(|it| it.name.clone()).unwrap_or_default() },
             admins: admins.into_iter().collect(),
-            hidden: [],
+            hidden: moment.hidden_by.into_iter().collect(),
             created_at: iso_8601(moment.created_at)?,
             updated_at: iso_8601(moment.updated_at)?,
             metadata,

@@ -47,7 +47,7 @@ struct PaidCollection {
 /// A recipient of a sale's proceeds, with their share.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeeRecipient)]
-pub(super) struct FeeRecipientView {
+pub struct FeeRecipientView {
     artist_address: Address,
     #[schema(value_type = f64)]
     percent_allocation: serde_json::Number,
@@ -94,7 +94,8 @@ impl Reader {
 }
 
 impl FeeRecipientView {
-    pub(super) fn of(recipient: &FeeRecipient) -> Self {
+    /// The recipient with a percentage.
+    pub fn of(recipient: &FeeRecipient) -> Self {
         const PER_CENT: u32 = 10_000;
         let exact = recipient.millionths / PER_CENT;
         let percent = match recipient.millionths % PER_CENT {

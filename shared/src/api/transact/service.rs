@@ -84,6 +84,11 @@ impl TransactionService {
         Ok(self.planner(id)?.chain())
     }
 
+    /// All artists.
+    pub fn artists(&self) -> &Artists {
+        &self.stores.artists
+    }
+
     /// Queues the planned calls as one transaction, waits for its outcome and answers: 200 when it is mined, 202 while it
     /// isn't, 422 when it failed. A request with a known idempotency key is answered in the same way, without a plan.
     ///

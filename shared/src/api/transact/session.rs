@@ -23,7 +23,7 @@ use crate::{
     },
     clock, deadline,
     http::{ApiError, Request},
-    model::{Address, Call, Creation, DailyLimit, MomentRef, Plan},
+    model::{Address, Call, Creation, DailyLimit, FeeRecipient, MomentRef, Plan},
     store::{
         Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Outlay, Progress,
         Replay, ReplayKey, StoreError, Table, Transaction, Transactions,
@@ -127,8 +127,18 @@ impl WriteSession<'_> {
                 return Err(ApiError::unprocessable(words));
             }
         }
-        self.genuine.lock().unwrap_or_else(PoisonError::into_inner).insert(collection);
+        self.note_genuine(collection);
         Ok(())
+    }
+
+    /// Notes that the chain's factory makes the collection at this address.
+    pub fn note_genuine(&self, collection: Address) {
+        self.genuine.lock().unwrap_or_else(PoisonError::into_inner).insert(collection);
+    }
+
+    /// Recipients of an indexed split; `None` if there is none. One read.
+    pub async fn split(&self, address: Address) -> Result<Option<Vec<FeeRecipient>>, StoreError> {
+        self.stores.moments.split(self.chain().id, address).await
     }
 
     async fn is_indexed(&self, collection: Address) -> Result<bool, StoreError> {

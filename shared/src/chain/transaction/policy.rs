@@ -11,8 +11,9 @@ use crate::{
     chain::{
         chains::Chain,
         contracts::native::{
-            CommentsProtocol, Creator1155, CreatorFactory, Erc20, Erc20Minter, SplitFactory, TimedMinter,
+            CommentsProtocol, Creator1155, CreatorFactory, Erc20, Erc20Minter, PushSplit, SplitFactory, TimedMinter,
         },
+        protocol::splits::NATIVE_TOKEN,
         wallet::{self, Call},
     },
     config::{self, ConfigError},
@@ -75,10 +76,13 @@ impl Policy {
     }
 }
 
-/// The collections that calls are about: those called, and those named to minters and the comments protocol.
+/// The collections that calls are about: those called to do more than pay, and those named to minters and the comments protocol.
 pub fn collections(chain: &Chain, account: Address, calls: &[Call]) -> BTreeSet<Address> {
     let of_call = |call: &Call| match kind(chain, account, call.target) {
-        ContractKind::Collection => (!call.data.is_empty()).then_some(call.target),
+        ContractKind::Collection => {
+            let pays = call.data.is_empty() || selector(&call.data) == PushSplit::distributeCall::SELECTOR;
+            (!pays).then_some(call.target)
+        }
         ContractKind::Erc20Minter => Erc20Minter::mintCall::abi_decode(&call.data).ok().map(|mint| mint.tokenAddress),
         ContractKind::TimedMinter => TimedMinter::mintCall::abi_decode(&call.data).ok().map(|mint| mint.collection),
         ContractKind::Comments => {
@@ -101,7 +105,10 @@ fn is_listed(chain: &Chain, kind: ContractKind, function: [u8; 4], call: &Call) 
             Creator1155::removePermissionCall::SELECTOR,
             Creator1155::multicallCall::SELECTOR,
         ],
-        ContractKind::Factory => &[CreatorFactory::createContractCall::SELECTOR],
+        ContractKind::Factory => &[
+            CreatorFactory::createContractCall::SELECTOR,
+            CreatorFactory::getOrCreateContractDeterministicCall::SELECTOR,
+        ],
         ContractKind::SplitFactory => &[SplitFactory::createSplitDeterministicCall::SELECTOR],
         ContractKind::Currency => &[Erc20::transferCall::SELECTOR],
         _ => &[],
@@ -112,6 +119,10 @@ fn is_listed(chain: &Chain, kind: ContractKind, function: [u8; 4], call: &Call) 
     match (kind, function) {
         (ContractKind::Collection, Creator1155::mintCall::SELECTOR) => {
             Creator1155::mintCall::abi_decode(&call.data).is_ok_and(|mint| mint.minter == addresses.fixed_price_minter)
+        }
+        (ContractKind::Collection, PushSplit::distributeCall::SELECTOR) => {
+            let pays_known = |payout: PushSplit::distributeCall| [NATIVE_TOKEN, addresses.usdc].contains(&payout.token);
+            call.value.is_zero() && PushSplit::distributeCall::abi_decode(&call.data).is_ok_and(pays_known)
         }
         (ContractKind::Collection, _) => call.data.is_empty(),
         (ContractKind::Currency, Erc20::approveCall::SELECTOR) => {
@@ -142,6 +153,10 @@ fn actions(data: &[u8]) -> Vec<Bytes> {
         Creator1155::multicallCall::SELECTOR => Creator1155::multicallCall::abi_decode(data).map(|call| call.data),
         CreatorFactory::createContractCall::SELECTOR => {
             CreatorFactory::createContractCall::abi_decode(data).map(|call| call.setupActions)
+        }
+        CreatorFactory::getOrCreateContractDeterministicCall::SELECTOR => {
+            let decoded = CreatorFactory::getOrCreateContractDeterministicCall::abi_decode(data);
+            decoded.map(|call| call.setupActions)
         }
         _ => Ok(Vec::new()),
     };
@@ -225,6 +240,15 @@ mod tests {
             }
         };
         let approve = |spender| Erc20::approveCall { spender, amount: U256::MAX };
+        let pay_out = |token| {
+            let split = SplitFactory::SplitParams {
+                recipients: Vec::new(),
+                allocations: Vec::new(),
+                totalAllocation: U256::ZERO,
+                distributionIncentive: 0,
+            };
+            PushSplit::distributeCall { split, token, distributor: account }
+        };
         let transfer = Erc20::transferCall { to: stranger, amount: U256::ONE };
         for (admitted, call) in [
             (true, Call::new(stranger, &mint(addresses.fixed_price_minter)).with_value(U256::ONE)),
@@ -240,6 +264,11 @@ mod tests {
             (false, Call::payment(addresses.usdc, U256::ONE)),
             (false, Call::payment(addresses.factory, U256::ONE)),
             (false, Call::payment(account, U256::ONE)),
+            (true, Call::new(stranger, &pay_out(NATIVE_TOKEN))),
+            (true, Call::new(stranger, &pay_out(addresses.usdc))),
+            (false, Call::new(stranger, &pay_out(stranger))),
+            (false, Call::new(stranger, &pay_out(NATIVE_TOKEN)).with_value(U256::ONE)),
+            (false, Call::new(addresses.usdc, &pay_out(NATIVE_TOKEN))),
         ] {
             assert_eq!(is_admitted(call.clone()), admitted, "{call:?}");
         }

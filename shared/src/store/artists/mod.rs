@@ -1,8 +1,11 @@
 //! Artists: profile, sign-in address, wallets and username. Rows: docs/data-model.md, Artists.
 
 mod artist;
+mod erasure;
+mod hidden;
 mod introductions;
 mod outbox;
+mod own_collections;
 mod profile;
 mod profiles;
 mod usernames;

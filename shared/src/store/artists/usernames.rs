@@ -122,6 +122,6 @@ impl Artists {
     }
 }
 
-fn name_key(folded: &FoldedName) -> PrimaryKey {
+pub(super) fn name_key(folded: &FoldedName) -> PrimaryKey {
     PrimaryKey::new(format!("USERNAME#{folded}"), "ARTIST")
 }
