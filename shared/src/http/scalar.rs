@@ -40,7 +40,8 @@ scalars! {
     Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
         CommentId, CommentText, ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag, KeyId,
         KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope,
-        SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username, WebUrl;
+        SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
+        WebUrl;
     Number: KeyDays, PageLimit, PageNumber;
     Exact: Share, UploadSize, Whole;
 }

@@ -50,8 +50,8 @@ impl NewestFirst for OneSet<'_> {
 }
 
 impl Timelines {
-    /// The same of several scopes. A moment that is in several of them is listed once, and the page is shorter for it. Reads
-    /// as [`Self::newest`] for each; more beyond the first hundred moments.
+    /// Moments of several scopes, created from `since` (Unix seconds) on. A moment that is in several of them is listed once,
+    /// and the page is shorter for it. Reads as [`Self::newest`] for each; more beyond the first hundred moments.
     pub async fn newest_of(
         &self,
         scopes: &[(ChainId, Scope)],
@@ -78,7 +78,7 @@ impl Timelines {
         let page = merged::newest(&sets, offset - before, wanted).await?;
         let total = page.total();
         let filled = sets.iter().zip(&page.totals).filter(|(_, total)| **total > 0);
-        let filled: BTreeSet<_> = filled.map(|(set, _)| (set.chain, set.scope)).collect();
+        let filled = filled.map(|(set, _)| (set.chain, set.scope)).collect();
         let may_overlap = self.may_overlap(&filled, filter).await?;
         let mut moments: Vec<ListedMoment> = page.rows.into_iter().map(|(_, moment)| moment).collect();
         let last = (before == 1).then(|| moments.first().map(|moment| moment.place)).flatten();
@@ -98,9 +98,9 @@ impl Timelines {
         if chains.len() == scopes.len() {
             return Ok(false);
         }
-        let others = scopes.iter().flat_map(|scope| parts(filter).map(move |part| (scope, part)));
-        let others = others.map(async |((chain, scope), part)| match scope {
-            Scope::Of(account) => set(*chain, Scope::Mutual(*account), part).count(&self.0).await,
+        let others = parts(filter).flat_map(|filter| scopes.iter().map(move |scope| (scope, filter)));
+        let others = others.map(async |((chain, scope), filter)| match scope {
+            Scope::Of(account) => set(*chain, Scope::Mutual(*account), filter).count(&self.0).await,
             Scope::Mutual(_) => Ok(1),
             _ => Ok(0),
         });
@@ -108,7 +108,7 @@ impl Timelines {
     }
 }
 
-/// Filters of the sets that have the matches: those of hidden moments are apart.
+/// A set has either hidden moments or none.
 fn parts(filter: TimelineFilter) -> impl Iterator<Item = TimelineFilter> {
     [false, true]
         .into_iter()
