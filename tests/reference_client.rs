@@ -20,7 +20,7 @@ enum Outcome {
 enum Why {
     /// The contract asks for a credential.
     Credential,
-    /// The contract has the operation under another path.
+    /// The operation is under another path, or names its moment, wallet or split in another way.
     OtherPath,
     /// The contract doesn't name the operation.
     NotNamed,
@@ -128,7 +128,7 @@ async fn calls_of_the_web_client_work_or_differ_for_a_reason() {
             ],
         ),
         get(
-            format!("/timeline?page=1&limit=20&artist={wallet}&type=default&chain_id=8453&curated=false"),
+            format!("/timeline?page=1&limit=20&artist={wallet}&hidden=false&type=default&chain_id=8453&curated=false"),
             &[
                 "/moments/0/address",
                 "/moments/0/token_id",
@@ -137,7 +137,7 @@ async fn calls_of_the_web_client_work_or_differ_for_a_reason() {
                 "/pagination/total_pages",
             ],
         ),
-        get(format!("/timeline?page=1&limit=20&artist={wallet}&type=mutual&curated=true"), &["/moments"]),
+        get(format!("/timeline?page=1&limit=20&artist={wallet}&hidden=true&type=mutual&curated=true"), &["/moments"]),
         get(
             format!("/collections?page=1&limit=100&artist={wallet}"),
             &["/collections/0/address", "/pagination/total_pages"],
@@ -200,6 +200,13 @@ async fn calls_of_the_web_client_work_or_differ_for_a_reason() {
         send("POST", "/artists/api-keys", json!({"key_name": "site"}), &["/apiKey"]),
         send("GET", "/artists/api-keys", Value::Null, &["/keys/0/id", "/keys/0/name"]),
         send("PUT", "/notifications", Value::Null, &["/status", "/updated"]),
+        send(
+            "POST",
+            "/splits",
+            json!({"splits": [{"address": wallet, "percentAllocation": 40},
+            {"address": helper, "percentAllocation": 60}]}),
+            &["/splitAddress", "/chainId"],
+        ),
         // The contract asks for a credential where the client sends none.
         refused("POST", "/moment/create", new_moment.clone(), 401, Why::Credential),
         refused("POST", "/moment/create-batch", json!({"tokens": [new_moment["token"]]}), 401, Why::Credential),
@@ -224,6 +231,8 @@ async fn calls_of_the_web_client_work_or_differ_for_a_reason() {
             Why::Money,
         ),
         // Under another path.
+        refused("GET", "/splits?splitAddress=x&chainId=8453", Value::Null, 405, Why::OtherPath),
+        refused("POST", "/moment/hide", json!({"momentId": "x"}), 400, Why::OtherPath),
         refused("PATCH", "/moment", json!({"moment": moment, "newUri": "ar://3"}), 405, Why::OtherPath),
         refused("POST", "/nouns", json!({}), 404, Why::OtherPath),
         refused("GET", format!("/profile?address={wallet}"), Value::Null, 404, Why::OtherPath),
@@ -237,6 +246,7 @@ async fn calls_of_the_web_client_work_or_differ_for_a_reason() {
         ),
         refused("GET", "/smartwallet?accountId=x", Value::Null, 400, Why::OtherPath),
         // Not in the contract.
+        refused("GET", "/collections/default", Value::Null, 404, Why::NotNamed),
         refused("GET", "/stats/timeline?period=all", Value::Null, 404, Why::NotNamed),
         refused("GET", "/stats/collecting?period=all", Value::Null, 404, Why::NotNamed),
         refused("GET", "/moment/total-cnt", Value::Null, 404, Why::NotNamed),
