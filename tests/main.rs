@@ -46,6 +46,7 @@ mod read_smart_wallet;
 mod readme;
 mod reads_at_scale;
 mod refuse_unknown_route;
+mod registry;
 mod relay;
 mod revoke_api_key;
 mod revoke_permission;

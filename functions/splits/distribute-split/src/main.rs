@@ -76,8 +76,11 @@ async fn find(session: &WriteSession<'_>, address: Address) -> Result<Split, Api
     let share = |recipient: &FeeRecipient| Some((recipient.address, Share::of_millionths(recipient.millionths)?));
     let split = recipients.iter().map(share).collect::<Option<Vec<_>>>().and_then(|shares| Split::new(shares).ok());
     let located = locate_split(session.chain(), session.node(), split.as_ref(), session.account()).await?;
-    let is_same = located.is_some_and(|located| located.address == alloy::primitives::Address::from(address) && located.creation.is_none());
-    let foreign = || ApiError::unprocessable(format!("{address} has an owner or a reward: whoever made it pays it out"));
+    let is_same = located.is_some_and(|located| {
+        located.address == alloy::primitives::Address::from(address) && located.creation.is_none()
+    });
+    let foreign =
+        || ApiError::unprocessable(format!("{address} has an owner or a reward: whoever made it pays it out"));
     split.filter(|_| is_same).ok_or_else(foreign)
 }
 

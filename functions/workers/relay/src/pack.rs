@@ -251,7 +251,9 @@ impl Leader<'_> {
                 Some(next) => *next,
                 None => {
                     let next = relay.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
-                    let Some(next) = tokens.first(addresses, next) else { return Ok(Work::Doubtful("The collection is no longer there")) };
+                    let Some(next) = tokens.first(addresses, next) else {
+                        return Ok(Work::Doubtful("The collection is no longer there"));
+                    };
                     next
                 }
             },

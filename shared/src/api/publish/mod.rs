@@ -11,9 +11,8 @@ pub use self::{
     own::{expected_own_collection, own_collection},
     publication::{Publication, Target, keep_metadata, locate_split},
     request::{
-        CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, CreateSplitRequest,
-        CreateWritingRequest, MAX_MOMENTS_BYTES,
-        MomentContract, SplitRecipient, Splits,
+        CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, CreateSplitRequest, CreateWritingRequest,
+        MAX_MOMENTS_BYTES, MomentContract, SplitRecipient, Splits,
     },
     token::{MomentToken, PublishedToken, RequestedMoment, WritingToken},
 };

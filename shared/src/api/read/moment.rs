@@ -7,8 +7,8 @@ use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
     model::{
-        Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType, TokenId,
-        WholeText,
+        Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType,
+        TokenId, WholeText,
     },
     store::{Documents, ListedMoment, RelatedKeys, RelatedRows},
 };

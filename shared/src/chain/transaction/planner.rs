@@ -138,7 +138,9 @@ impl Planner {
     async fn next_token(&self, plan: &Plan) -> Result<U256, PlanError> {
         let Plan::Tokens(tokens) = plan else { return Ok(U256::ZERO) };
         let next = self.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
-        tokens.first(&self.chain.addresses, next).ok_or_else(|| PlanError::Reverts("The collection doesn't say what its next token is".to_owned()))
+        tokens
+            .first(&self.chain.addresses, next)
+            .ok_or_else(|| PlanError::Reverts("The collection doesn't say what its next token is".to_owned()))
     }
 
     /// Whether the chain has the split that the plan creates: another write's may have come to be meanwhile.

@@ -105,16 +105,7 @@ impl Index {
     pub fn new(chain: Chain, table: Table, artists: Artists, factories: Vec<Address>) -> Self {
         let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
         let timelines = Timelines::new(table);
-        Self {
-            chain,
-            moments,
-            artists,
-            documents,
-            timelines,
-            factories,
-            collections: None,
-            hidden: HashMap::new(),
-        }
+        Self { chain, moments, artists, documents, timelines, factories, collections: None, hidden: HashMap::new() }
     }
 
     /// Drops the cached collections, since some may be undone.
