@@ -27,6 +27,7 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clien
 # The clients, built from openapi.json; `make clients lint-openapi` after a change of the contract.
 clients: tests/clients/node_modules/.installed tests/clients/.venv/.installed clients/typescript/node_modules/.installed
 	@npm --prefix clients/typescript run --silent build
+	@tests/clients/.venv/bin/python clients/python/generate.py
 
 # The validator and the linters; `make test` asks the running service for the same.
 lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.installed

@@ -4,6 +4,7 @@ use alloy::{primitives::Address, providers::Provider};
 use aws_sdk_dynamodb::types::AttributeValue;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, jwk::JwkSet};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use shared::model::Email;
 use tests::{Answer, Stack, unused_email};
 
@@ -69,7 +70,9 @@ async fn every_invalid_code_gets_the_same_401() {
 
     let email = unused_email();
     let code = stack.code_for(&email).await;
-    stack.set("SecretTable", &row_of(&email), "CODE", "expires_at", AttributeValue::N("1".to_owned())).await;
+    for row in ["CODE", &row_of_this_client()] {
+        stack.set("SecretTable", &row_of(&email), row, "expires_at", AttributeValue::N("1".to_owned())).await;
+    }
     refusals.push(("expired", stack.log_in(&email, &code).await));
 
     for (reason, answer) in &refusals {
@@ -105,7 +108,7 @@ async fn concurrent_wrong_tries_are_counted_up_to_five() {
     let wrong = another(&code);
     let answers = futures::future::join_all((0..20).map(|_| stack.log_in(&email, &wrong))).await;
     assert!(answers.iter().all(|answer| answer.status == 401), "{answers:?}");
-    let row = stack.row("SecretTable", &row_of(&email), "CODE").await.expect("the code's row");
+    let row = stack.row("SecretTable", &row_of(&email), &row_of_this_client()).await.expect("the code's row");
     assert_eq!(row["tries"], AttributeValue::N("5".to_owned()));
     stack.log_in(&email, &code).await.expect_error(401);
 }
@@ -128,10 +131,10 @@ async fn code_is_not_stored_in_plain_text() {
     let stack = Stack::connect();
     let email = unused_email();
     let code = stack.code_for(&email).await;
-    let row = stack.row("SecretTable", &row_of(&email), "CODE").await.expect("the code's row");
+    let row = stack.row("SecretTable", &row_of(&email), &row_of_this_client()).await.expect("the code's row");
     let mut stored: Vec<_> = row.keys().map(String::as_str).collect();
     stored.sort_unstable();
-    assert_eq!(stored, ["expires_at", "issued_at", "mac", "pk", "sk", "tries"]);
+    assert_eq!(stored, ["expires_at", "holder", "issued_at", "mac", "pk", "sk", "tries"]);
     assert!(!format!("{row:?}").contains(&email));
     let AttributeValue::S(mac) = &row["mac"] else { panic!("no MAC") };
     assert_eq!((mac.len(), mac.contains(&code)), (64, false));
@@ -159,6 +162,11 @@ async fn every_invalid_field_is_named() {
 fn another(code: &str) -> String {
     let number: u32 = code.parse().expect("digits");
     format!("{:06}", (number + 1) % 1_000_000)
+}
+
+/// The row of a code that this machine asked for.
+fn row_of_this_client() -> String {
+    format!("CLIENT#{}", alloy::hex::encode(Sha256::digest("127.0.0.1")))
 }
 
 fn row_of(email: &str) -> String {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use local::paths::Paths;
+use shared::store::{ARTIST_KINDS, SECRET_KINDS};
 use template::{Function, Template, resolve_all};
 
 /// The headers of the document's tables. Tables without expiring rows leave out the last column of the first.
@@ -102,6 +103,14 @@ fn documented_writers_and_readers_have_the_roles_of_the_template() {
             assert_eq!(is_reader, reads, "{binary} reads {table}: documented, and allowed");
         }
     }
+}
+
+#[test]
+fn every_partition_of_an_artist_is_exported_and_erased() {
+    let document = document();
+    let kinds = document.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once("#{artist}`")?.0));
+    let known: BTreeSet<_> = ARTIST_KINDS.into_iter().chain(SECRET_KINDS).collect();
+    assert_eq!(kinds.collect::<BTreeSet<_>>(), known, "shared/src/store/personal.rs lists them");
 }
 
 #[test]

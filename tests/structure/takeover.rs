@@ -11,18 +11,25 @@ use template::{Function, Template, resolve_all};
 
 const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"];
 
+/// Writes that leave a row.
+const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
+
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 10] = [
-    ("SecretTable", "KEY#x", &["PutItem", "UpdateItem", "BatchWriteItem"], &["create-api-key"]),
-    ("SecretTable", "KEY#x", &["DeleteItem"], &["revoke-api-key"]),
-    ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "revoke-api-key"]),
-    ("SecretTable", "SESSIONS#x", &WRITES, &["log-out"]),
-    ("SecretTable", "CODE#x", &WRITES, &["log-in", "send-code"]),
+const WRITERS: [(&str, &str, &[&str], &[&str]); 14] = [
+    ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
+    ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "revoke-api-key"]),
+    ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "revoke-api-key"]),
+    ("SecretTable", "SESSIONS#x", &CHANGES, &["delete-artist", "log-out"]),
+    ("SecretTable", "SESSIONS#x", &["DeleteItem"], &["erase-artists"]),
+    ("SecretTable", "CODE#x", &WRITES, &["erase-artists", "log-in", "send-code"]),
+    ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in"]),
     ("SecretTable", "CHALLENGE#x", &WRITES, &["challenge-wallet", "connect-wallet"]),
-    ("ArtistTable", "EMAIL#x", &WRITES, &["log-in"]),
-    ("ArtistTable", "ARTIST#x", &WRITES, &["connect-wallet", "disconnect-wallet", "log-in", "update-artist"]),
-    ("ArtistTable", "WALLET#x", &WRITES, &["connect-wallet", "disconnect-wallet", "log-in", "update-artist"]),
-    ("ArtistTable", "PAYOUTS#x", &WRITES, &["add-payout-address", "remove-payout-address"]),
+    ("ArtistTable", "EMAIL#x", &WRITES, &["erase-artists", "log-in"]),
+    ("ArtistTable", "ARTIST#x", &CHANGES, &["connect-wallet", "disconnect-wallet", "log-in", "update-artist"]),
+    ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist"]),
+    ("ArtistTable", "WALLET#x", &["DeleteItem"], &["disconnect-wallet", "erase-artists"]),
+    ("ArtistTable", "PAYOUTS#x", &CHANGES, &["add-payout-address", "remove-payout-address"]),
+    ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in"]),
 ];
 
 /// Who may use a key, and nobody else.

@@ -1,9 +1,38 @@
-//! Answers with payout addresses.
+//! Payout addresses: how they are shown, and what endpoints that change them have in common.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{clock, model::Address, store::PayoutAddress};
+use crate::{
+    api::activity::ActivityLog,
+    auth::session::SessionAuthenticator,
+    clock, config,
+    http::StartError,
+    model::Address,
+    store::{PayoutAddress, PayoutAddresses, Table},
+};
+
+/// What changing an artist's payout addresses takes.
+pub struct PayoutService {
+    /// Who asks.
+    pub sessions: SessionAuthenticator,
+    /// The addresses.
+    pub payouts: PayoutAddresses,
+    /// Where changes are noted and mailed.
+    pub activity: ActivityLog,
+}
+
+impl PayoutService {
+    /// Reads what its parts read.
+    pub async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
+            payouts: PayoutAddresses::new(Table::artists(&aws)?),
+            activity: ActivityLog::from_env(&aws)?,
+        })
+    }
+}
 
 /// An address that money can be withdrawn to.
 #[derive(Serialize, ToSchema)]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::{
     kms::{KmsError, MacKey},
-    model::{Email, OneTimeCode},
-    store::{Codes, StoreError, StoredCode},
+    model::{Email, Nonce, OneTimeCode},
+    store::{CodeHolder, Codes, StoreError, StoredCode},
 };
 
 /// Failure to issue or check a code. A wrong code is no error.
@@ -42,25 +42,31 @@ impl SignInCodes {
         Self { codes, key }
     }
 
-    /// Issues a code for an address, in place of an earlier one. One KMS call and one write; no new code on an error.
-    pub async fn issue(&self, email: &Email, now: Duration) -> Result<(OneTimeCode, IssuedCode), SignInError> {
+    /// Issues a code for an address and its holder, in place of an earlier one of theirs. One KMS call and up to two writes.
+    pub async fn issue(
+        &self,
+        email: &Email,
+        holder: CodeHolder,
+        now: Duration,
+    ) -> Result<(OneTimeCode, IssuedCode), SignInError> {
         let code = OneTimeCode::random()?;
         let issued_at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let mac = self.key.generate(&message(email, &code, issued_at)).await?;
         let expires_at = (now + OneTimeCode::LIFETIME).as_secs();
-        let stored = StoredCode { mac: alloy::hex::encode(mac), issued_at, expires_at, tries: 0 };
+        let stored = StoredCode { mac: alloy::hex::encode(mac), issued_at, expires_at, tries: 0, holder };
         self.codes.put(email, &stored).await?;
         Ok((code, IssuedCode { email: email.clone(), stored }))
     }
 
-    /// Counts a try; the stored code if `code` matches. Always one write and one KMS call: timing tells nothing.
+    /// Counts a try; the holder's code if `code` matches. Always one write and one KMS call: timing tells nothing.
     pub async fn check(
         &self,
         email: &Email,
         code: &OneTimeCode,
+        holder: &CodeHolder,
         now: Duration,
     ) -> Result<Option<IssuedCode>, SignInError> {
-        let stored = self.codes.count_try(email, now.as_secs()).await?;
+        let stored = self.codes.count_try(email, holder, now.as_secs()).await?;
         let (issued_at, mac) = match &stored {
             Some(stored) => (stored.issued_at, alloy::hex::decode(&stored.mac).unwrap_or_default()),
             None => (0, vec![0; 32]),
@@ -73,6 +79,11 @@ impl SignInCodes {
     pub async fn withdraw(&self, issued: &IssuedCode) -> Result<bool, SignInError> {
         Ok(self.codes.remove(&issued.email, &issued.stored).await?)
     }
+}
+
+/// Who asks for a code or tries one: whoever has the nonce, or the client with this hash.
+pub fn holder(nonce: Option<&Nonce>, client: &str) -> CodeHolder {
+    nonce.map_or_else(|| CodeHolder::Client(client.to_owned()), |nonce| CodeHolder::Nonce(nonce.hash()))
 }
 
 /// The authenticated text. No part can contain the line break that separates them.

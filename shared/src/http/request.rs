@@ -233,6 +233,11 @@ impl Request {
         header.rsplit_once(':')?.0.trim_matches(['[', ']']).parse().ok()
     }
 
+    /// Hash of [`Request::client_network`], for rows that last.
+    pub fn client_hash(&self) -> String {
+        alloy::hex::encode(Sha256::digest(self.client_network()))
+    }
+
     /// The body; 413 over 16 KiB, 415 unless it is sent as JSON, 400 unless it is a JSON object.
     pub fn json(&self) -> Result<Input, ApiError> {
         self.json_of(MAX_BODY_BYTES)

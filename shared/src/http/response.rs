@@ -105,6 +105,17 @@ impl Response {
         response
     }
 
+    /// Adds what browsers need to be told with every answer: no guessing of types, and TLS alone from now on.
+    pub(super) fn hardened(self) -> Self {
+        let headers = [
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::STRICT_TRANSPORT_SECURITY, "max-age=63072000; includeSubDomains"),
+        ];
+        headers
+            .into_iter()
+            .fold(self, |response, (name, value)| response.with_header(name, HeaderValue::from_static(value)))
+    }
+
     /// Adds the limit's headers, unless the answer carries those of the limit that refused it.
     pub(super) fn limited(self, limit: Option<RateLimit>) -> Self {
         if self.0.headers().contains_key("ratelimit") {

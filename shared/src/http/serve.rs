@@ -64,7 +64,7 @@ async fn answer(
         }
         Response::from_error(&error)
     });
-    let response = response.limited(request.limit()).naming_ignored(&request).revalidated(&request);
+    let response = response.limited(request.limit()).naming_ignored(&request).revalidated(&request).hardened();
     let principal = request.principal();
     tracing::info!(
         request.id = request.id(),

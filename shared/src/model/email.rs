@@ -26,6 +26,13 @@ impl Email {
     pub fn fingerprint(&self) -> String {
         alloy::hex::encode(Sha256::digest(&self.0))
     }
+
+    /// SHA-256 of the mailbox, whatever `+tag` the address has: one person's inbox counts as one.
+    pub fn mailbox(&self) -> String {
+        let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
+        let local = local.split('+').next().filter(|name| !name.is_empty()).unwrap_or(local);
+        alloy::hex::encode(Sha256::digest(format!("{local}@{domain}")))
+    }
 }
 
 impl FromStr for Email {
@@ -77,6 +84,15 @@ mod tests {
         let email: Email = "Ada.Lovelace+moments@Example.COM".parse().unwrap();
         assert_eq!(email.as_str(), "ada.lovelace+moments@example.com");
         assert_eq!(format!("{email:?}"), "Email(…)");
+    }
+
+    #[test]
+    fn tags_are_of_one_mailbox() {
+        let mailbox = |text: &str| text.parse::<Email>().unwrap().mailbox();
+        assert_eq!(mailbox("ada@example.com"), mailbox("ADA+1@example.com"));
+        assert_eq!(mailbox("ada+a+b@example.com"), mailbox("ada@example.com"));
+        assert_ne!(mailbox("ada@example.com"), mailbox("ada@example.org"));
+        assert_ne!(mailbox("+a@example.com"), mailbox("+b@example.com"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod comment;
 mod dag;
 mod email;
 mod event_id;
+mod export_cursor;
 mod fees;
 mod flag;
 mod folded_name;
@@ -30,12 +31,13 @@ mod sale;
 mod schema;
 mod text;
 mod transaction;
+mod transfer;
 mod uri;
 
 pub use activity::{ActivityId, ActivityKind};
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole, WholeText};
-pub use artist::{ArtistId, Wallet, WalletType};
+pub use artist::{ArtistId, ArtistName, Wallet, WalletType};
 pub use caip::{CaipContract, CaipNetwork};
 pub use cid::Cid;
 pub use collection::{
@@ -46,6 +48,7 @@ pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHA
 pub use dag::{Dag, LEAF};
 pub use email::Email;
 pub use event_id::EventId;
+pub use export_cursor::ExportCursor;
 pub use fees::{Fees, MarketFees};
 pub use flag::Flag;
 pub use folded_name::FoldedName;
@@ -54,7 +57,7 @@ pub use key::{DailyLimit, DailySpend, KeyDays, KeyId, KeyName, Scope};
 pub use media::{FileHash, LongText, MediaType, Title, UploadId, UploadSize, UploadType, WebUrl};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
 pub use moment::{ChainId, MomentRef, TokenId};
-pub use one_time_code::OneTimeCode;
+pub use one_time_code::{Nonce, OneTimeCode};
 pub use page::{Page, PageLimit, PageNumber};
 pub use payment::Payment;
 pub use profile::{Bio, SocialUsername, Username};
@@ -62,4 +65,5 @@ pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Sp
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use transaction::{Call, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
+pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;

@@ -1,5 +1,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
+use sha2::{Digest, Sha256};
+
 use super::{invalid::Invalid, schema::text_schema};
 
 /// A six-digit sign-in code, sent by mail.
@@ -49,6 +51,44 @@ impl FromStr for OneTimeCode {
 impl fmt::Debug for OneTimeCode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("OneTimeCode(…)")
+    }
+}
+
+/// A client's secret that binds a code to who asked for it: 16 to 128 visible characters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Nonce(String);
+
+text_schema!(
+    Nonce,
+    "A random text that the client makes up and keeps: only with it is the code of any use.",
+    "018f4d2e-7c1a-4b7e-9a53-0c7d0f5f1e21",
+    min_length = 16_usize,
+    max_length = 128_usize,
+    pattern = "^[!-~]+$",
+);
+
+impl Nonce {
+    /// SHA-256 in hexadecimal digits, as it is stored.
+    pub fn hash(&self) -> String {
+        alloy::hex::encode(Sha256::digest(&self.0))
+    }
+}
+
+impl FromStr for Nonce {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        if (16..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(Invalid("must be 16 to 128 visible ASCII characters"))
+    }
+}
+
+/// It is a secret and stays out of logs.
+impl fmt::Debug for Nonce {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Nonce(…)")
     }
 }
 

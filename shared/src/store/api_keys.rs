@@ -158,6 +158,15 @@ impl ApiKeys {
         self.0.write_together(writes).await
     }
 
+    /// Revokes all keys of an artist; `false` if there were none. A Query, and a transaction for each key.
+    pub async fn revoke_all(&self, artist: ArtistId) -> Result<bool, StoreError> {
+        let keys = self.list(artist).await?;
+        for key in &keys {
+            self.revoke(artist, key.id).await?;
+        }
+        Ok(!keys.is_empty())
+    }
+
     fn count(&self, artist: ArtistId) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
         let key = PrimaryKey::new(artist_partition(artist), "COUNT");
         Update::builder().table_name(&self.0.name).set_key(Some(key.item()))

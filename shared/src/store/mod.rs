@@ -8,6 +8,8 @@ mod codes;
 mod collection_lists;
 mod comment_names;
 mod comments;
+mod deletions;
+mod guesses;
 mod index;
 mod leaderboard;
 mod media;
@@ -16,6 +18,7 @@ mod moments;
 mod notification_reads;
 mod payments;
 mod payouts;
+mod personal;
 mod rate_windows;
 mod related;
 mod request_counts;
@@ -25,7 +28,9 @@ mod settled_payments;
 mod structures;
 mod table;
 mod timeline;
+mod timelines_together;
 mod transactions;
+mod transfers;
 
 pub use self::{
     activities::{Activities, Activity},
@@ -35,10 +40,12 @@ pub use self::{
         Profile, ProfileChange, ProfileRefusal, WalletRefusal,
     },
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
-    codes::{Codes, StoredCode},
+    codes::{CodeHolder, Codes, StoredCode},
     collection_lists::{CollectionLists, CollectionPage, ListedCollection},
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
+    deletions::{Deletion, Deletions, GRACE, TakenBack},
+    guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
     media::{HashProgress, Media, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
@@ -49,6 +56,7 @@ pub use self::{
         NotificationList, NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, UnsettledEnd,
     },
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
+    personal::{ARTIST_KINDS, Person, PersonalPage, PersonalRows, SECRET_KINDS},
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
     request_counts::RequestCounts,
@@ -64,5 +72,6 @@ pub use self::{
         Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay, Pool,
         PoolLimit, Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
     },
+    transfers::{TransferList, TransferPage, Transfers, transfer_keys},
 };
 pub(crate) use table::backoff;

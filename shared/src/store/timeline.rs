@@ -25,7 +25,7 @@ const MAX_ADMINS_LISTED: usize = 50;
 
 /// All timelines.
 #[derive(Clone)]
-pub struct Timelines(Table);
+pub struct Timelines(pub(super) Table);
 
 /// Scope of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,8 +69,17 @@ pub struct TimelineFilter {
 pub struct TimelinePage {
     /// Moments, newest first.
     pub moments: Vec<ListedMoment>,
-    /// Number of moments that match.
+    /// Number of moments that match; one in several sets counts in each.
     pub total: u64,
+    /// Whether a moment can be in several of the sets.
+    pub may_overlap: bool,
+}
+
+impl Member {
+    pub(super) fn listed(self, chain: ChainId) -> ListedMoment {
+        let place = MomentRef { chain, collection: self.collection, token: self.token_id };
+        ListedMoment { place, creator: self.creator, document: alloy::hex::encode(self.document) }
+    }
 }
 
 /// A moment in a timeline, with what else to read for showing it.
@@ -120,7 +129,7 @@ pub enum TimelineSubject {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Member {
+pub(super) struct Member {
     collection: Address,
     token_id: TokenId,
     creator: Address,
@@ -140,8 +149,8 @@ impl Timelines {
         Self(chain)
     }
 
-    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`. With
-    /// the hidden ones among them, twice as many, and some more for each doubling of the smaller list before the page.
+    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`. With the
+    /// hidden ones among them, twice as many, and some more beyond the first hundred moments.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -151,19 +160,7 @@ impl Timelines {
         offset: u64,
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
-        let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
-        let shown = set(chain, scope, TimelineFilter { hidden: false, ..filter });
-        let page = if filter.hidden {
-            shown.greatest_with(&set(chain, scope, filter), &self.0, since, offset, limit).await?
-        } else {
-            shown.greatest(&self.0, since, offset, limit).await?
-        };
-        let listed = |Member { collection, token_id: token, creator, document }| ListedMoment {
-            place: MomentRef { chain, collection, token },
-            creator,
-            document: alloy::hex::encode(document),
-        };
-        Ok(TimelinePage { moments: page.rows.into_iter().map(listed).collect(), total: page.total })
+        self.newest_of(&[(chain, scope)], filter, since, offset, limit).await
     }
 }
 
@@ -336,12 +333,12 @@ pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, ur
     keys
 }
 
-fn score(created_at: u64, token: TokenId) -> u128 {
+pub(super) fn score(created_at: u64, token: TokenId) -> u128 {
     let token: U256 = token.into();
     u128::from(created_at) << 64 | u128::from(token.saturating_to::<u64>())
 }
 
-fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
+pub(super) fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     let mut name = format!("TIMELINE#{chain}#");
     // Writing to a `String` never fails.
     let _ = match scope {

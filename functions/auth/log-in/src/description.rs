@@ -2,8 +2,8 @@ use super::{LogInRequest, LogInResponse};
 
 /// Sign in
 ///
-/// Exchanges the newest mailed code for a token, valid for an hour. The first sign-in creates the artist and their
-/// embedded wallet.
+/// Exchanges the newest mailed code for a token, valid for an hour. A code that was asked for with a `nonce` needs it. The
+/// first sign-in creates the artist and their embedded wallet.
 #[utoipa::path(
     post,
     path = "/oauth/login",

@@ -2,7 +2,7 @@ use super::{LogOutRequest, LogOutResponse};
 
 /// Sign out
 ///
-/// Ends the token that it is asked with, or with `everywhere` all of the artist's tokens. API keys go on working.
+/// Ends the token in the request or, with `everywhere`, all tokens of the artist. API keys go on working.
 #[utoipa::path(
     post,
     path = "/oauth/logout",

@@ -1,4 +1,4 @@
-//! `POST /oauth/logout`: ends the token that it is asked with, or all tokens of its artist.
+//! `POST /oauth/logout`: ends the token that the request brings, or all tokens of its artist.
 
 #[cfg(test)]
 mod description;

@@ -10,14 +10,14 @@ use shared::{
     auth::{
         rate_limit::{self, Limit},
         service_address::ServiceAddress,
-        sign_in_code::SignInCodes,
+        sign_in_code::{SignInCodes, holder},
     },
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     kms::MacKey,
     mail::Mailer,
-    model::Email,
-    store::{Codes, RateWindows, Table},
+    model::{Email, Nonce},
+    store::{Codes, GuessStanding, Guesses, RateWindows, Table},
     telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
@@ -32,6 +32,7 @@ struct SendCode {
     limits: CodeLimits,
     windows: RateWindows,
     codes: SignInCodes,
+    guesses: Guesses,
     mailer: Mailer,
     address: ServiceAddress,
 }
@@ -41,6 +42,8 @@ struct SendCode {
 struct SendCodeRequest {
     /// Address of the mail.
     email: Email,
+    /// Binds the code to whoever has this: send the same one to `POST /oauth/login`, and nobody else's tries count.
+    nonce: Option<Nonce>,
 }
 
 /// The code is on its way.
@@ -57,6 +60,7 @@ impl SendCode {
         Ok(Self {
             limits: CodeLimits::from_env()?,
             windows: RateWindows::new(table.clone()),
+            guesses: Guesses::new(table.clone()),
             codes: SignInCodes::new(Codes::new(table), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
@@ -66,8 +70,8 @@ impl SendCode {
 
 impl Endpoint for SendCode {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let SendCodeRequest { email } = request.json()?.read()?;
-        let sent = self.send(&email, request).await;
+        let SendCodeRequest { email, nonce } = request.json()?.read()?;
+        let sent = self.send(&email, nonce.as_ref(), request).await;
         telemetry::count(if sent.is_ok() { Metric::CodesSent } else { Metric::CodesRefused });
         sent?;
         Response::json(&SendCodeResponse { success: true })
@@ -75,12 +79,15 @@ impl Endpoint for SendCode {
 }
 
 impl SendCode {
-    async fn send(&self, email: &Email, request: &Request) -> Result<(), ApiError> {
+    async fn send(&self, email: &Email, nonce: Option<&Nonce>, request: &Request) -> Result<(), ApiError> {
         let now = clock::now()?;
-        let limits = rate_limit::admit(&self.windows, &self.limits.of(email, request), now).await?;
+        let (mailbox, client) = (email.mailbox(), request.client_hash());
+        let standing = self.guesses.standing(&mailbox, &client, now.as_secs()).await?;
+        let limits = self.limits.of(&mailbox, &client, standing, request);
+        let limits = rate_limit::admit(&self.windows, &limits, now).await?;
         // Only the client's limit: the address's would reveal sign-ins of its owner.
         request.note_limits(limits.get(CodeLimits::CLIENT).map_or(&[], std::slice::from_ref));
-        let (code, issued) = self.codes.issue(email, now).await?;
+        let (code, issued) = self.codes.issue(email, holder(nonce, &client), now).await?;
         let origin = self.address.of(request)?;
         if let Err(error) = self.mailer.send_code(email, &code, origin.as_str().trim_end_matches('/')).await {
             // An unsent code must not stay open to guesses.
@@ -91,7 +98,7 @@ impl SendCode {
     }
 }
 
-/// Limits on codes: per address, per client and in total.
+/// Limits on codes: per mailbox and client, per client, in total, and per mailbox.
 struct CodeLimits {
     per_client_hourly: u32,
     total_hourly: u32,
@@ -109,13 +116,15 @@ impl CodeLimits {
         })
     }
 
-    fn of(&self, email: &Email, request: &Request) -> [Limit; 4] {
+    /// A client that the mailbox signed in from isn't held up by what strangers ask for it, and mailboxes that signed in
+    /// before not by those that never did.
+    fn of(&self, mailbox: &str, client: &str, standing: GuessStanding, request: &Request) -> Vec<Limit> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        let address = email.fingerprint();
         let often = "Too many codes were asked for: use the newest one, or wait";
-        [
-            Limit { subject: format!("code#10m#{address}"), max: 3, window: HOUR / 6, message: often },
-            Limit { subject: format!("code#1d#{address}"), max: 10, window: 24 * HOUR, message: often },
+        let pool = if standing.is_known_mailbox { "known" } else { "new" };
+        let mut limits = vec![
+            Limit { subject: format!("code#10m#{mailbox}#{client}"), max: 3, window: HOUR / 6, message: often },
+            Limit { subject: format!("code#1d#{mailbox}#{client}"), max: 10, window: 24 * HOUR, message: often },
             Limit {
                 subject: format!("code#client#{}", request.client_network()),
                 max: self.per_client_hourly,
@@ -123,11 +132,20 @@ impl CodeLimits {
                 message: "Too many codes were asked for from your network: wait",
             },
             Limit {
-                subject: "code#all".to_owned(),
+                subject: format!("code#all#{pool}"),
                 max: self.total_hourly,
                 window: HOUR,
                 message: "The service sends no more codes for now: wait",
             },
-        ]
+        ];
+        if !standing.is_known_client {
+            limits.push(Limit {
+                subject: format!("code#mailbox#{mailbox}"),
+                max: 20,
+                window: 24 * HOUR,
+                message: often,
+            });
+        }
+        limits
     }
 }

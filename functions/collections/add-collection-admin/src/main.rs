@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef, Scope},
+    model::{CheckedAddress, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -37,10 +37,6 @@ impl Endpoint for AddCollectionAdmin {
             input.read_with(&request.path_parameters(), &self.service)?;
         let (chain, contract) = path.place();
         let collection = MomentRef::whole(chain, contract);
-        self.service
-            .transact(request, caller, chain, Creation::Nothing, async |session| {
-                session.grant_admin(&collection, admin).await
-            })
-            .await
+        self.service.grant_admin(request, caller, &collection, admin).await
     }
 }

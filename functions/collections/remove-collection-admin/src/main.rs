@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef, Scope},
+    model::{CheckedAddress, MomentRef, Scope},
     telemetry,
 };
 use utoipa::IntoParams;
@@ -37,10 +37,6 @@ impl Endpoint for RemoveCollectionAdmin {
             input.read_with(&request.path_parameters(), &self.service)?;
         let (chain, contract) = path.place();
         let collection = MomentRef::whole(chain, contract);
-        self.service
-            .transact(request, caller, chain, Creation::Nothing, async |session| {
-                session.revoke_admin(&collection, admin).await
-            })
-            .await
+        self.service.revoke_admin(request, caller, &collection, admin).await
     }
 }

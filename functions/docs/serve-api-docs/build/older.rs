@@ -64,7 +64,7 @@ fn walk(value: &mut Value) {
         Value::Array(values) => values.iter_mut().for_each(walk),
         Value::Object(values) => {
             for (name, value) in values.iter_mut() {
-                // Examples are no schemas, whatever their fields are called.
+                // A field of an example may be called as a keyword of schemas is.
                 if !["example", "default", "enum", "const"].contains(&name.as_str()) {
                     walk(value);
                 }
@@ -75,7 +75,7 @@ fn walk(value: &mut Value) {
     }
 }
 
-/// Rewrites a schema; what is none has none of these keys in these forms.
+/// Rewrites an object in place. One that is no schema has none of these keys, and stays as it is.
 fn schema(schema: &mut Map<String, Value>) {
     if let Some(constant) = schema.remove("const") {
         schema.insert("enum".to_owned(), json!([constant]));

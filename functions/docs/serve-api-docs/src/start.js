@@ -9,6 +9,11 @@ Scalar.createApiReference("#app", {
   hideClientButton: true,
   showDeveloperTools: "never",
   documentDownloadType: "json",
+  // Scalar's own colours of small texts are too pale to be read by everyone.
+  customCss: `
+    .light-mode { --scalar-color-3: #6a6a6a; --scalar-color-green: #00754a; --scalar-color-orange: #a34e00; --scalar-color-red: #c21f14; --scalar-color-blue: #0063b5; }
+    .dark-mode { --scalar-color-3: #9b9b9b; --scalar-color-red: #ff7a70; }
+  `,
   defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
   featuredClients: ["shell/curl", "python/requests", "js/fetch", "rust/reqwest"],
   // The samples are those of the languages that most callers use.

@@ -10,10 +10,7 @@ use super::{BuildProposalRequest, BuildProposalResponse};
     request_body(content = BuildProposalRequest, description = "At most 256 KiB.", example = json!({
         "chainId": 1,
         "account": "0x00000000000000000000000000000000000000a1",
-        "contract": {
-            "name": "Weather diary",
-            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
-        },
+        "contract": openapi::new_contract(),
         "tokens": [{
             "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
             "createReferral": "0x00000000000000000000000000000000000000a1",

@@ -75,7 +75,8 @@ pub fn check_text(declared: UploadType, content: &[u8]) -> Result<(), String> {
     }
 }
 
-/// An SVG may draw, and nothing else. The policy that it is served with holds for what this doesn't see.
+/// Refuses an SVG that could run code or load something. The `Content-Security-Policy` that it is served with stops what
+/// this overlooks.
 fn check_svg(text: &str) -> Result<(), String> {
     let lower = text.to_ascii_lowercase();
     if lower.contains("<!entity") {

@@ -8,13 +8,12 @@ mod hashing;
 
 use serde::Serialize;
 use shared::{
-    api::media::{MediaLibrary, StoredMedia},
-    auth::caller::CallerAuthenticator,
+    api::media::{MediaService, StoredMedia},
     bucket::UploadedPart,
-    clock, config,
+    clock,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ArtistId, Cid, Scope, UploadId},
-    store::{StoredContent, Table, Upload, UploadOutcome},
+    model::{ArtistId, Cid, UploadId},
+    store::{StoredContent, Upload, UploadOutcome},
     telemetry,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -24,15 +23,10 @@ use crate::hashing::Hashed;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    let aws = config::aws().await;
-    let callers = CallerAuthenticator::from_env(Table::secrets(&aws)?)?;
-    serve(CompleteUpload { callers, library: MediaLibrary::from_env(&aws, Table::artists(&aws)?)? }).await
+    serve(CompleteUpload(MediaService::from_env().await?)).await
 }
 
-struct CompleteUpload {
-    callers: CallerAuthenticator,
-    library: MediaLibrary,
-}
+struct CompleteUpload(MediaService);
 
 /// An upload.
 #[derive(FromFields, IntoParams)]
@@ -57,9 +51,9 @@ struct UploadInProgress {
 impl Endpoint for CompleteUpload {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.callers.authenticate_for(request, Scope::Publish, now).await?;
+        let artist = self.0.authenticate(request).await?;
         let CompleteUploadPath { id } = request.path_parameters().read()?;
-        let upload = self.library.media.upload(artist, id, now.as_secs()).await?.ok_or_else(|| unknown(id))?;
+        let upload = self.0.library.media.upload(artist, id, now.as_secs()).await?.ok_or_else(|| unknown(id))?;
         match &upload.outcome {
             Some(UploadOutcome::Stored { cid, mime }) => self.tell(request, *cid, mime.clone(), upload.size),
             Some(UploadOutcome::Refused(reason)) => Err(ApiError::unprocessable(reason)),
@@ -80,25 +74,25 @@ impl CompleteUpload {
         if upload.progress.is_none() {
             self.join(&object, &upload).await?;
         }
-        match hashing::hash(&self.library.bucket, &object, &upload).await? {
+        match hashing::hash(&self.0.library.bucket, &object, &upload).await? {
             Hashed::Missing => Err(unknown(id)),
             Hashed::InPart(progress) => {
                 let answer = UploadInProgress { upload_id: id, hashed: progress.dag.size(), size: upload.size };
                 upload.progress = Some(progress);
-                self.library.media.save_upload(artist, id, &upload).await?;
+                self.0.library.media.save_upload(artist, id, &upload).await?;
                 Response::stored(202, serde_json::to_string(&answer)?)?.with("retry-after", "1")
             }
             Hashed::Refused(reason) => {
                 (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Refused(reason.clone())));
-                self.library.media.save_upload(artist, id, &upload).await?;
-                self.library.bucket.delete(&object).await?;
+                self.0.library.media.save_upload(artist, id, &upload).await?;
+                self.0.library.bucket.delete(&object).await?;
                 tracing::info!(artist.id = %artist, reason, "upload refused");
                 Err(ApiError::unprocessable(reason))
             }
             Hashed::Whole { cid, mime } => {
                 self.accept(cid, StoredContent { object, mime: mime.clone(), size: upload.size }).await?;
                 (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Stored { cid, mime: mime.clone() }));
-                self.library.media.save_upload(artist, id, &upload).await?;
+                self.0.library.media.save_upload(artist, id, &upload).await?;
                 self.tell(request, cid, mime, upload.size)
             }
         }
@@ -106,7 +100,7 @@ impl CompleteUpload {
 
     /// Makes one object of the parts, which must all be there.
     async fn join(&self, object: &str, upload: &Upload) -> Result<(), ApiError> {
-        let bucket = &self.library.bucket;
+        let bucket = &self.0.library.bucket;
         // An upload that is gone was joined by an earlier call.
         let Some(parts) = bucket.parts(object, &upload.multipart).await? else { return Ok(()) };
         let there: u64 = parts.iter().map(|part: &UploadedPart| part.size).sum();
@@ -119,7 +113,7 @@ impl CompleteUpload {
 
     /// Keeps the object as content; the same content's second object is deleted.
     async fn accept(&self, cid: Cid, content: StoredContent) -> Result<(), ApiError> {
-        let (bucket, media) = (&self.library.bucket, &self.library.media);
+        let (bucket, media) = (&self.0.library.bucket, &self.0.library.media);
         // First: the bucket deletes what isn't kept, and content must not go.
         bucket.keep(&content.object).await?;
         if !media.add_content(cid, &content).await?
@@ -131,7 +125,7 @@ impl CompleteUpload {
     }
 
     fn tell(&self, request: &Request, cid: Cid, mime: String, size: u64) -> Result<Response, ApiError> {
-        let media: StoredMedia = self.library.describe(request, cid, mime, size)?;
+        let media: StoredMedia = self.0.library.describe(request, cid, mime, size)?;
         Response::json(&media)
     }
 }

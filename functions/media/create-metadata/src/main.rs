@@ -4,32 +4,23 @@
 mod description;
 
 use shared::{
-    api::media::{MAX_METADATA_BYTES, MediaLibrary, MetadataRequest},
-    auth::caller::CallerAuthenticator,
-    clock, config,
+    api::media::{MAX_METADATA_BYTES, MediaService, MetadataRequest},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::Scope,
-    store::Table,
     telemetry,
 };
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    let aws = config::aws().await;
-    let callers = CallerAuthenticator::from_env(Table::secrets(&aws)?)?;
-    serve(CreateMetadata { callers, library: MediaLibrary::from_env(&aws, Table::artists(&aws)?)? }).await
+    serve(CreateMetadata(MediaService::from_env().await?)).await
 }
 
-struct CreateMetadata {
-    callers: CallerAuthenticator,
-    library: MediaLibrary,
-}
+struct CreateMetadata(MediaService);
 
 impl Endpoint for CreateMetadata {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?;
+        let artist = self.0.authenticate(request).await?;
         let metadata: MetadataRequest = request.json_of(MAX_METADATA_BYTES)?.read()?;
-        Response::json(&self.library.keep_metadata(request, artist, metadata).await?)
+        Response::json(&self.0.library.keep_metadata(request, artist, metadata).await?)
     }
 }

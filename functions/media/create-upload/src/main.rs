@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 use shared::{
-    api::media::MediaLibrary,
-    auth::caller::CallerAuthenticator,
-    clock, config,
+    api::media::MediaService,
+    clock,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{FileHash, Scope, UploadId, UploadSize, UploadType},
-    store::{Table, UPLOAD_LIFETIME, Upload},
+    model::{FileHash, UploadId, UploadSize, UploadType},
+    store::{UPLOAD_LIFETIME, Upload},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -29,15 +28,10 @@ const LIFETIME: Duration = Duration::from_secs(2 * 60 * 60);
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    let aws = config::aws().await;
-    let callers = CallerAuthenticator::from_env(Table::secrets(&aws)?)?;
-    serve(CreateUpload { callers, library: MediaLibrary::from_env(&aws, Table::artists(&aws)?)? }).await
+    serve(CreateUpload(MediaService::from_env().await?)).await
 }
 
-struct CreateUpload {
-    callers: CallerAuthenticator,
-    library: MediaLibrary,
-}
+struct CreateUpload(MediaService);
 
 /// A file.
 #[derive(FromFields, ToSchema)]
@@ -80,10 +74,10 @@ struct UploadPart {
 impl Endpoint for CreateUpload {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.callers.authenticate_for(request, Scope::Publish, now).await?;
+        let artist = self.0.authenticate(request).await?;
         let CreateUploadRequest { content_type, size: UploadSize(size), sha256 } = request.json()?.read()?;
-        self.library.charge(request, artist, size).await?;
-        let (id, bucket) = (UploadId::next(), &self.library.bucket);
+        self.0.library.charge(request, artist, size).await?;
+        let (id, bucket) = (UploadId::next(), &self.0.library.bucket);
         let object = id.object();
         let multipart = bucket.begin(&object).await?;
         let mut parts = Vec::new();
@@ -94,7 +88,7 @@ impl Endpoint for CreateUpload {
         let expires_at = now.as_secs() + UPLOAD_LIFETIME;
         let upload =
             Upload { multipart, declared: content_type, size, sha256, progress: None, outcome: None, expires_at };
-        self.library.media.save_upload(artist, id, &upload).await?;
+        self.0.library.media.save_upload(artist, id, &upload).await?;
         let expires_at = clock::iso_8601((now + LIFETIME).as_secs())?;
         Response::json(&CreateUploadResponse { upload_id: id, parts, expires_at })
     }

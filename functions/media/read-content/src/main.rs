@@ -27,7 +27,7 @@ const REDIRECT: Duration = Duration::from_secs(60 * 60);
 
 const KEPT: &str = "public, max-age=31536000, immutable";
 
-/// A file runs nothing and loads nothing, whatever is in it.
+/// Browsers neither run what is in a file nor load anything for it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox";
 
 /// Browsers show no PDF in a sandbox.

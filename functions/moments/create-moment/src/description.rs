@@ -11,20 +11,12 @@ use shared::api::{
     post,
     path = "/moment/create",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentRequest, example = json!({
-        "contract": {
-            "name": "Weather diary",
-            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
-        },
+        "contract": openapi::new_contract(),
         "token": {
             "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
-            "salesConfig": {
-                "type": "fixedPrice",
-                "pricePerToken": "1000000000000000",
-                "saleStart": 0,
-                "saleEnd": "18446744073709551615",
-            },
+            "salesConfig": openapi::open_sale(),
         },
     })),
     responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),

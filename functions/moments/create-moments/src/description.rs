@@ -10,12 +10,9 @@ use shared::api::{
     post,
     path = "/moment/create-batch",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentsRequest, description = "At most 256 KiB.", example = json!({
-        "contract": {
-            "name": "Weather diary",
-            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
-        },
+        "contract": openapi::new_contract(),
         "tokens": [
             {
                 "tokenMetadataURI": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",

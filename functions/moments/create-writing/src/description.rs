@@ -10,21 +10,13 @@ use shared::api::{
     post,
     path = "/moment/create/writing",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateWritingRequest, example = json!({
-        "contract": {
-            "name": "Weather diary",
-            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
-        },
+        "contract": openapi::new_contract(),
         "title": "Fog",
         "text": "It came in at four and stayed.",
         "token": {
-            "salesConfig": {
-                "type": "fixedPrice",
-                "pricePerToken": "1000000000000000",
-                "saleStart": 0,
-                "saleEnd": "18446744073709551615",
-            },
+            "salesConfig": openapi::open_sale(),
         },
     })),
     responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),

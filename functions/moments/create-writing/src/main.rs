@@ -4,40 +4,21 @@
 mod description;
 
 use shared::{
-    api::{
-        media::{MAX_METADATA_BYTES, MediaLibrary},
-        publish::{CreateWritingRequest, Publication},
-        transact::TransactionService,
-    },
-    config,
+    api::publish::{CreateWritingRequest, PublishingService},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{Creation, Scope},
-    store::Table,
     telemetry,
 };
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    let aws = config::aws().await;
-    let library = MediaLibrary::from_env(&aws, Table::artists(&aws)?)?;
-    serve(CreateWriting { service: TransactionService::from_env().await?, library }).await
+    serve(CreateWriting(PublishingService::from_env().await?)).await
 }
 
-struct CreateWriting {
-    service: TransactionService,
-    library: MediaLibrary,
-}
+struct CreateWriting(PublishingService);
 
 impl Endpoint for CreateWriting {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.service.authenticate(request, Scope::Publish).await?;
-        let body: CreateWritingRequest = request.json_of(MAX_METADATA_BYTES)?.read_for(&self.service)?;
-        let publication = Publication::of_writing(body, &self.library, request, caller.artist).await?;
-        self.service
-            .transact(request, caller, publication.chain, Creation::Moment, async |session| {
-                publication.plan(session).await
-            })
-            .await
+        self.0.publish::<CreateWritingRequest>(request).await
     }
 }

@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::transact::TransactionService,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef, Scope},
+    model::{CheckedAddress, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -36,10 +36,6 @@ impl Endpoint for GrantPermission {
         let caller = self.service.authenticate(request, Scope::Admin).await?;
         let GrantPermissionRequest { moment, admin_address: CheckedAddress(admin) } =
             request.json()?.read_for(&self.service)?;
-        self.service
-            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
-                session.grant_admin(&moment, admin).await
-            })
-            .await
+        self.service.grant_admin(request, caller, &moment, admin).await
     }
 }

@@ -94,7 +94,7 @@ impl AllowedChains for HideMoment {
 
 impl Endpoint for HideMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?;
+        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
         let HideMomentRequest { moment, hidden: Hiding(hidden) } = request.json()?.read_for(self)?;
         self.require_admin(artist, &moment).await?;
         if self.artists.hidden_by(&moment).await?.is_some() != hidden {

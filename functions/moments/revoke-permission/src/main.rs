@@ -6,7 +6,7 @@ mod description;
 use shared::{
     api::{request::MomentFields, transact::TransactionService},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, Creation, MomentRef, Scope},
+    model::{CheckedAddress, MomentRef, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -48,11 +48,7 @@ impl Endpoint for RevokePermission {
         } else {
             request.query().read_for::<RevokePermissionQuery>(&self.service)?.into()
         };
-        self.service
-            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
-                session.revoke_admin(&moment, admin).await
-            })
-            .await
+        self.service.revoke_admin(request, caller, &moment, admin).await
     }
 }
 

@@ -9,12 +9,9 @@ use super::SimulateMomentResponse;
     post,
     path = "/moment/create/simulate",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentRequest, example = json!({
-        "contract": {
-            "name": "Weather diary",
-            "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
-        },
+        "contract": openapi::new_contract(),
         "token": {
             "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
             "salesConfig": {"type": "timed", "pricePerToken": "0", "saleStart": 0, "saleEnd": 0},

@@ -10,7 +10,7 @@ use super::UpdateMomentUriRequest;
     post,
     path = "/registry/metadata/moment",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = UpdateMomentUriRequest, example = json!({
         "moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"},
         "newUri": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",

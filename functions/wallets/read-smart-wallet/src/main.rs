@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod description;
 
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use serde::Serialize;
 use shared::{
@@ -31,7 +35,15 @@ struct ReadSmartWallet {
     artists: Artists,
     reads: ClientLimit,
     chains: Vec<(Chain, Node)>,
+    /// What this process read lately, so that repeated requests cost the nodes nothing.
+    known: Mutex<HashMap<(ChainId, Address), Known>>,
 }
+
+/// Balances, and when they were read.
+struct Known(Instant, Vec<Balance>);
+
+/// How long balances are kept.
+const FRESH: Duration = Duration::from_secs(2);
 
 /// The account and its chain.
 #[derive(FromFields, IntoParams)]
@@ -56,7 +68,7 @@ struct ReadSmartWalletResponse {
 }
 
 /// What a wallet has in one currency.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Serialize, ToSchema)]
 struct Balance {
     /// The currency's contract; the zero address for the chain's own.
     currency: Address,
@@ -66,9 +78,14 @@ struct Balance {
     decimals: u8,
     /// In the smallest unit.
     amount: Amount,
+    /// The same in the main unit, such as ether: exact, without trailing zeros.
+    #[serde(rename = "decimalAmount")]
+    #[schema(pattern = r"^[0-9]+(\.[0-9]*[1-9])?$")]
+    decimal_amount: String,
 }
 
 impl ReadSmartWallet {
+    /// Reads `WALLET_READS_PER_CLIENT_MINUTELY` (120) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         let urls = NodeUrls::from_env()?;
         let chains = Chains::from_env()?;
@@ -80,6 +97,7 @@ impl ReadSmartWallet {
             artists: Artists::new(Table::artists(&aws)?),
             reads: ClientLimit::new(Table::secrets(&aws)?, "wallet", most, MINUTE),
             chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,
+            known: Mutex::default(),
         })
     }
 
@@ -103,9 +121,29 @@ impl Endpoint for ReadSmartWallet {
         let profile = self.artists.profile_of(address).await?;
         let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
         let wallet = profile.artist.embedded_wallet;
+        let balances = self.balances(chain, node, wallet).await?;
+        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+    }
+}
+
+impl ReadSmartWallet {
+    /// Two calls of the node, at most once in [`FRESH`] and process.
+    async fn balances(&self, chain: &Chain, node: &Node, wallet: Address) -> Result<Vec<Balance>, NodeError> {
+        const MOST_KEPT: usize = 1_000;
+        let key = (chain.id, wallet);
+        if let Some(Known(read_at, balances)) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key)
+            && read_at.elapsed() < FRESH
+        {
+            return Ok(balances.clone());
+        }
         let balances = chain.currencies().map(|currency| Balance::read(currency, node, wallet));
         let balances = futures::future::try_join_all(balances).await?;
-        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+        let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(key, Known(Instant::now(), balances.clone()));
+        Ok(balances)
     }
 }
 
@@ -113,6 +151,7 @@ impl Balance {
     async fn read(currency: Currency, node: &Node, wallet: Address) -> Result<Self, NodeError> {
         let Currency { symbol, decimals, contract } = currency;
         let amount = Amount(currency.balance(node, wallet.into()).await?);
-        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount })
+        let decimal_amount = amount.decimal(decimals.into());
+        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount, decimal_amount })
     }
 }

@@ -5,12 +5,9 @@ mod description;
 
 use serde::Serialize;
 use shared::{
-    api::activity::ActivityLog,
-    auth::session::SessionAuthenticator,
-    config,
+    api::payout::PayoutService,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, Address},
-    store::{PayoutAddresses, Table},
     telemetry,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -18,14 +15,10 @@ use utoipa::{IntoParams, ToSchema};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
-    serve(RemovePayoutAddress::from_env().await?).await
+    serve(RemovePayoutAddress(PayoutService::from_env().await?)).await
 }
 
-struct RemovePayoutAddress {
-    sessions: SessionAuthenticator,
-    payouts: PayoutAddresses,
-    activity: ActivityLog,
-}
+struct RemovePayoutAddress(PayoutService);
 
 /// The address.
 #[derive(FromFields, IntoParams)]
@@ -41,25 +34,14 @@ struct RemovePayoutAddressResponse {
     success: bool,
 }
 
-impl RemovePayoutAddress {
-    async fn from_env() -> Result<Self, StartError> {
-        let aws = config::aws().await;
-        Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            payouts: PayoutAddresses::new(Table::artists(&aws)?),
-            activity: ActivityLog::from_env(&aws)?,
-        })
-    }
-}
-
 impl Endpoint for RemovePayoutAddress {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let artist = self.0.sessions.authenticate_person(request).await?.artist;
         let RemovePayoutAddressQuery { address } = request.query().read()?;
-        if !self.payouts.remove(artist, address).await? {
+        if !self.0.payouts.remove(artist, address).await? {
             return Err(ApiError::not_found("You have no payout address like this"));
         }
-        self.activity.note(request, artist, ActivityKind::PayoutRemoved, &address.to_string()).await;
+        self.0.activity.note(request, artist, ActivityKind::PayoutRemoved, &address.to_string()).await;
         Response::json(&RemovePayoutAddressResponse { success: true })
     }
 }

@@ -1,5 +1,5 @@
-//! The relay: packs artists' queued transactions into transactions of lanes, signs and sends them, and stores what
-//! became of each. One process leads on each chain. It stores each decision before it acts: another can take over.
+//! The relay packs artists' queued transactions into transactions of lanes, signs them, sends them and stores their
+//! outcomes. On each chain one process leads. It stores each decision before it acts, so that another process can take over.
 
 mod chain;
 mod fleet;

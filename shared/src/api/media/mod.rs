@@ -3,9 +3,11 @@
 mod document;
 mod library;
 mod metadata;
+mod service;
 
 pub use self::{
     document::Document,
     library::{KeptDocuments, MediaLibrary, ReadKeptError, StoredMedia},
     metadata::{MAX_METADATA_BYTES, MetadataRequest},
+    service::MediaService,
 };

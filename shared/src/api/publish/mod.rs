@@ -4,15 +4,17 @@ mod created;
 mod own;
 mod publication;
 mod request;
+mod service;
 mod token;
 
 pub use self::{
     created::{CreatedCollection, CreatedMoment, CreatedMoments, CreatedSplit},
-    own::{expected_own_collection, own_collection},
-    publication::{Publication, Target, keep_metadata, locate_split},
+    own::expected_own_collection,
+    publication::{Publication, Target, locate_split},
     request::{
         CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, CreateSplitRequest, CreateWritingRequest,
         MAX_MOMENTS_BYTES, MomentContract, SplitRecipient, Splits,
     },
+    service::{Publishing, PublishingService},
     token::{MomentToken, PublishedToken, RequestedMoment, WritingToken},
 };

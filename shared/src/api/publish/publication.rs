@@ -2,15 +2,9 @@
 
 use alloy::primitives;
 
-use super::{
-    request::{CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, CreateWritingRequest, Splits},
-    token::RequestedMoment,
-};
+use super::request::{CreateCollectionRequest, CreateMomentRequest, Splits};
 use crate::{
-    api::{
-        media::{Document, MediaLibrary, MetadataRequest},
-        transact::WriteSession,
-    },
+    api::transact::WriteSession,
     chain::{
         Chain,
         contracts::native::CreatorFactory::deterministicContractAddressCall,
@@ -23,10 +17,9 @@ use crate::{
         },
         wallet::Call,
     },
-    http::{ApiError, Request},
+    http::ApiError,
     model::{
-        self, ArtistId, ChainId, CheckedAddress, Content, LongText, MetadataUri, NewMoment, NewTokens, OwnCollection,
-        Plan, Split, TargetCollection,
+        self, ChainId, CheckedAddress, MetadataUri, NewMoment, NewTokens, OwnCollection, Plan, Split, TargetCollection,
     },
 };
 
@@ -58,56 +51,14 @@ impl From<CreateCollectionRequest> for Publication {
     }
 }
 
-impl From<CreateMomentsRequest> for Publication {
-    fn from(request: CreateMomentsRequest) -> Self {
-        let CreateMomentsRequest { contract, tokens, account, splits, chain_id } = request;
-        let moments = tokens.into_iter().map(|token| token.moment).collect();
-        Self::new(chain_id, Target::Named(contract), moments, splits, account)
-    }
-}
-
-/// Stores the metadata that requested moments bring, and gives them its URI.
-pub async fn keep_metadata(
-    moments: &mut [RequestedMoment],
-    library: &MediaLibrary,
-    request: &Request,
-    artist: ArtistId,
-) -> Result<(), ApiError> {
-    for RequestedMoment { moment, metadata } in moments {
-        if let Some(metadata) = metadata.take() {
-            moment.uri = library.keep_metadata(request, artist, metadata).await?.uri;
-        }
-    }
-    Ok(())
-}
-
 impl Publication {
-    /// A moment that is a text, which is stored with its metadata.
-    pub async fn of_writing(
-        writing: CreateWritingRequest,
-        library: &MediaLibrary,
-        request: &Request,
-        artist: ArtistId,
-    ) -> Result<Self, ApiError> {
-        let CreateWritingRequest { contract, title, text, token, account, splits, chain_id } = writing;
-        let LongText(text) = text
-            .or_else(|| token.content.clone())
-            .ok_or_else(|| ApiError::invalid_field("text", "is required, or token.tokenContent in its place"))?;
-        let document = Document { mime: "text/plain; charset=utf-8", content: text.into_bytes() };
-        let uri = library.keep(request, artist, document).await?.uri.to_string();
-        let content = Some(Content { mime: "text/plain".to_owned(), uri });
-        let metadata = MetadataRequest { content, ..MetadataRequest::titled(title) };
-        let uri = library.keep_metadata(request, artist, metadata).await?.uri;
-        Ok(Self::new(chain_id, Target::Named(contract), vec![token.moment(uri)], splits, account))
-    }
-
     /// A moment that goes to `target`.
     pub fn of_moment(request: CreateMomentRequest, target: Target) -> Self {
         let CreateMomentRequest { contract: _, token, account, splits, chain_id } = request;
         Self::new(chain_id, target, vec![token.moment], splits, account)
     }
 
-    fn new(
+    pub(super) fn new(
         chain: ChainId,
         target: Target,
         moments: Vec<NewMoment>,

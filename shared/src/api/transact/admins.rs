@@ -1,18 +1,44 @@
 //! Admins of a moment or, as token 0, of a whole collection.
 
-use super::session::WriteSession;
+use super::{service::TransactionService, session::WriteSession};
 use crate::{
+    auth::api_key::Caller,
     chain::{
         protocol::permission::{Permission, Standing},
         wallet::Call,
     },
-    http::ApiError,
-    model::{Address, MomentRef},
+    http::{ApiError, Request, Response},
+    model::{Address, Creation, MomentRef},
 };
 
+impl TransactionService {
+    /// Makes an account an admin; 409 if it is one.
+    pub async fn grant_admin(
+        &self,
+        request: &Request,
+        caller: Caller,
+        place: &MomentRef,
+        admin: Address,
+    ) -> Result<Response, ApiError> {
+        let plan = async |session: &WriteSession<'_>| session.grant_admin(place, admin).await;
+        self.transact(request, caller, place.chain, Creation::Nothing, plan).await
+    }
+
+    /// Makes an account no admin; 404 if it is none, 409 if the artist were the last one.
+    pub async fn revoke_admin(
+        &self,
+        request: &Request,
+        caller: Caller,
+        place: &MomentRef,
+        admin: Address,
+    ) -> Result<Response, ApiError> {
+        let plan = async |session: &WriteSession<'_>| session.revoke_admin(place, admin).await;
+        self.transact(request, caller, place.chain, Creation::Nothing, plan).await
+    }
+}
+
 impl WriteSession<'_> {
-    /// The calls that make an account an admin; 409 if it is one.
-    pub async fn grant_admin(&self, place: &MomentRef, admin: Address) -> Result<Vec<Call>, ApiError> {
+    async fn grant_admin(&self, place: &MomentRef, admin: Address) -> Result<Vec<Call>, ApiError> {
         self.require_admin(place).await?;
         if Standing::of(self.node(), admin.into(), place).await?.is_admin_of_token() {
             return Err(ApiError::conflict(format!("{admin} is an admin of this {} already", kind(place))));
@@ -21,8 +47,7 @@ impl WriteSession<'_> {
         Ok(vec![Call::new(place.collection.into(), &grant)])
     }
 
-    /// The calls that make an account no admin; 404 if it is none, 409 if the artist were the last one.
-    pub async fn revoke_admin(&self, place: &MomentRef, admin: Address) -> Result<Vec<Call>, ApiError> {
+    async fn revoke_admin(&self, place: &MomentRef, admin: Address) -> Result<Vec<Call>, ApiError> {
         let own = self.require_admin(place).await?;
         let standing = Standing::of(self.node(), admin.into(), place).await?;
         if !standing.is_admin_of_token() {

@@ -96,7 +96,7 @@ impl Artists {
     }
 }
 
-fn email_key(email: &Email) -> PrimaryKey {
+pub(super) fn email_key(email: &Email) -> PrimaryKey {
     PrimaryKey::new(format!("EMAIL#{email}"), "ARTIST")
 }
 

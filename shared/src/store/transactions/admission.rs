@@ -171,6 +171,7 @@ impl Transactions {
                 id,
                 artist_id: artist,
                 key: admission.key,
+                replay: admission.replay.as_ref().map(|(key, ..)| key.clone()),
                 chain,
                 account: wallet,
                 is_deployed: state.deployed,

@@ -9,7 +9,7 @@ use crate::{
     model::{ArtistId, ChainId},
     store::{
         artists::{Artist, profile_key},
-        table::StoreError,
+        table::{StoreError, text},
     },
 };
 
@@ -60,6 +60,15 @@ impl Transactions {
             }
         }
         Ok(known.map(|Joined { artist, created_at }| CallerState { artist, joined_at: created_at, account, replayed }))
+    }
+
+    /// Whether transactions of an artist are waiting on any chain. One Query.
+    pub async fn are_waiting(&self, artist: ArtistId) -> Result<bool, StoreError> {
+        let partition = account_key(artist, ChainId::DEFAULT).pk;
+        let query = self.table.query().key_condition_expression("pk = :pk");
+        let answer = query.expression_attribute_values(":pk", text(partition)).send().await?;
+        let accounts: Vec<AccountState> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
+        Ok(accounts.iter().any(|account| account.waiting > 0))
     }
 
     /// Returns an artist's account on a chain; `None` before its first transaction. One read.

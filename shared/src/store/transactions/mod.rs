@@ -28,3 +28,4 @@ pub use self::{
     replay::{Replay, ReplayKey},
     transaction::{BatchReference, Transaction, TransactionPage, Transactions},
 };
+pub(in crate::store) use replay::replay_key;

@@ -32,6 +32,6 @@ pub struct Replay {
     pub expires_at: u64,
 }
 
-pub(super) fn replay_key(replay: &ReplayKey) -> PrimaryKey {
+pub(in crate::store) fn replay_key(replay: &ReplayKey) -> PrimaryKey {
     PrimaryKey::new(format!("REPLAY#{}", replay.0), "REQUEST")
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::{
     batch::{MinedIn, Slot},
     charge::Charge,
+    replay::ReplayKey,
 };
 use crate::{
     model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
@@ -29,6 +30,9 @@ pub struct Transaction {
     /// The API key that asked for it; `None` for the artist in person.
     #[serde(default)]
     pub key: Option<KeyId>,
+    /// The request's idempotency key, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayKey>,
     /// The chain.
     pub chain: ChainId,
     /// The artist's embedded wallet.

@@ -1,6 +1,5 @@
 //! Sets ordered by score and paged by offset, of one writer each. Layout: docs/data-model.md, Lists and ranked sets.
 
-mod join;
 mod load;
 mod locate;
 mod node;

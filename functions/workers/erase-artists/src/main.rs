@@ -1,0 +1,94 @@
+//! Erases accounts whose artists asked for it a week ago, on a schedule. A run may end at any line: each step can be
+//! repeated, and what says that it is to be done goes last.
+
+use lambda_runtime::{LambdaEvent, service_fn};
+use serde::Deserialize;
+use shared::{
+    chain::Chains,
+    clock, config,
+    http::StartError,
+    model::{ArtistId, ChainId},
+    store::{ApiKeys, Artists, Deletion, Deletions, Person, PersonalRows, StoreError, Table, Transactions},
+    telemetry,
+};
+
+/// How long nothing may have been under way before rows are erased, in seconds: blocks are final by then.
+const REST: u64 = 60 * 60;
+
+/// The schedule's event; its content is ignored.
+#[derive(Debug, Deserialize)]
+struct Tick {}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    let eraser = &Eraser::from_env().await?;
+    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| eraser.run())).await
+}
+
+struct Eraser {
+    deletions: Deletions,
+    artists: Artists,
+    transactions: Transactions,
+    keys: ApiKeys,
+    rows: PersonalRows,
+    chains: Vec<ChainId>,
+}
+
+impl Eraser {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let (artists, secrets) = (Table::artists(&aws)?, Table::secrets(&aws)?);
+        Ok(Self {
+            deletions: Deletions::new(artists.clone()),
+            artists: Artists::new(artists.clone()),
+            transactions: Transactions::new(artists.clone()),
+            keys: ApiKeys::new(secrets.clone()),
+            rows: PersonalRows::new(artists, secrets),
+            chains: Chains::from_env()?.iter().map(|chain| chain.id).collect(),
+        })
+    }
+
+    /// One account that can't be erased doesn't hold up the others.
+    async fn run(&self) -> Result<(), StartError> {
+        let now = clock::now()?.as_secs();
+        let mut failed = None;
+        for deletion in self.deletions.due(now).await? {
+            if let Err(error) = self.go_on(&deletion, now).await {
+                tracing::error!(artist.id = %deletion.artist_id, error = telemetry::chain(&error), "account not erased");
+                failed = Some(error);
+            }
+        }
+        failed.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    async fn go_on(&self, deletion: &Deletion, now: u64) -> Result<(), StoreError> {
+        let artist = deletion.artist_id;
+        let (profile, email) = (self.artists.profile(artist).await?, self.artists.email(artist).await?);
+        let Some((profile, email)) = profile.zip(email) else { return self.finish(artist).await };
+        let Some(rests_since) = deletion.begun_at else {
+            if self.deletions.begin(artist, &email, now).await? {
+                self.keys.revoke_all(artist).await?;
+            }
+            return Ok(());
+        };
+        if self.keys.revoke_all(artist).await? || self.transactions.are_waiting(artist).await? {
+            return self.deletions.postpone(artist, now).await;
+        }
+        if rests_since + REST > now {
+            return Ok(());
+        }
+        let wallets = profile.wallets.iter().map(|wallet| wallet.address).collect();
+        self.rows.erase(&Person { artist, email, wallets, chains: self.chains.clone() }).await?;
+        self.finish(artist).await
+    }
+
+    async fn finish(&self, artist: ArtistId) -> Result<(), StoreError> {
+        // Another run may have been faster.
+        if !self.deletions.finish(artist).await? && self.artists.profile(artist).await?.is_some() {
+            return Err(StoreError::Contention("a profile"));
+        }
+        tracing::info!(artist.id = %artist, "account erased");
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! What endpoints that take files have in common.
+
+use super::library::MediaLibrary;
+use crate::{
+    auth::caller::CallerAuthenticator,
+    clock, config,
+    http::{ApiError, Request, StartError},
+    model::{ArtistId, Scope},
+    store::Table,
+};
+
+/// Keeps files for artists.
+pub struct MediaService {
+    /// Where they are kept.
+    pub library: MediaLibrary,
+    callers: CallerAuthenticator,
+}
+
+impl MediaService {
+    /// Reads what [`MediaLibrary`] and [`CallerAuthenticator`] read.
+    pub async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let callers = CallerAuthenticator::from_env(Table::secrets(&aws)?)?;
+        Ok(Self { callers, library: MediaLibrary::from_env(&aws, Table::artists(&aws)?)? })
+    }
+
+    /// The artist who may store files; 401 or 403 for others.
+    pub async fn authenticate(&self, request: &Request) -> Result<ArtistId, ApiError> {
+        Ok(self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist)
+    }
+}

@@ -1,0 +1,136 @@
+//! Requests that create moments, and bring along what is stored here first.
+
+use super::{
+    own::own_collection,
+    publication::{Publication, Target},
+    request::{CreateMomentRequest, CreateMomentsRequest, CreateWritingRequest, MAX_MOMENTS_BYTES},
+    token::RequestedMoment,
+};
+use crate::{
+    api::{
+        media::{Document, MAX_METADATA_BYTES, MediaLibrary, MetadataRequest},
+        transact::TransactionService,
+    },
+    config,
+    http::{ApiError, FromFields, Request, Response, StartError},
+    model::{ArtistId, Content, Creation, LongText, NewMoment, Scope},
+    store::Table,
+};
+
+/// Creates moments for artists.
+pub struct PublishingService {
+    transactions: TransactionService,
+    library: MediaLibrary,
+}
+
+/// A request that creates moments.
+pub trait Publishing: FromFields {
+    /// Longest body.
+    const MAX_BYTES: usize;
+    /// What it creates.
+    const CREATION: Creation;
+
+    /// Stores what it brings along, for `artist`.
+    fn into_publication(
+        self,
+        service: &PublishingService,
+        request: &Request,
+        artist: ArtistId,
+    ) -> impl Future<Output = Result<Publication, ApiError>>;
+}
+
+impl PublishingService {
+    /// Reads what [`TransactionService`] and [`MediaLibrary`] read.
+    pub async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let library = MediaLibrary::from_env(&aws, Table::artists(&aws)?)?;
+        Ok(Self { transactions: TransactionService::from_env().await?, library })
+    }
+
+    /// Creates the moments, and answers as [`TransactionService::transact`] does.
+    pub async fn publish<P: Publishing>(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.transactions.authenticate(request, Scope::Publish).await?;
+        let body: P = request.json_of(P::MAX_BYTES)?.read_for(&self.transactions)?;
+        let publication = body.into_publication(self, request, caller.artist).await?;
+        self.transactions
+            .transact(request, caller, publication.chain, P::CREATION, async |session| publication.plan(session).await)
+            .await
+    }
+}
+
+impl Publishing for CreateMomentRequest {
+    const MAX_BYTES: usize = MAX_METADATA_BYTES;
+    const CREATION: Creation = Creation::Moment;
+
+    async fn into_publication(
+        mut self,
+        PublishingService { library, transactions }: &PublishingService,
+        request: &Request,
+        artist: ArtistId,
+    ) -> Result<Publication, ApiError> {
+        keep_metadata(&mut self.token, library, request, artist).await?;
+        let target = match self.contract.take() {
+            Some(contract) => Target::Named(contract),
+            None => {
+                let whose = (artist, self.chain_id);
+                Target::Own(own_collection(transactions.artists(), library, request, whose).await?)
+            }
+        };
+        Ok(Publication::of_moment(self, target))
+    }
+}
+
+impl Publishing for CreateMomentsRequest {
+    const MAX_BYTES: usize = MAX_MOMENTS_BYTES;
+    const CREATION: Creation = Creation::Moments;
+
+    async fn into_publication(
+        self,
+        PublishingService { library, .. }: &PublishingService,
+        request: &Request,
+        artist: ArtistId,
+    ) -> Result<Publication, ApiError> {
+        let Self { contract, mut tokens, account, splits, chain_id } = self;
+        for token in &mut tokens {
+            keep_metadata(token, library, request, artist).await?;
+        }
+        let moments: Vec<NewMoment> = tokens.into_iter().map(|token| token.moment).collect();
+        Ok(Publication::new(chain_id, Target::Named(contract), moments, splits, account))
+    }
+}
+
+impl Publishing for CreateWritingRequest {
+    const MAX_BYTES: usize = MAX_METADATA_BYTES;
+    const CREATION: Creation = Creation::Moment;
+
+    async fn into_publication(
+        self,
+        PublishingService { library, .. }: &PublishingService,
+        request: &Request,
+        artist: ArtistId,
+    ) -> Result<Publication, ApiError> {
+        let Self { contract, title, text, token, account, splits, chain_id } = self;
+        let LongText(text) = text
+            .or_else(|| token.content.clone())
+            .ok_or_else(|| ApiError::invalid_field("text", "is required, or token.tokenContent in its place"))?;
+        let document = Document { mime: "text/plain; charset=utf-8", content: text.into_bytes() };
+        let uri = library.keep(request, artist, document).await?.uri.to_string();
+        let content = Some(Content { mime: "text/plain".to_owned(), uri });
+        let metadata = MetadataRequest { content, ..MetadataRequest::titled(title) };
+        let uri = library.keep_metadata(request, artist, metadata).await?.uri;
+        Ok(Publication::new(chain_id, Target::Named(contract), vec![token.moment(uri)], splits, account))
+    }
+}
+
+/// Stores the metadata that a requested moment brings, and gives it its URI.
+async fn keep_metadata(
+    RequestedMoment { moment, metadata }: &mut RequestedMoment,
+    library: &MediaLibrary,
+    request: &Request,
+    artist: ArtistId,
+) -> Result<(), ApiError> {
+    if let Some(metadata) = metadata.take() {
+        moment.uri = library.keep_metadata(request, artist, metadata).await?.uri;
+    }
+    Ok(())
+}
