@@ -22,6 +22,7 @@ mod disconnect_wallet;
 mod doctor;
 mod events;
 mod fetch_metadata;
+mod first_minutes;
 mod grant_permission;
 mod hide_moment;
 mod ignored_parameters;
