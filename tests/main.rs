@@ -52,6 +52,7 @@ mod readme;
 mod reads_at_scale;
 mod reference_client;
 mod refuse_unknown_route;
+mod registry;
 mod relay;
 mod revoke_api_key;
 mod revoke_permission;

@@ -2,7 +2,7 @@
 
 use alloy::{
     primitives::{Address, U256},
-    providers::Provider,
+    providers::{Provider, ext::AnvilApi},
 };
 use serde_json::{Value, json};
 use shared::chain::contracts::native::SplitFactory;
@@ -83,8 +83,11 @@ async fn split_of_somebody_else_s_making_is_not_paid_out() {
         totalAllocation: U256::from(2),
         distributionIncentive: 0,
     };
+    let sender = unused_account();
+    stack.chain().anvil_impersonate_account(sender).await.expect("an account");
+    stack.set_balance(sender, 1_000_000_000_000_000_000).await;
     let creation = SplitFactory::createSplitDeterministicCall { split, owner, creator: owner, salt: [7; 32].into() };
-    let receipt = stack.transact(collector.account, stack.contract("splitFactory"), U256::ZERO, creation).await;
+    let receipt = stack.transact(sender, stack.contract("splitFactory"), U256::ZERO, creation).await;
     let log = receipt.decoded_log::<SplitFactory::SplitCreated_0>().expect("a split");
     let path = format!("{PATH}/eip155:8453/{:#x}", log.split);
     let body = stack.wait_until(&path, |body| body["recipients"].is_array()).await;

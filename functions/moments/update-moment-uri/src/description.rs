@@ -4,7 +4,8 @@ use super::UpdateMomentUriRequest;
 
 /// Change a moment's metadata URI
 ///
-/// Needs the permission METADATA, or ADMIN, on the moment or its collection.
+/// Needs the permission METADATA, or ADMIN, on the moment or its collection. A moment of the `registry` protocol needs your
+/// account as its owner or artist, or as its collection's owner, artist or manager.
 #[utoipa::path(
     post,
     path = "/registry/metadata/moment",
