@@ -53,7 +53,8 @@ is 202: `GET /transactions/{id}` has the outcome, with the id that every answer 
 **Amounts** are text: whole numbers in a currency's smallest unit, such as wei, unless the field says that it is a decimal \
 number of ether or USDC. **Numbers** of an answer fit a double; what may be larger is text, in which \
 18446744073709551615 (2^64 - 1) means no end or no maximum. **Addresses** are answered in lower case. **Unknown \
-parameters** are ignored, and `X-Ignored-Parameters` names them. **`artist`** is an artist's account; where it matters which, the parameter says so.
+parameters** are ignored, and `X-Ignored-Parameters` names them. **`artist`** names an artist by any of their wallets or their \
+username, and means all of their wallets. **Lists** are over all chains unless one is named.
 
 **Limits**
 

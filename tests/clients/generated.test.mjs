@@ -26,7 +26,8 @@ test("hey-api: strict types, and calls", async () => {
     import { client } from "./hey/client.gen";
 
     declare const process: { env: Record<string, string> };
-    const { API = "", KEY: auth = "", COLLECTION = "", TOKEN = "" } = process.env;
+    const { API = "", KEY = "", COLLECTION = "", TOKEN = "" } = process.env;
+    const auth = ({ name }: { name?: string }) => (name === "x-api-key" ? KEY : undefined);
     client.setConfig({ baseUrl: API });
     let seen = 0;
     for (let page = 1; page > 0; ) {

@@ -52,6 +52,8 @@ RULES = (
     "must not be after the sale's end",
     "must not be your own account",
     "must be more than 0",
+    "must not be given together with artist",
+    "needs a collection",
     "must be a whole number unless unit is main",
     "must not have more decimals than the currency",
     "must be less than 2^256 in the smallest unit",

@@ -2,6 +2,7 @@
 // list of what happened, and signing out everywhere.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { askNode, codesFor, launch, open, setNumber, settled, signIn, stack } from "./support.mjs";
 
@@ -129,4 +130,26 @@ test("signing out ends the token, and everywhere ends them all", async () => {
   await button(other, "Create key").click();
   await has(other, "Your session has ended.");
   for (const one of [page, other, third]) await one.context().close();
+});
+
+test("data is downloaded, and an account that is to be deleted is kept by signing in", async () => {
+  const page = await open(browser);
+  const email = await signIn(page);
+  const account = await page.locator("#self-address").textContent();
+  const downloading = page.waitForEvent("download");
+  await button(page, "Download it").click();
+  const rows = JSON.parse(readFileSync(await (await downloading).path(), "utf8"));
+  assert.ok(rows.length > 1 && JSON.stringify(rows).includes(email), "the address is among it");
+
+  await askNode("anvil_setBalance", [account, "0x1"]);
+  await button(page, "Delete account").click();
+  await button(page, "Keep it").click();
+  await button(page, "Delete account").click();
+  await button(page, "Delete it").click();
+  await page.getByRole("heading", { name: "Leave your money behind?" }).waitFor();
+  await button(page, "Leave it").last().click();
+  await has(page, "Your account will be erased on");
+  await signIn(page, email);
+  await page.locator("#activity-list", { hasText: "Deletion taken back" }).waitFor();
+  await page.context().close();
 });

@@ -8,7 +8,7 @@ use crate::model::{
     CollectionName, CommentId, CommentText, ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag,
     Invalid, KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber,
     Period, Protocol, RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder, Title, TokenId, TransactionId,
-    UploadId, UploadSize, UploadType, Username, WebUrl, Whole,
+    TransferType, UploadId, UploadSize, UploadType, Username, WebUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -40,7 +40,8 @@ scalars! {
     Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
         CommentId, CommentText, ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag, KeyId,
         KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope,
-        SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, UploadType, Username, WebUrl;
+        SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
+        WebUrl;
     Number: KeyDays, PageLimit, PageNumber;
     Exact: Share, UploadSize, Whole;
 }

@@ -31,6 +31,7 @@ mod sale;
 mod schema;
 mod text;
 mod transaction;
+mod transfer;
 mod uri;
 
 pub use activity::{ActivityId, ActivityKind};
@@ -64,4 +65,5 @@ pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Sp
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use transaction::{Call, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
+pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;

@@ -9,10 +9,7 @@ use serde_bytes::ByteBuf;
 use super::{
     metadata::Documents,
     moments::moment_key,
-    structures::{
-        merged::{self, NewestFirst},
-        numbered_list::{CountedPage, length_key},
-    },
+    structures::numbered_list::length_key,
     table::{PrimaryKey, StoreError, Table, text},
 };
 use crate::{
@@ -28,7 +25,7 @@ const MAX_ADMINS_LISTED: usize = 50;
 
 /// All timelines.
 #[derive(Clone)]
-pub struct Timelines(Table);
+pub struct Timelines(pub(super) Table);
 
 /// Scope of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,45 +71,12 @@ pub struct TimelinePage {
     pub moments: Vec<ListedMoment>,
     /// Number of moments that match; one in several sets counts in each.
     pub total: u64,
-    /// Whether several sets of a chain have moments.
+    /// Whether a moment can be in several of the sets.
     pub may_overlap: bool,
 }
 
-/// A set of moments.
-struct OneSet<'a> {
-    table: &'a Table,
-    chain: ChainId,
-    scope: Scope,
-    set: RankedSet,
-    since: RankKey,
-}
-
-#[derive(Deserialize)]
-struct PlacedMember {
-    /// Rises with the time of creation.
-    sk: String,
-    #[serde(flatten)]
-    member: Member,
-}
-
-impl NewestFirst for OneSet<'_> {
-    type Row = (String, ListedMoment);
-    type Key = (String, ChainId);
-
-    async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<Self::Row>, StoreError> {
-        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let page = self.set.greatest(self.table, self.since, offset, limit).await?;
-        let listed = |PlacedMember { sk, member }| (sk, member.listed(self.chain));
-        Ok(CountedPage { rows: page.rows.into_iter().map(listed).collect(), total: page.total })
-    }
-
-    fn key(&self, (sk, _): &Self::Row) -> Self::Key {
-        (sk.clone(), self.chain)
-    }
-}
-
 impl Member {
-    fn listed(self, chain: ChainId) -> ListedMoment {
+    pub(super) fn listed(self, chain: ChainId) -> ListedMoment {
         let place = MomentRef { chain, collection: self.collection, token: self.token_id };
         ListedMoment { place, creator: self.creator, document: alloy::hex::encode(self.document) }
     }
@@ -165,7 +129,7 @@ pub enum TimelineSubject {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Member {
+pub(super) struct Member {
     collection: Address,
     token_id: TokenId,
     creator: Address,
@@ -197,46 +161,6 @@ impl Timelines {
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
         self.newest_of(&[(chain, scope)], filter, since, offset, limit).await
-    }
-
-    /// The same of several scopes. A moment that is in several of them is listed once, and the page is shorter for it. Reads
-    /// as [`Self::newest`] for each; more beyond the first hundred moments.
-    pub async fn newest_of(
-        &self,
-        scopes: &[(ChainId, Scope)],
-        filter: TimelineFilter,
-        since: u64,
-        offset: u64,
-        limit: u32,
-    ) -> Result<TimelinePage, StoreError> {
-        let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
-        let parts = [false, true].into_iter().take(1 + usize::from(filter.hidden));
-        let parts = parts.map(|hidden| TimelineFilter { hidden, ..filter });
-        let sets = parts.flat_map(|filter| {
-            let one = move |(chain, scope): &(ChainId, Scope)| OneSet {
-                table: &self.0,
-                chain: *chain,
-                scope: *scope,
-                set: set(*chain, *scope, filter),
-                since,
-            };
-            scopes.iter().map(one)
-        });
-        let sets: Vec<OneSet<'_>> = sets.collect();
-        // The last one before the page tells whether the page's first is another one.
-        let before = u64::from(offset > 0 && sets.len() > 1);
-        let wanted = usize::try_from(u64::from(limit) + before).unwrap_or(usize::MAX);
-        let page = merged::newest(&sets, offset - before, wanted).await?;
-        let total = page.total();
-        let filled = sets.iter().zip(&page.totals).filter(|(_, total)| **total > 0);
-        let filled: BTreeSet<_> = filled.map(|(set, _)| (set.chain, set.scope)).collect();
-        let chains: BTreeSet<_> = filled.iter().map(|(chain, _)| chain).collect();
-        let may_overlap = chains.len() < filled.len();
-        let mut moments: Vec<ListedMoment> = page.rows.into_iter().map(|(_, moment)| moment).collect();
-        let last = (before == 1).then(|| moments.first().map(|moment| moment.place)).flatten();
-        moments.dedup_by_key(|moment| moment.place);
-        moments.retain(|moment| Some(moment.place) != last);
-        Ok(TimelinePage { moments, total, may_overlap })
     }
 }
 
@@ -409,12 +333,12 @@ pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, ur
     keys
 }
 
-fn score(created_at: u64, token: TokenId) -> u128 {
+pub(super) fn score(created_at: u64, token: TokenId) -> u128 {
     let token: U256 = token.into();
     u128::from(created_at) << 64 | u128::from(token.saturating_to::<u64>())
 }
 
-fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
+pub(super) fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     let mut name = format!("TIMELINE#{chain}#");
     // Writing to a `String` never fails.
     let _ = match scope {

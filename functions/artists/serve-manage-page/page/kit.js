@@ -30,6 +30,10 @@ export const whenStale = (act) => (renew = act);
 let onChange = () => {};
 export const whenChanged = (act) => (onChange = act);
 
+/** The query of the page after an answer's, if there is one. */
+export const nextOf = (answer) => nextPages.get(answer);
+const nextPages = new WeakMap();
+
 const SIGN_IN = ["oauth/code", "oauth/login"];
 
 /** Calls an endpoint in the name of whoever is signed in, and gives the answer's body. */
@@ -55,7 +59,8 @@ export async function call(method, path, body, extra = {}) {
   // Whoever isn't signed in any more is told nothing of what they were answered.
   if (asked !== session) throw new Refusal(0, "");
   if (response.ok && answer) {
-    if (method !== "GET" && /^(artists|smartwallet)\//.test(path)) onChange();
+    nextPages.set(answer, /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1]);
+    if (method !== "GET" && /^(artists\/(?!me$)|smartwallet\/)/.test(path)) onChange();
     return answer;
   }
   const id = response.headers.get("x-request-id");

@@ -84,7 +84,7 @@ onSubmit($("out-form"), async ({ to, amount, currency }) => {
   if (digits === "0") throw wrong("amount", "must be more than 0");
   const sum = everything ? `all your ${symbol}` : `${decimal(digits, decimals)} ${symbol}`;
   if (!await confirmed(`Send ${sum}?`, `It goes to ${to.value} and can't be taken back.`, "Send it", "Don't")) return;
-  await write("smartwallet/withdraw", { to: to.value, amount: digits, currency: symbol });
+  await write("smartwallet/withdraw", { to: to.value, amount: digits, unit: "wei", currency: symbol });
   amount.value = "";
   $("out-form").querySelector(".outcome").textContent = `Sent ${sum}.`;
   await fill("balances", loadBalances);

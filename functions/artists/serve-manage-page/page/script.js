@@ -2,6 +2,7 @@
 // whoever signs out, leaves the page or reloads it is signed out.
 
 import { forgetActivity, loadActivity } from "./activity.js";
+import { offerDeletion } from "./data.js";
 import { hideNewKey, loadKeys } from "./keys.js";
 import {
   $, Refusal, announce, call, confirmed, fill, markField, minute, nobody, onClick, onSubmit, row, session, setSession, short, when,
@@ -138,6 +139,7 @@ function signOut(reason) {
   showStep("email-form");
 }
 
+offerDeletion(signOut);
 whenExpired(() => signOut("Your session has ended. Sign in again to go on."));
 $("sign-out").addEventListener("click", () => {
   // Whatever becomes of it, the page forgets the token at once.

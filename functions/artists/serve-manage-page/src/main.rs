@@ -21,13 +21,14 @@ struct ServeManagePage {
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page and the files beside it: name, content type and content.
-const PARTS: [(&str, &str, &str); 9] = [
+const PARTS: [(&str, &str, &str); 10] = [
     ("manage", "text/html; charset=utf-8", include_str!("../page/index.html")),
     ("icon.svg", "image/svg+xml; charset=utf-8", include_str!("../page/icon.svg")),
     ("style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
     ("script.js", JAVASCRIPT, include_str!("../page/script.js")),
     ("kit.js", JAVASCRIPT, include_str!("../page/kit.js")),
     ("activity.js", JAVASCRIPT, include_str!("../page/activity.js")),
+    ("data.js", JAVASCRIPT, include_str!("../page/data.js")),
     ("keys.js", JAVASCRIPT, include_str!("../page/keys.js")),
     ("money.js", JAVASCRIPT, include_str!("../page/money.js")),
     ("publish.js", JAVASCRIPT, include_str!("../page/publish.js")),

@@ -1,5 +1,11 @@
 // Shows the contract with the script of Scalar, which comes from this service like everything else on the page.
+// On the machine itself, the address may bring a key for test requests. Elsewhere, a link must not give readers a key.
+const here = new URL(location.href);
+const key = ["127.0.0.1", "localhost", "[::1]"].includes(here.hostname) && here.searchParams.get("key");
+const authentication = key ? { preferredSecurityScheme: "apiKey", securitySchemes: { apiKey: { value: key } } } : {};
+
 Scalar.createApiReference("#app", {
+  authentication,
   url: "openapi.json",
   agent: { disabled: true },
   mcp: { disabled: true },

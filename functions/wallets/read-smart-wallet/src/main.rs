@@ -36,8 +36,11 @@ struct ReadSmartWallet {
     reads: ClientLimit,
     chains: Vec<(Chain, Node)>,
     /// What this process read lately, so that repeated requests cost the nodes nothing.
-    known: Mutex<HashMap<(ChainId, Address), (Instant, Vec<Balance>)>>,
+    known: Mutex<HashMap<(ChainId, Address), Known>>,
 }
+
+/// Balances, and when they were read.
+struct Known(Instant, Vec<Balance>);
 
 /// How long balances are kept.
 const FRESH: Duration = Duration::from_secs(2);
@@ -128,11 +131,10 @@ impl ReadSmartWallet {
     async fn balances(&self, chain: &Chain, node: &Node, wallet: Address) -> Result<Vec<Balance>, NodeError> {
         const MOST_KEPT: usize = 1_000;
         let key = (chain.id, wallet);
-        let known = |known: &HashMap<_, (Instant, Vec<Balance>)>| {
-            known.get(&key).filter(|(read, _)| read.elapsed() < FRESH).map(|(_, balances)| balances.clone())
-        };
-        if let Some(balances) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(balances);
+        if let Some(Known(read_at, balances)) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key)
+            && read_at.elapsed() < FRESH
+        {
+            return Ok(balances.clone());
         }
         let balances = chain.currencies().map(|currency| Balance::read(currency, node, wallet));
         let balances = futures::future::try_join_all(balances).await?;
@@ -140,7 +142,7 @@ impl ReadSmartWallet {
         if kept.len() >= MOST_KEPT {
             kept.clear();
         }
-        kept.insert(key, (Instant::now(), balances.clone()));
+        kept.insert(key, Known(Instant::now(), balances.clone()));
         Ok(balances)
     }
 }

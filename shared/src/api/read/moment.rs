@@ -178,7 +178,7 @@ impl MomentView {
 }
 
 impl SaleView {
-    fn of(sale: &MomentSale) -> Self {
+    pub(super) fn of(sale: &MomentSale) -> Self {
         Self {
             r#type: sale.strategy,
             price_per_token: sale.price,

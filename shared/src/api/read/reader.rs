@@ -71,6 +71,17 @@ impl Reader {
         named.map_or_else(|| self.chains.iter().map(|chain| chain.id).collect(), |chain| vec![chain])
     }
 
+    /// Every wallet of an artist. Two reads.
+    pub async fn accounts(&self, artist: &ArtistName) -> Result<Vec<Address>, StoreError> {
+        self.artists.accounts(artist).await
+    }
+
+    /// Creator of a collection, if there is one. One read.
+    pub async fn creator(&self, chain: ChainId, collection: Address) -> Result<Option<Address>, StoreError> {
+        let keys = RelatedKeys { collections: BTreeSet::from([collection]), ..RelatedKeys::default() };
+        Ok(self.related.read(chain, keys).await?.collections.get(&collection).map(|collection| collection.creator))
+    }
+
     /// Every account of an artist on these chains; `None` for an account where no artist is named. Two reads.
     pub async fn accounts_on(
         &self,
@@ -95,10 +106,8 @@ impl Reader {
         self.related.read(chain, RelatedKeys { documents, ..RelatedKeys::default() }).await
     }
 
-    pub(super) async fn names(
-        &self,
-        accounts: impl Iterator<Item = Address>,
-    ) -> Result<HashMap<Address, String>, StoreError> {
+    /// Usernames of accounts; those of nobody are left out. One read per hundred.
+    pub async fn names(&self, accounts: impl Iterator<Item = Address>) -> Result<HashMap<Address, String>, StoreError> {
         self.artists.usernames(&Vec::from_iter(BTreeSet::from_iter(accounts))).await
     }
 }

@@ -147,7 +147,7 @@ mod tests {
                 .enumerate()
                 .flat_map(|(of, list)| list.0.iter().map(move |row| (row / 10, of, *row)))
                 .collect();
-            all.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)));
+            all.sort_by_key(|&(key, of, _)| Reverse((key, of)));
             let all: Vec<u64> = all.into_iter().map(|(_, _, row)| row).collect();
             for offset in [0, 1, 99, 100, 101, 2_000, 9_999, 20_000, 31_000, 60_000, u64::MAX - 100] {
                 reads.set(0);

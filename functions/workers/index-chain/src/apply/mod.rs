@@ -23,7 +23,7 @@ use shared::{
     },
 };
 
-use self::{collects::Collects, edition::MintedTokens, transfer::changes_supply};
+use self::{collects::Collects, edition::MintedTokens};
 use crate::{
     event::{ChainEvent, Fact, Position},
     read::Collections,
@@ -219,9 +219,7 @@ impl Applier<'_> {
     /// that is left.
     async fn apply(&mut self, event: &ChainEvent, done: u64) -> Result<Option<u64>, StoreError> {
         match &event.fact {
-            Fact::Transferred { from, to, tokens, .. } => {
-                self.transferred(event.emitter, (*from, *to), tokens, done).await
-            }
+            Fact::Transferred { from, to, tokens, .. } => self.transferred(event, (*from, *to), tokens, done).await,
             Fact::EditionMinted { tier, quantity, first_token, .. } => {
                 let (collection, tier, quantity, first_token) = (event.emitter, *tier, *quantity, *first_token);
                 let minted = MintedTokens { collection, tier, quantity, first_token };
@@ -277,7 +275,7 @@ impl Applier<'_> {
                 Fact::UriSet { token, .. } | Fact::PermissionsSet { token, .. } | Fact::RoyaltySet { token, .. } => {
                     keys.push(moment_key(&on(event.emitter, *token)));
                 }
-                Fact::Transferred { from, to, tokens, .. } if changes_supply(*from, *to) => {
+                Fact::Transferred { from, to, tokens, .. } if from != to => {
                     keys.push(collection_key(chain, event.emitter.into()));
                     // Longer lists read their rows in parts.
                     let few = tokens.iter().filter(|(_, quantity)| !quantity.is_zero()).take(FEW_TOKENS);
