@@ -120,12 +120,12 @@ def list_methods(name, page, signature, request, kind):
 
 
 def model_of(operation, status):
-    """The type of a JSON answer."""
+    """The type of an answer that is always JSON."""
     answer = operation["responses"].get(status, {})
     if reference := answer.get("$ref"):
         answer = DOCUMENT["components"]["responses"][reference.rsplit("/", 1)[1]]
-    schema = answer.get("content", {}).get("application/json", {}).get("schema")
-    return schema and schema["$ref"].rsplit("/", 1)[1]
+    content = answer.get("content", {})
+    return content["application/json"]["schema"]["$ref"].rsplit("/", 1)[1] if content.keys() == {"application/json"} else None
 
 
 def parameters(function):

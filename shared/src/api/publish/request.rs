@@ -165,7 +165,10 @@ impl FromField for Splits {
 
 fn percent_allocation() -> OneOfBuilder {
     let number = ObjectBuilder::new().schema_type(Type::Number).exclusive_minimum(Some(0)).maximum(Some(100));
-    let pattern = r"^(0?[0-9]{1,2}(\.[0-9]{1,4}0*)?|100(\.0+)?)$";
+    let pattern = concat!(
+        r"^(0?(0?[1-9]|[1-9][0-9])(\.[0-9]{1,4}0*)?",
+        r"|0{1,3}\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9])0*|100(\.0+)?)$",
+    );
     let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern));
     let description = "Percent, more than 0 and with at most 4 decimals: as a number, or as text in decimal digits.";
     OneOfBuilder::new().item(number).item(text).description(Some(description)).examples([50])
