@@ -33,7 +33,14 @@ async fn what_is_said_at_the_start_is_true() {
     let answer = stack.post("/collections").header("x-api-key", said("key")).json(&collection).send().await;
     assert_eq!(answer.expect("an answer").status(), 200, "the key works");
     assert!(said("reference").ends_with(&said("key")), "the reference has it");
-    let balance: Value = stack.get(&format!("/smartwallet?address={}", new.wallet)).send().await.expect("an answer").json().await.expect("JSON");
+    let balance: Value = stack
+        .get(&format!("/smartwallet?address={}", new.wallet))
+        .send()
+        .await
+        .expect("an answer")
+        .json()
+        .await
+        .expect("JSON");
     assert_eq!(balance["balances"][0]["amount"], "10000000000000000000");
 
     let mails = mails_to(&stack.map.mail, &new.email).await.expect("mails");
