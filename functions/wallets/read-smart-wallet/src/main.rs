@@ -36,8 +36,10 @@ struct ReadSmartWallet {
     reads: ClientLimit,
     chains: Vec<(Chain, Node)>,
     /// What this process read lately, so that repeated requests cost the nodes nothing.
-    known: Mutex<HashMap<(ChainId, Address), (Instant, Vec<Balance>)>>,
+    known: Mutex<Known>,
 }
+
+type Known = HashMap<(ChainId, Address), (Instant, Vec<Balance>)>;
 
 /// How long balances are kept.
 const FRESH: Duration = Duration::from_secs(2);
@@ -124,7 +126,7 @@ impl ReadSmartWallet {
     async fn balances(&self, chain: &Chain, node: &Node, wallet: Address) -> Result<Vec<Balance>, NodeError> {
         const MOST_KEPT: usize = 1_000;
         let key = (chain.id, wallet);
-        let known = |known: &HashMap<_, (Instant, Vec<Balance>)>| {
+        let known = |known: &Known| {
             known.get(&key).filter(|(read, _)| read.elapsed() < FRESH).map(|(_, balances)| balances.clone())
         };
         if let Some(balances) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
