@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test clients lint-openapi check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
+.PHONY: run test clients rust-client lint-openapi check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
@@ -27,6 +27,7 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clien
 # The clients, built from openapi.json; `make clients lint-openapi` after a change of the contract.
 clients: tests/clients/node_modules/.installed tests/clients/.venv/.installed clients/typescript/node_modules/.installed
 	@npm --prefix clients/typescript run --silent build
+	@tests/clients/.venv/bin/python clients/python/generate.py
 
 # The validator and the linters; `make test` asks the running service for the same.
 lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.installed
@@ -37,6 +38,10 @@ lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.install
 # The inner loop: format, lints, unit tests of what changed.
 check:
 	@.ci/check
+
+# The client that progenitor makes. Not part of `make test`: its dependencies take minutes to compile.
+rust-client: tools clients binaries
+	@CARGO=$(CARGO) $(LOCAL) test node --test tests/clients/rust/check.mjs
 
 # Fuzzes the service against its contract, for FUZZ_SECONDS (default 1800) from FUZZ_SEED (default random).
 fuzz: tools tests/fuzz/.venv/.installed binaries

@@ -1,5 +1,7 @@
 //! `POST /moment/create`
 
+use std::collections::BTreeSet;
+
 use alloy::{
     primitives::{Address, U256},
     providers::Provider,
@@ -134,6 +136,42 @@ async fn erc20_and_timed_sales_are_set() {
 }
 
 #[tokio::test]
+async fn moments_without_a_collection_go_to_the_artist_s_own() {
+    let stack = Stack::connect();
+    let (artist, other) = (stack.new_artist().await, stack.new_artist().await);
+    let name = format!("own-{}", &uuid::Uuid::new_v4().simple().to_string()[..8]);
+    let named = stack.patch("/artists/me").bearer_auth(&artist.token).json(&json!({"username": name}));
+    Answer::of(named).await.expect_success();
+    let key = async |artist| {
+        let made = stack.create_key(artist, &json!({})).await.expect_success();
+        made.body["apiKey"].as_str().expect("a key").to_owned()
+    };
+    let (key, others_key) = (key(&artist).await, key(&other).await);
+    let body = json!({"token": token(fixed("7"))});
+    let simulate = stack.post("/moment/create/simulate").header("x-api-key", &key).json(&body);
+    Answer::of(simulate).await.expect_success();
+
+    // The first ones, all at once, make one collection.
+    let answers = join_all((0..4).map(|_| stack.write(PATH, &key, &body, &[]))).await;
+    let made: Vec<_> = answers.into_iter().map(|answer| made(&answer.expect_success())).collect();
+    let collection = made[0].0;
+    let ids: BTreeSet<_> = made.iter().map(|(of, id)| (*of, *id)).collect();
+    assert_eq!(ids, (1..=4).map(|id| (collection, U256::from(id))).collect());
+
+    // A new name changes nothing; another artist has another one.
+    let renamed = stack.patch("/artists/me").bearer_auth(&artist.token).json(&json!({"username": format!("{name}-2")}));
+    Answer::of(renamed).await.expect_success();
+    let again = stack.write(PATH, &key, &body, &[]).await.expect_success();
+    assert_eq!(self::made(&again), (collection, U256::from(5)));
+    let others = stack.write(PATH, &others_key, &json!({"contract": null, "token": token(fixed("7"))}), &[]).await;
+    assert_ne!(self::made(&others.expect_success()).0, collection);
+    assert_eq!(Creator1155::new(collection, stack.chain()).name().call().await.expect("a name"), name);
+    let path = format!("/collections/eip155:8453/erc1155:{collection:#x}");
+    let body = stack.wait_until(&path, |body| body["name"] == name.as_str()).await;
+    assert_eq!(body["creator"]["address"], artist.wallet.as_str());
+}
+
+#[tokio::test]
 async fn split_receives_proceeds_and_royalties_and_is_deployed_once() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
@@ -206,7 +244,7 @@ async fn every_invalid_field_is_named() {
     many["maxSupply"] = json!(2);
     many["mintToCreatorCount"] = json!(3);
     for (body, fields) in [
-        (json!({}), vec!["contract", "token"]),
+        (json!({}), vec!["token"]),
         (json!({"contract": {}, "token": {}}), vec!["contract", "token.tokenMetadataURI", "token.salesConfig"]),
         (json!({"contract": {"name": "x"}, "token": token(fixed("1"))}), vec!["contract.uri"]),
         (json!({"contract": {"address": "0x1"}, "token": token(fixed("1"))}), vec!["contract.address"]),

@@ -41,8 +41,6 @@ async fn fields_of_a_body_that_are_not_read_are_named() {
 #[tokio::test]
 async fn filters_of_other_services_are_refused() {
     let stack = Stack::connect();
-    for name in ["channel", "hidden"] {
-        let answer = Answer::of(stack.get(&format!("/timeline?{name}=x"))).await.expect_error(400);
-        assert_eq!(answer.failing_fields(), [name]);
-    }
+    let answer = Answer::of(stack.get("/timeline?channel=x")).await.expect_error(400);
+    assert_eq!(answer.failing_fields(), ["channel"]);
 }

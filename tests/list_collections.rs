@@ -16,7 +16,7 @@ async fn collections_of_an_artist_are_paged_newest_first() {
     assert_eq!(fields(&body), ["collections", "pagination", "status"]);
     assert_eq!(
         (&body["status"], &body["pagination"]),
-        (&json!("success"), &json!({"page": 1, "limit": 20, "total_pages": 1}),)
+        (&json!("success"), &json!({"page": 1, "limit": 20, "total_count": 3, "total_pages": 1}),)
     );
     for limit in [1, 2, 3] {
         let rows = stack.all_pages(&path, "collections", limit).await;
@@ -27,7 +27,7 @@ async fn collections_of_an_artist_are_paged_newest_first() {
     let one = Answer::of(stack.get(&one)).await.expect_success().body;
     assert_eq!(fields(&body["collections"][0]), fields(&one));
     let last = Answer::of(stack.get(&format!("{path}&limit=2&page=2"))).await.expect_success();
-    assert_eq!(last.body["pagination"], json!({"page": 2, "limit": 2, "total_pages": 2}));
+    assert_eq!(last.body["pagination"], json!({"page": 2, "limit": 2, "total_count": 3, "total_pages": 2}));
     let beyond = Answer::of(stack.get(&format!("{path}&page=4294967295&limit=100"))).await.expect_success();
     assert_eq!(beyond.body["collections"], json!([]));
 
@@ -35,14 +35,14 @@ async fn collections_of_an_artist_are_paged_newest_first() {
     let everyone = Answer::of(stack.get("/collections?limit=100&unknown=1")).await.expect_success();
     assert!(everyone.body["collections"].as_array().is_some_and(|all| all.len() >= 5), "{everyone:?}");
     let elsewhere = Answer::of(stack.get(&format!("{path}&chain_id=1"))).await.expect_success();
-    assert_eq!(elsewhere.body["pagination"], json!({"page": 1, "limit": 20, "total_pages": 0}));
+    assert_eq!(elsewhere.body["pagination"], json!({"page": 1, "limit": 20, "total_count": 0, "total_pages": 0}));
 }
 
 #[tokio::test]
 async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     for (query, wrong) in [
-        ("artist=ada", vec!["artist"]),
+        ("artist=a", vec!["artist"]),
         ("chain_id=7", vec!["chain_id"]),
         ("limit=101", vec!["limit"]),
         ("limit=0", vec!["limit"]),

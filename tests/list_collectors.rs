@@ -19,7 +19,7 @@ async fn every_invalid_parameter_is_named() {
         ("page=0", vec!["page"]),
         ("page=-1", vec!["page"]),
         ("artist=", vec!["artist"]),
-        ("artist=0x12", vec!["artist"]),
+        ("artist=a", vec!["artist"]),
         ("sort_by=unknown", vec!["sort_by"]),
         ("sort_order=random", vec!["sort_order"]),
         (
@@ -37,7 +37,7 @@ async fn artist_without_collectors_has_an_empty_ranking() {
     let stack = Stack::connect();
     let query = format!("artist=0x{}&period=day&page=7&limit=100&sort_by=eth_spent&sort_order=asc", "Ab".repeat(20));
     let answer = Answer::of(stack.get(&format!("/collectors?{query}"))).await.expect_success();
-    assert_eq!(answer.body, json!({"collectors": [], "page": 7}));
+    assert_eq!(answer.body, json!({"collectors": [], "page": 7, "total_count": 0, "total_pages": 0}));
     assert_eq!(
         (answer.header("link"), answer.header("cache-control")),
         ("", "public, max-age=5, stale-while-revalidate=10, stale-if-error=86400")

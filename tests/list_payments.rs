@@ -26,7 +26,7 @@ async fn payments_are_paged_newest_first_by_artist_and_collector() {
     let of_artist = format!("/payments?artist={artist}");
     let body = stack.wait_until(&of_artist, |body| body["payments"].as_array().map(Vec::len) == Some(3)).await;
     assert_eq!(fields(&body), ["pagination", "payments", "status"]);
-    assert_eq!(body["pagination"], json!({"page": 1, "limit": 20, "total_pages": 1}));
+    assert_eq!(body["pagination"], json!({"page": 1, "limit": 20, "total_count": 3, "total_pages": 1}));
     let newest = &body["payments"][0];
     assert_eq!(fields(newest), ["amount", "buyer", "currency", "id", "moment", "transaction_hash", "transferred_at"]);
     assert_eq!((&newest["amount"], &newest["transaction_hash"]), (&json!("0.000000000000003"), &json!(hashes[0])));
@@ -86,7 +86,7 @@ async fn split_recipients_are_listed_with_their_shares() {
 async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     for (query, wrong) in [
-        ("artist=ada", vec!["artist"]),
+        ("artist=a", vec!["artist"]),
         ("collector=0x1", vec!["collector"]),
         ("chainId=7", vec!["chainId"]),
         ("artist=x&collector=x&chainId=x&limit=x&page=x", vec!["artist", "collector", "chainId", "limit", "page"]),

@@ -76,7 +76,7 @@ async fn listed_moment_equals_the_single_one() {
     let path = format!("/timeline?collection={collection}&content_type=image");
     let body = stack.wait_until(&path, |body| count(body) == Some(2)).await;
     assert_eq!(fields(&body), ["moments", "pagination", "status"]);
-    assert_eq!(body["pagination"], json!({"page": 1, "limit": 20, "total_pages": 1}));
+    assert_eq!(body["pagination"], json!({"page": 1, "limit": 20, "total_count": 2, "total_pages": 1}));
     let second = Answer::of(stack.get(&format!("/moment?collectionAddress={collection}&tokenId=2"))).await;
     assert_eq!(body["moments"][0], second.expect_success().body);
 }

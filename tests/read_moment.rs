@@ -28,13 +28,16 @@ async fn moment_has_sale_supply_admins_and_metadata() {
             "chain_id",
             "collection",
             "comments",
+            "contentUri",
             "created_at",
             "creator",
             "hidden",
             "id",
             "metadata",
+            "owner",
             "protocol",
             "sale",
+            "soldOut",
             "supply",
             "token_id",
             "updated_at",
@@ -62,12 +65,16 @@ async fn moment_has_sale_supply_admins_and_metadata() {
         body["metadata"],
         json!({
             "name": "First", "image": "", "description": "", "content": {"mime": "video/mp4", "uri": "ar://content"},
+            "external_url": "", "animation_url": "",
         })
     );
+    assert_eq!((&body["owner"], &body["contentUri"]), (&body["creator"]["address"], &json!("ar://content")));
+    assert_eq!(body["soldOut"], false);
     assert_eq!((&body["comments"], &body["protocol"]), (&json!(1), &json!("native")));
 
     let second = Answer::of(stack.get(&format!("/moment?collectionAddress={collection}&tokenId=2"))).await;
-    assert_eq!(second.expect_success().body["metadata"], json!(null));
+    let second = second.expect_success().body;
+    assert_eq!((&second["metadata"], &second["contentUri"]), (&json!(null), &json!(null)));
 }
 
 #[tokio::test]

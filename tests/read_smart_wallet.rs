@@ -10,17 +10,18 @@ async fn balances_of_an_artist_s_account_are_public() {
     let path = format!("/smartwallet?address={}", collector.account);
     let zero = format!("0x{}", "0".repeat(40));
     let usdc = format!("{:#x}", stack.contract("usdc"));
-    let with = |eth: &str, dollars: &str| {
+    let with = |[eth, ether]: [&str; 2], [cents, dollars]: [&str; 2]| {
         json!({"address": collector.artist.wallet, "chainId": 8453, "balances": [
-            {"currency": zero, "symbol": "ETH", "decimals": 18, "amount": eth},
-            {"currency": usdc, "symbol": "USDC", "decimals": 6, "amount": dollars},
+            {"currency": zero, "symbol": "ETH", "decimals": 18, "amount": eth, "decimalAmount": ether},
+            {"currency": usdc, "symbol": "USDC", "decimals": 6, "amount": cents, "decimalAmount": dollars},
         ]})
     };
-    assert_eq!(Answer::of(stack.get(&path)).await.expect_success().body, with("0", "0"));
+    assert_eq!(Answer::of(stack.get(&path)).await.expect_success().body, with(["0"; 2], ["0"; 2]));
     stack.set_balance(collector.account, 1_234_567_890_123_456_789).await;
     stack.give_usdc(collector.account, 2_500_000).await;
     // Balances are kept for two seconds.
-    stack.wait_until(&path, |now| *now == with("1234567890123456789", "2500000")).await;
+    let expected = with(["1234567890123456789", "1.234567890123456789"], ["2500000", "2.5"]);
+    stack.wait_until(&path, |now| *now == expected).await;
 }
 
 #[tokio::test]

@@ -70,6 +70,7 @@ fn moment(number: u64, time: u64) -> Moment {
         sales: Vec::new(),
         royalty: None,
         fee_recipients: Vec::new(),
+        hidden_by: None,
         created_at: time,
         updated_at: time,
     }

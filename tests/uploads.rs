@@ -6,6 +6,9 @@ use tests::{Answer, SignedIn, Stack};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
 
+/// Most memory of a function, in bytes.
+const MOST_MEMORY: u64 = 64 << 20;
+
 /// A picture that nobody else uploads.
 fn picture(size: usize) -> Vec<u8> {
     let mut content = [PNG, uuid::Uuid::new_v4().as_bytes()].concat();
@@ -20,6 +23,32 @@ async fn begin(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
 async fn complete(stack: &Stack, artist: &SignedIn, upload: &Value) -> Answer {
     let id = upload["uploadId"].as_str().expect("an id");
     Answer::of(stack.post(&format!("/uploads/{id}/complete")).bearer_auth(&artist.token)).await
+}
+
+/// Goes on as long as the answer is that the file is hashed in part.
+async fn complete_whole(stack: &Stack, artist: &SignedIn, upload: &Value) -> Answer {
+    let mut last = 0;
+    loop {
+        let answer = complete(stack, artist, upload).await;
+        if answer.status != 202 {
+            return answer;
+        }
+        let hashed = answer.body["hashed"].as_u64().expect("a number");
+        println!("202 after {hashed} bytes");
+        assert!(hashed > last, "it doesn't go on: {answer:?}");
+        last = hashed;
+    }
+}
+
+/// Most memory that a process of the function ever had, in bytes.
+fn peak_memory(function: &str) -> u64 {
+    let processes = &Stack::connect().map.processes[function];
+    let peaks = processes.iter().filter_map(|process| {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        peak.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    });
+    peaks.max().expect("a process of the function") << 10
 }
 
 /// Sends the parts that cover the content.
@@ -97,14 +126,8 @@ async fn a_large_video_has_several_parts_and_is_read_in_ranges() {
     let begun = begun.expect_success().body;
     assert_eq!(begun["parts"].as_array().map(Vec::len), Some(2));
     put(&stack, &begun, &content).await;
-    let mut stored = complete(&stack, &artist, &begun).await;
-    for _ in 0..20 {
-        if stored.status != 202 {
-            break;
-        }
-        stored = complete(&stack, &artist, &begun).await;
-    }
-    let stored = stored.expect_success().body;
+    let stored = complete_whole(&stack, &artist, &begun).await.expect_success().body;
+    assert!(peak_memory("complete-upload") <= MOST_MEMORY);
     assert_eq!(stored["uri"], format!("ipfs://{}", shared::model::Dag::cid_of(&content)));
     let url = stored["url"].as_str().expect("a URL");
     let part = read(&stack, url, Some("bytes=50000000-")).await;
@@ -115,6 +138,28 @@ async fn a_large_video_has_several_parts_and_is_read_in_ranges() {
     let whole = client.get(url).send().await.expect("an answer");
     assert_eq!(whole.status(), 307, "a whole large file comes from the bucket");
     assert!(header(&whole, "location").contains("response-content-type=video%2Fmp4"), "{}", header(&whole, "location"));
+}
+
+/// `target/debug/local test cargo test --workspace --test end_to_end -- --ignored --nocapture gigabyte`
+#[tokio::test]
+#[ignore = "takes minutes"]
+async fn a_gigabyte_costs_the_functions_little_memory() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let mut content = picture(1 << 30);
+    content[..24].copy_from_slice(b"\0\0\0\x18ftypisom\0\0\0\0isomiso2");
+    let begun = begin(&stack, &artist, &json!({"contentType": "video/mp4", "size": content.len()})).await;
+    let begun = begun.expect_success().body;
+    put(&stack, &begun, &content).await;
+    let stored = complete_whole(&stack, &artist, &begun).await.expect_success().body;
+    assert_eq!(stored["uri"], format!("ipfs://{}", shared::model::Dag::cid_of(&content)));
+    let part = read(&stack, stored["url"].as_str().expect("a URL"), Some("bytes=900000000-")).await;
+    assert_eq!(part.bytes().await.expect("bytes"), &content[900_000_000..904_194_304]);
+    for function in ["create-upload", "complete-upload", "read-content"] {
+        let peak = peak_memory(function);
+        println!("{function}: {} MiB", peak >> 20);
+        assert!(peak <= MOST_MEMORY, "{function}");
+    }
 }
 
 #[tokio::test]

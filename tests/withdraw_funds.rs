@@ -24,7 +24,8 @@ async fn artist_withdraws_part_or_all_of_a_balance() {
     stack.connect_wallet(&collector.artist, &wallet).await.expect_success();
     let to = wallet.address();
     stack.set_balance(collector.account, 1_000_000).await;
-    let answer = withdraw(&stack, &collector, json!({"to": to, "amount": "250000"})).await.expect_success();
+    let answer =
+        withdraw(&stack, &collector, json!({"to": to, "amount": "250000", "unit": "wei"})).await.expect_success();
     assert_eq!(answer.body["chainId"], 8453);
     assert_eq!(wei_of(&stack, to).await, U256::from(250_000));
     withdraw(&stack, &collector, json!({"to": to, "amount": "max", "currency": "eth"})).await.expect_success();
@@ -43,6 +44,30 @@ async fn artist_withdraws_part_or_all_of_a_balance() {
 }
 
 #[tokio::test]
+async fn amount_in_the_main_unit_is_exact() {
+    let stack = Stack::connect();
+    let collector = stack.new_collector().await;
+    let to = Address::from_word(keccak256(collector.account));
+    stack.add_old_payout_address(&collector.artist, to).await;
+    stack.give_usdc(collector.account, 30_000_000).await;
+    let clear = json!({"to": to, "amount": "25", "currency": "USDC"});
+    let answer = withdraw(&stack, &collector, clear).await.expect_error(400);
+    assert!(answer.body["errors"][0]["message"].as_str().is_some_and(|words| words.contains("unit")), "{answer:?}");
+    for (amount, unit) in
+        [("25", json!("main")), ("1.000001", json!("main")), ("7", json!("wei")), ("100", json!(null))]
+    {
+        let body = json!({"to": to, "amount": amount, "unit": unit, "currency": "USDC"});
+        withdraw(&stack, &collector, body).await.expect_success();
+    }
+    assert_eq!(stack.usdc_of(to).await, U256::from(26_000_108));
+    stack.set_balance(collector.account, 1_000_000_000_000_000_000).await;
+    let body = json!({"to": to, "amount": "0.000000000000000003", "unit": "main"});
+    withdraw(&stack, &collector, body).await.expect_success();
+    withdraw(&stack, &collector, json!({"to": to, "amount": "100000000000000"})).await.expect_success();
+    assert_eq!(wei_of(&stack, to).await, U256::from(100_000_000_000_003_u64));
+}
+
+#[tokio::test]
 async fn amount_above_the_balance_is_refused() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
@@ -51,7 +76,7 @@ async fn amount_above_the_balance_is_refused() {
     for (body, words) in [
         (json!({"to": to, "amount": "max"}), "has no ETH"),
         (json!({"to": to, "amount": "max", "currency": "USDC"}), "has no USDC"),
-        (json!({"to": to, "amount": "1"}), "0.000000000000000001 ETH is needed and 0 ETH is there"),
+        (json!({"to": to, "amount": "1", "unit": "wei"}), "0.000000000000000001 ETH is needed and 0 ETH is there"),
         (json!({"to": to, "amount": "1500000", "currency": "usdc"}), "1.5 USDC is needed and 0 USDC is there"),
     ] {
         let answer = withdraw(&stack, &collector, body).await.expect_error(402);
@@ -67,7 +92,7 @@ async fn invalid_recipient_or_amount_is_refused() {
     let to = Address::repeat_byte(0x77);
     for (body, fields) in [
         (json!({}), vec!["to", "amount"]),
-        (json!({"to": collector.account, "amount": "1"}), vec!["to"]),
+        (json!({"to": collector.account, "amount": "1", "unit": "wei"}), vec!["to"]),
         (json!({"to": stack.contract("usdc"), "amount": "1", "currency": "USDC"}), vec!["to"]),
         (json!({"to": stack.contract("factory"), "amount": "1"}), vec!["to"]),
         (json!({"to": format!("0x{}", "0".repeat(40)), "amount": "1"}), vec!["to"]),
@@ -75,6 +100,15 @@ async fn invalid_recipient_or_amount_is_refused() {
         (json!({"to": to, "amount": "0"}), vec!["amount"]),
         (json!({"to": to, "amount": "-1"}), vec!["amount"]),
         (json!({"to": to, "amount": "1.5"}), vec!["amount"]),
+        (json!({"to": to, "amount": "1.5", "unit": "wei"}), vec!["amount"]),
+        (json!({"to": to, "amount": "25"}), vec!["amount"]),
+        (json!({"to": to, "amount": "99999999999999"}), vec!["amount"]),
+        (json!({"to": to, "amount": "99", "currency": "USDC"}), vec!["amount"]),
+        (json!({"to": to, "amount": "0.0000001", "currency": "USDC", "unit": "main"}), vec!["amount"]),
+        (json!({"to": to, "amount": "0.0", "unit": "main"}), vec!["amount"]),
+        (json!({"to": to, "amount": "9".repeat(78), "unit": "main"}), vec!["amount"]),
+        (json!({"to": to, "amount": ".5", "unit": "main"}), vec!["amount"]),
+        (json!({"to": to, "amount": "1", "unit": "eth"}), vec!["unit"]),
         (json!({"to": to, "amount": 1}), vec!["amount"]),
         (json!({"to": to, "amount": "MAX"}), vec!["amount"]),
         (json!({"to": to, "amount": "1", "currency": "DAI"}), vec!["currency"]),

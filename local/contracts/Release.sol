@@ -3,6 +3,16 @@ pragma solidity 0.8.17;
 
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
 
+interface IReleaseController {
+    struct MintConfiguration {
+        uint96 price;
+        address fundsRecipient;
+    }
+
+    function configurations(address release, uint256 token) external view returns (uint96, address);
+    function collect(uint256 token, uint256 amount, uint256 value, address payer) external;
+}
+
 /// A stand-in for a collection of the registry protocol, for local chains and tests: its events, and functions enough to
 /// make it emit them. Whoever made it may do everything, and its controller sells.
 contract Release is ERC1155 {
@@ -54,6 +64,25 @@ contract Release is ERC1155 {
 
     function updateTokenPermissions(uint256 token, address user, uint256 authScope) external only(creator) {
         emit TokenPermissionsUpdated(token, user, authScope);
+    }
+
+    function tokenMintConfiguration(uint256 token) external view returns (IReleaseController.MintConfiguration memory) {
+        (uint96 price, address recipient) = IReleaseController(controller).configurations(address(this), token);
+        return IReleaseController.MintConfiguration(price, recipient);
+    }
+
+    /// The controller takes the price from the sender.
+    function purchaseTokenWithValue(
+        address to,
+        uint256 token,
+        uint256 amount,
+        uint256 value,
+        address referrer0,
+        address referrer1
+    ) external payable {
+        IReleaseController(controller).collect(token, amount, value, msg.sender);
+        emit TokenPurchased(token, amount, to, referrer0, referrer1);
+        _mint(to, token, amount, "");
     }
 
     /// The controller calls it once it was paid.

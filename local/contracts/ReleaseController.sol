@@ -30,6 +30,13 @@ contract ReleaseController {
         emit MintConfigurationUpdated(address(release), token, configuration);
     }
 
+    /// A release calls it, for its own tokens.
+    function collect(uint256 token, uint256 amount, uint256 value, address payer) external {
+        MintConfiguration memory configuration = configurations[msg.sender][token];
+        require(configuration.fundsRecipient != address(0) && configuration.price * amount == value, "wrong value");
+        currency.transferFrom(payer, configuration.fundsRecipient, value);
+    }
+
     function buy(Release release, uint256 token, uint256 amount) external {
         MintConfiguration memory configuration = configurations[address(release)][token];
         currency.transferFrom(msg.sender, configuration.fundsRecipient, configuration.price * amount);

@@ -13,6 +13,7 @@ pub mod functions;
 pub mod governor;
 mod ipfs_gateway;
 pub mod mail;
+pub mod mailbox;
 mod node;
 pub mod operator;
 pub mod paths;
@@ -20,6 +21,7 @@ pub mod process;
 pub mod recorder;
 pub mod roles;
 pub mod stack;
+pub mod welcome;
 pub mod workshop;
 
 /// Any error; the command prints it as one line and exits.

@@ -26,11 +26,23 @@ struct SentMails {
     messages: BTreeMap<String, Vec<Mail>>,
 }
 
+/// Every sent mail, newest last.
+pub async fn all(list_url: &str) -> Result<Vec<Mail>, Error> {
+    let sent: SentMails = reqwest::get(list_url).await?.json().await?;
+    Ok(sent.messages.into_values().flatten().collect())
+}
+
 /// Every mail sent to an address, newest last.
 pub async fn mails_to(list_url: &str, address: &str) -> Result<Vec<Mail>, Error> {
-    let sent: SentMails = reqwest::get(list_url).await?.json().await?;
-    let mails = sent.messages.into_values().flatten();
-    Ok(mails.filter(|mail| mail.to.iter().any(|to| to.eq_ignore_ascii_case(address))).collect())
+    let mut mails = all(list_url).await?;
+    mails.retain(|mail| mail.to.iter().any(|to| to.eq_ignore_ascii_case(address)));
+    Ok(mails)
+}
+
+/// The six-digit code in a mail.
+pub fn code_in(mail: &Mail) -> Option<&str> {
+    let (_, rest) = mail.body_text.split_once("code is ")?;
+    rest.split(|c: char| !c.is_ascii_digit()).find(|word| word.len() == 6)
 }
 
 /// The six-digit code in the newest mail to an address. Waits up to 5 seconds for more than `seen` mails.
@@ -38,9 +50,7 @@ pub async fn newest_code(list_url: &str, address: &str, seen: usize) -> Result<S
     for _ in 0..100 {
         let mails = mails_to(list_url, address).await?;
         if let Some(mail) = mails.get(seen..).and_then(<[Mail]>::last) {
-            let words = mail.body_text.split_once("code is ").map_or("", |(_, rest)| rest);
-            let digits = words.split(|c: char| !c.is_ascii_digit()).find(|word| word.len() == 6);
-            return digits.map(str::to_owned).ok_or_else(|| "the mail holds no code".into());
+            return code_in(mail).map(str::to_owned).ok_or_else(|| "the mail holds no code".into());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

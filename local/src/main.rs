@@ -1,5 +1,5 @@
 //! Commands:
-//! - `local run` starts the stack and keeps it running until Ctrl-C. `PORT`, `RPC_URLS` and `NODE_PORTS` choose the API's
+//! - `local run` starts the stack and keeps it running until Ctrl-C; if one runs already, it says where. `PORT`, `RPC_URLS` and `NODE_PORTS` choose the API's
 //!   port, the nodes' URLs for functions, and the nodes' ports.
 //! - `local test <command…>` runs a command against a stack on free ports and records the functions' AWS calls.
 //! - `local bench <command…>` does the same without recording; with `KEEP_SCHEDULE` workers run as often as in an account.
@@ -25,6 +25,7 @@ use local::{
     paths::Paths,
     roles,
     stack::{LIMIT_FACTOR, Options, Stack, StackMap},
+    welcome,
 };
 use tokio::{
     process::Command,
@@ -54,14 +55,19 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
     let paths = Paths::of_checkout();
     match arguments {
         [command] if command == "run" => {
+            if let Some(text) = welcome::already_up(&paths.local("run")).await {
+                println!("Moments runs here already:\n\n{text}");
+                return Ok(ExitCode::SUCCESS);
+            }
             let port = env::var("PORT").unwrap_or_else(|_| "3000".to_owned());
             let port = port.parse().map_err(|_| format!("PORT is {port}: give a port from 1 to 65535"))?;
             let (folder, nodes) = (paths.local("run"), NodeSettings::from_env()?);
-            let options = Options { port: Some(port), nodes, ..Options::at(folder) };
+            let options = Options { port: Some(port), nodes, ..Options::at(folder.clone()) };
             let stack = Stack::start(&paths, &options).await?;
             let _link = MapLink::create(paths.local("stack.json"))?;
-            println!("ready: {}", stack.map.api);
-            pending().await
+            let text = welcome::prepare(&folder, &stack.map, &stack.artists).await?;
+            println!("\nMoments runs until Ctrl-C, and prints each code that it mails.\n\n{text}");
+            match welcome::print_codes(&stack.map).await? {}
         }
         [command, program, arguments @ ..] if ["test", "bench", "load"].contains(&command.as_str()) => {
             let (folder, is_recorded) = (paths.local(command), command == "test");

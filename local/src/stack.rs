@@ -93,10 +93,23 @@ pub struct StackMap {
     pub processes: Processes,
 }
 
+/// A demo artist with a token of the stack's start.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    /// Mail address.
+    pub email: String,
+    /// Account.
+    pub account: String,
+    /// Token.
+    pub token: String,
+}
+
 /// A running stack; dropping it stops every part.
 pub struct Stack {
     /// Addresses of its parts.
     pub map: StackMap,
+    /// The demo artists.
+    pub artists: [SignedIn; 2],
     _aws: Process,
     _chains: Vec<LocalChain>,
     _functions: Emulator,
@@ -224,13 +237,11 @@ impl Stack {
         }
         steps.done("functions");
 
-        let artists = [
-            sign_in(&api, &mail, &operator, "ada@example.com").await?,
-            sign_in(&api, &mail, &operator, "grace@example.com").await?,
-        ];
+        let (ada, ada_wallet) = sign_in(&api, &mail, &operator, "ada@example.com").await?;
+        let (grace, grace_wallet) = sign_in(&api, &mail, &operator, "grace@example.com").await?;
         steps.done("two artists signed in");
         let node = nodes.first().ok_or("no chain was started")?;
-        let demo = demo::publish(&node.rpc_url, chains.get(node.id)?, &artists).await?;
+        let demo = demo::publish(&node.rpc_url, chains.get(node.id)?, &[ada_wallet, grace_wallet]).await?;
         steps.done("demo content published");
         for function in &template.functions()? {
             for schedule in &function.schedules {
@@ -256,6 +267,7 @@ impl Stack {
         let writer = tokio::spawn(follow(map.clone(), file, processes));
         Ok(Self {
             map,
+            artists: [ada, grace],
             _aws: aws_process,
             _chains: nodes,
             _functions: functions,
@@ -332,7 +344,6 @@ async fn deploy_contracts(
     Ok(futures::future::try_join_all(deploy).await?.into_iter().collect())
 }
 
-/// Signs an artist in with a mailed code, and returns their account.
 /// Makes the operator's accounts on each chain, as `local operator execute` does, with a guardian in KMS.
 async fn set_up_operator(
     paths: &Paths,
@@ -361,18 +372,26 @@ async fn set_up_operator(
     Ok(account)
 }
 
-async fn sign_in(api: &str, mail: &str, operator: &OperatorAccount, email: &str) -> Result<EmbeddedWallet, Error> {
+/// Signs an artist in with a mailed code.
+async fn sign_in(
+    api: &str,
+    mail: &str,
+    operator: &OperatorAccount,
+    email: &str,
+) -> Result<(SignedIn, EmbeddedWallet), Error> {
     post(&format!("{api}/oauth/code"), &json!({"email": email})).await?;
     let code = mail::newest_code(mail, email, 0).await?;
     let answer = post(&format!("{api}/oauth/login"), &json!({"email": email, "code": code})).await?;
-    let claims = answer["token"].as_str().and_then(|token| token.split('.').nth(1)).ok_or("sign-in gave no token")?;
+    let token = answer["token"].as_str().ok_or("sign-in gave no token")?;
+    let claims = token.split('.').nth(1).unwrap_or_default();
     let claims: Value = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims)?)?;
     let artist: ArtistId = claims["sub"].as_str().unwrap_or_default().parse()?;
     let wallet = EmbeddedWallet::new(operator.safe, artist);
-    if answer["social_wallet"] != Address::from(wallet.address()).to_string() {
+    let account = Address::from(wallet.address()).to_string();
+    if answer["social_wallet"] != account {
         return Err(format!("sign-in of {email}: the wallet doesn't match the operator and the artist's id").into());
     }
-    Ok(wallet)
+    Ok((SignedIn { email: email.to_owned(), account, token: token.to_owned() }, wallet))
 }
 
 async fn wait_for_index(api: &str, demo: &Demo) -> Result<(), Error> {

@@ -5,12 +5,13 @@ use serde_json::{Map, Value, json};
 use crate::polish::resolve;
 
 /// Examples of fields whose types have none.
-const FIELDS: [(&str, &str); 25] = [
+const FIELDS: [(&str, &str); 26] = [
     ("amount", "0.001"),
     ("apiKey", "moments_4f8c2e6a9b1d3f5071829304a5b6c7d8e9f0a1b2"),
     ("bio", "I keep a diary of the weather."),
     ("comment", "The light on the water!"),
     ("created_at", "2026-11-21T09:30:00Z"),
+    ("decimalAmount", "0.001"),
     ("description", "Forty evenings at the same window."),
     ("eth_spent", "0.042"),
     ("field", "moment.collectionAddress"),

@@ -38,7 +38,7 @@ pub fn frame() -> Value {
 
 const DESCRIPTION: &str = "\
 A moment is a token inside a collection, an ERC-1155 contract on an EVM chain. Browse without a credential; sign in with \
-an e-mailed code to get a token, and with the token make the API keys that create and update.
+an e-mailed code to get a token, and create and update with it, or with API keys that you make with it.
 
 **Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), \
 [idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
@@ -55,7 +55,8 @@ is 202: `GET /transactions/{id}` has the outcome, with the id that every answer 
 **Amounts** are text: whole numbers in a currency's smallest unit, such as wei, unless the field says that it is a decimal \
 number of ether or USDC. **Numbers** of an answer fit a double; what may be larger is text, in which \
 18446744073709551615 (2^64 - 1) means no end or no maximum. **Addresses** are answered in lower case. **Unknown \
-parameters** are ignored, and `X-Ignored-Parameters` names them. **`artist`** is an artist's account; where it matters which, the parameter says so.
+parameters** are ignored, and `X-Ignored-Parameters` names them. **`artist`** names an artist by any of their wallets or their \
+username, and means all of their wallets. **Lists** are over all chains unless one is named.
 
 **Limits**
 
@@ -73,12 +74,13 @@ parameters** are ignored, and `X-Ignored-Parameters` names them. **`artist`** is
 Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 10] = [
+const TAGS: [(&str, &str); 11] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
     ("Collections", "Contracts that hold moments."),
     ("Moments", "Create, sell, collect and change moments."),
+    ("Splits", "Contracts that divide proceeds among fixed recipients."),
     ("Media", "Files and metadata for moments, stored here under their CIDs."),
     ("Transactions", "What became of an artist's writes."),
     ("Comments", "Comments of collectors and admins."),

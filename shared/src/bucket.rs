@@ -73,6 +73,13 @@ impl Bucket {
         Ok(Self { client: Client::from_conf(settings.build()), name: config::required("MEDIA_BUCKET")? })
     }
 
+    /// Where its signed URLs lead: scheme, host and port. No call.
+    pub async fn origin(&self) -> Result<String, BucketError> {
+        let url = self.sign_read("-", "-", Duration::from_secs(60)).await?;
+        let end = url.match_indices('/').nth(2).map_or(url.len(), |(end, _)| end);
+        Ok(url[..end].to_owned())
+    }
+
     /// Begins an upload, and returns S3's id of it.
     pub async fn begin(&self, key: &str) -> Result<String, BucketError> {
         let call = self.client.create_multipart_upload().bucket(&self.name).key(key).tagging(UNFINISHED);

@@ -18,14 +18,14 @@ async fn retried_withdrawal_is_paid_once() {
         let request = stack.post("/smartwallet/withdraw").bearer_auth(&artist.artist.token).json(body);
         Answer::of(key.into_iter().fold(request, |request, key| request.header("idempotency-key", key))).await
     };
-    let order = json!({"to": to, "amount": "400"});
+    let order = json!({"to": to, "amount": "400", "unit": "wei"});
     let answer = send(None, &order).await.expect_error(400);
     assert!(answer.body["message"].as_str().is_some_and(|words| words.contains("Idempotency-Key")), "{answer:?}");
     let answers = futures::future::join_all((0..4).map(|_| send(Some("once"), &order))).await;
     assert!(answers.iter().all(|answer| [200, 202, 409].contains(&answer.status)), "{answers:?}");
     send(Some("once"), &order).await.expect_success();
     assert_eq!(stack.chain().get_balance(to).await.expect("a balance"), U256::from(400));
-    send(Some("once"), &json!({"to": to, "amount": "500"})).await.expect_error(422);
+    send(Some("once"), &json!({"to": to, "amount": "500", "unit": "wei"})).await.expect_error(422);
     assert_eq!(stack.chain().get_balance(artist.account).await.expect("a balance"), U256::from(600));
 }
 

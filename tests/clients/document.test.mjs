@@ -37,6 +37,19 @@ test("older form is valid, too", async () => {
   assert.deepEqual(Object.keys(older.components.schemas), Object.keys(newer.components.schemas));
 });
 
+test("what may be null in an answer may be so in the older form, too", async () => {
+  const [newer, older] = [await served("openapi.json"), await served("openapi-3.0.json")].map((name) => JSON.parse(readFileSync(name, "utf8")).components.schemas);
+  const mayBeNull = ({ type, oneOf, anyOf, nullable }) => nullable || type?.includes?.("null") || [...(oneOf ?? []), ...(anyOf ?? [])].some((choice) => choice.type === "null");
+  let compared = 0;
+  for (const [name, { properties = {}, required = [] }] of Object.entries(newer)) {
+    for (const field of required.filter((field) => mayBeNull(properties[field]))) {
+      assert.ok(mayBeNull(older[name].properties[field]), `${name}.${field}`);
+      compared++;
+    }
+  }
+  assert.ok(compared > 10);
+});
+
 test("a double holds every number", () => {
   const text = readFileSync(join(root, "openapi.json"), "utf8");
   const numbers = [...text.matchAll(/^\s*(?:"[^"]*": )?(-?\d[\d.e+]*),?$/gm)].map(([, number]) => number);

@@ -1,13 +1,13 @@
 // Clients that generators make of the API description: each compiled with its strictest settings, and each doing one read, one
-// paged read, one write under an idempotency key and one error against the running service.
+// paged read, one write under an idempotency key, one error, and a sale that is read, edited and sent back (README.md).
 
 import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { buildSync } from "esbuild";
-import { Moments } from "../../clients/typescript/dist/index.js";
-import { codesFor, root, run, stack, unusedEmail } from "./support.mjs";
+import { publishedSale } from "./published.mjs";
+import { root, run } from "./support.mjs";
 
 const folder = join(root, "tests/clients");
 const tool = (name) => join(folder, "node_modules/.bin", name);
@@ -16,29 +16,36 @@ const temporary = mkdtempSync(join(tmpdir(), "moments-"));
 symlinkSync(join(folder, "node_modules"), join(temporary, "node_modules"));
 let env;
 
-before(async () => {
-  const moments = new Moments({ baseUrl: stack.api });
-  const email = unusedEmail();
-  await moments.sendCode(email);
-  await moments.logIn(email, (await codesFor(email)).at(-1));
-  env = { ...process.env, API: stack.api, KEY: await moments.createApiKey(), PYTHONPATH: temporary };
-});
+before(async () => (env = { ...process.env, ...(await publishedSale()), PYTHONPATH: temporary }));
 
 test("hey-api: strict types, and calls", async () => {
   await run(tool("openapi-ts"), ["-i", join(root, "openapi.json"), "-o", join(temporary, "hey"), "-c", "@hey-api/client-fetch"]);
   const file = join(temporary, "hey-calls.ts");
   writeFileSync(file, `
-    import { createCollection, listTimeline, readMoment } from "./hey";
+    import { createCollection, listTimeline, readMoment, updateSale } from "./hey";
     import { client } from "./hey/client.gen";
 
     declare const process: { env: Record<string, string> };
-    client.setConfig({ baseUrl: process.env["API"] ?? "" });
-    const auth = process.env["KEY"] ?? "";
-    for (const page of [1, 2]) {
-      const { data, response } = await listTimeline({ query: { limit: 1, page }, throwOnError: true });
-      const rows: number = data.moments.length;
-      if (response.status !== 200 || rows > 1) throw new Error("a page");
+    const { API = "", KEY = "", COLLECTION = "", TOKEN = "" } = process.env;
+    const auth = ({ name }: { name?: string }) => (name === "x-api-key" ? KEY : undefined);
+    client.setConfig({ baseUrl: API });
+    let seen = 0;
+    for (let page = 1; page > 0; ) {
+      const { data, response } = await listTimeline({ query: { collection: COLLECTION, limit: 2, page }, throwOnError: true });
+      seen += data.moments.length;
+      page = response.headers.has("link") ? page + 1 : 0;
     }
+    if (seen !== 3) throw new Error("pages");
+    const moment = { collectionAddress: COLLECTION, tokenId: TOKEN };
+    const sale = async () => (await readMoment({ query: moment, throwOnError: true })).data.sale;
+    const before = await sale();
+    if (!before) throw new Error("no sale");
+    const { saleStart, saleEnd, maxTokensPerAddress, fundsRecipient } = before;
+    const edited = { moment, saleStart, saleEnd, maxTokensPerAddress, fundsRecipient, pricePerToken: "1" };
+    await updateSale({ auth, body: edited, throwOnError: true });
+    let changed = before;
+    while (changed.pricePerToken !== "1") changed = (await sale()) ?? before;
+    if (JSON.stringify(changed) !== JSON.stringify({ ...before, pricePerToken: "1" })) throw new Error("another sale");
     const headers = { "Idempotency-Key": crypto.randomUUID() };
     const body = { name: "Tides", uri: "ar://tides" };
     const send = () => createCollection({ auth, body, headers, throwOnError: true });
@@ -72,14 +79,17 @@ from generated import AuthenticatedClient, Client
 from generated.api.activity import list_timeline
 from generated.api.collections import create_collection
 from generated.api.moments import read_moment, update_sale
-from generated.models import CreateCollectionRequest, CreateCollectionResponse, Error, ListTimelineResponse, MomentRef, UpdateSaleRequest
+from generated.models import CreateCollectionRequest, CreateCollectionResponse, Error, ListTimelineResponse, MinedTransaction, Moment, MomentRef, Sale, UpdateSaleRequest
 
 client = Client(base_url=os.environ["API"])
-for number in (1, 2):
-    page = list_timeline.sync(client=client, limit=1, page=number)
-    assert isinstance(page, ListTimelineResponse) and len(page.moments) <= 1
-    for moment in page.moments:
-        assert moment.sale is None or int(moment.sale.sale_end) >= 0
+collection, token = os.environ["COLLECTION"], os.environ["TOKEN"]
+number, seen = 1, 0
+while number:
+    answer = list_timeline.sync_detailed(client=client, collection=collection, limit=2, page=number)
+    assert isinstance(answer.parsed, ListTimelineResponse)
+    seen += len(answer.parsed.moments)
+    number = number + 1 if "link" in answer.headers else 0
+assert seen == 3
 
 artist = AuthenticatedClient(base_url=os.environ["API"], token=os.environ["KEY"], prefix="", auth_header_name="x-api-key", timeout=None)
 key = str(uuid.uuid4())
@@ -88,6 +98,28 @@ first = create_collection.sync(client=artist, body=body, idempotency_key=key)
 again = create_collection.sync(client=artist, body=body, idempotency_key=key)
 assert isinstance(first, CreateCollectionResponse) and isinstance(again, CreateCollectionResponse)
 assert first.hash_ == again.hash_
+
+
+
+def sale() -> Sale:
+    found = read_moment.sync(client=client, collection_address=collection, token_id=token)
+    assert isinstance(found, Moment) and isinstance(found.sale, Sale)
+    return found.sale
+
+
+before = sale()
+edited = UpdateSaleRequest(
+    moment=MomentRef(collection_address=collection, token_id=token),
+    sale_start=before.sale_start,
+    sale_end=before.sale_end,
+    max_tokens_per_address=before.max_tokens_per_address,
+    funds_recipient=before.funds_recipient,
+    price_per_token="2",
+)
+assert isinstance(update_sale.sync(client=artist, body=edited), MinedTransaction)
+while (changed := sale()).price_per_token != "2":
+    pass
+assert changed.to_dict() == {**before.to_dict(), "pricePerToken": "2"}
 
 missing = read_moment.sync(client=client, collection_address="0x" + "1" * 40, token_id="1")
 assert isinstance(missing, Error) and missing.message

@@ -1,18 +1,19 @@
-// Every block of code in the guides and in the client's README, run against the running service as a reader would run it. The
+// Every block of code in the guides and in the clients' READMEs, run against the running service as a reader would run it. The
 // blocks of one language in a document are one program; its input is the code from the mail.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { before, test } from "node:test";
 import { Moments } from "../../clients/typescript/dist/index.js";
 import { codesFor, root, run, stack, stackFile, unusedEmail } from "./support.mjs";
 
 const guides = readdirSync(join(root, "docs/guide")).map((name) => join(root, "docs/guide", name));
-const documents = [...guides, join(root, "clients/typescript/README.md")];
+const readmes = ["typescript", "python"].map((client) => join(root, "clients", client, "README.md"));
 
 const folder = mkdtempSync(join(tmpdir(), "moments-"));
+const env = { ...process.env, PYTHONPATH: join(root, "clients/python/src"), PYTHONDONTWRITEBYTECODE: "1" };
 mkdirSync(join(folder, "node_modules"));
 symlinkSync(join(root, "clients/typescript"), join(folder, "node_modules/moments-client"));
 
@@ -24,7 +25,7 @@ const RUNNERS = {
     writeFileSync(file, text);
     return [process.execPath, [file]];
   },
-  python: (text) => ["python3", ["-c", text]],
+  python: (text) => [join(root, "tests/clients/.venv/bin/python"), ["-c", text]],
 };
 
 // Lists of several pages.
@@ -44,10 +45,10 @@ before(async () => {
   }
 });
 
-for (const document of documents) {
+for (const document of [...guides, ...readmes]) {
   const blocks = [...readFileSync(document, "utf8").matchAll(/^```(\S*)\n(.*?)^```$/gms)];
   for (const language of new Set(blocks.map(([, language]) => language))) {
-    const name = document.includes("guide") ? basename(document, ".md") : "readme";
+    const name = basename(document, ".md") === "README" ? `${basename(dirname(document))} client` : basename(document, ".md");
     const text = blocks.filter(([, other]) => other === language).map(([, , code]) => code).join("\n");
     test(`${name}: ${language}`, async () => {
       if (language === "json") return void JSON.parse(text);
@@ -57,7 +58,8 @@ for (const document of documents) {
         .replaceAll("http://127.0.0.1:3000/api", stack.api)
         .replaceAll(".local/stack.json", stackFile)
         .replaceAll("you@example.com", email);
-      await run(...RUNNERS[language](real, name), { email: real.includes(email) && /read -r CODE|question\(|input\(/.test(real) ? email : undefined });
+      const asksForCode = real.includes(email) && /read -r CODE|question\(|input\(/.test(real);
+      await run(...RUNNERS[language](real, name), { env, email: asksForCode ? email : undefined });
     });
   }
 }

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { createHmac, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -140,6 +141,58 @@ test("a request waits as long as the service asks, and no longer than it may", a
   await assert.rejects(call({}, { retries: 0 }), client.RateLimitedError);
 });
 
+test("what may have been done is repeated only if that is safe", async () => {
+  const call = async (write, ...answers) => {
+    let sent = 0;
+    const fetch = async () => answers[sent++] ?? Response.json({});
+    const moments = new Moments({ baseUrl: "https://example.com/api", fetch, retries: 1 });
+    const calling = write ? moments.sendCode("ada@example.com") : moments.get("/chains");
+    return [await calling.then(() => "done", (error) => error.name), sent];
+  };
+  const answer = (status, headers = {}) => new Response("<html>", { status, headers });
+  for (const status of [500, 502, 503, 504]) {
+    assert.deepEqual(await call(false, answer(status)), ["done", 2]);
+    assert.deepEqual(await call(true, answer(status)), ["ServiceError", 1]);
+  }
+  assert.deepEqual(await call(true, answer(503, { "retry-after": "0" })), ["done", 2]);
+});
+
+test("a write that still runs is waited for under the same key", async () => {
+  const keys = [];
+  const headers = { "retry-after": "0" };
+  const answers = [
+    Response.json({ status: "error", message: "A request with this key is being answered" }, { status: 409, headers }),
+    Response.json({ transactionId: "1", status: "sent", chainId: 8453 }, { status: 202, headers }),
+    Response.json({ hash: "0x1", chainId: 8453 }),
+    Response.json({ status: "error", message: "used for another request" }, { status: 409 }),
+  ];
+  const fetch = async (request) => {
+    keys.push(request.headers.get("idempotency-key"));
+    return answers.shift();
+  };
+  const moments = new Moments({ baseUrl: "https://example.com/api", fetch });
+  const body = { moment: { collectionAddress: "0x1", tokenId: "1" }, saleEnd: 1 };
+  assert.equal((await moments.write("/sale", { body })).hash, "0x1");
+  assert.deepEqual([keys.length, new Set(keys).size], [3, 1]);
+  await assert.rejects(moments.write("/sale", { body }), client.ConflictError);
+});
+
+test("a key and a token each do", async () => {
+  const email = unusedEmail();
+  const moments = new Moments({ baseUrl: stack.api });
+  await moments.sendCode(email);
+  const { token } = await moments.logIn(email, (await codesFor(email)).at(-1));
+  const apiKey = await moments.createApiKey();
+  await new Moments({ baseUrl: stack.api, apiKey }).write("/collections", { body: { name: "Tides", uri: "ar://tides" } });
+  for (const credentials of [{ apiKey }, { token }]) {
+    const { transactions } = await new Moments({ baseUrl: stack.api, ...credentials }).get("/transactions");
+    assert.equal(transactions.length, 1);
+  }
+  const { keys } = await new Moments({ baseUrl: stack.api, token }).get("/artists/api-keys");
+  assert.equal(keys.length, 1);
+  await assert.rejects(new Moments({ baseUrl: stack.api, apiKey }).get("/artists/api-keys"), client.UnauthorizedError);
+});
+
 test("a webhook's signature is checked", async () => {
   const key = randomBytes(24);
   const secret = `whsec_${key.toString("base64")}`;
@@ -176,7 +229,12 @@ test("the package is small, and whole", async () => {
   assert.ok(size <= 12 * 1024);
   const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   assert.deepEqual(Object.keys(dependencies), ["openapi-fetch"]);
-  await run(join(root, "tests/clients/node_modules/.bin/publint"), ["--strict", folder]);
+  const tool = (name) => join(root, "tests/clients/node_modules/.bin", name);
+  await run(tool("publint"), ["--strict", folder]);
+  const temporary = mkdtempSync(join(tmpdir(), "moments-"));
+  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", temporary], { cwd: folder });
+  const [packed] = readdirSync(temporary);
+  await run(tool("attw"), ["--profile", "esm-only", join(temporary, packed)]);
 });
 
 test("money buys a moment", async () => {

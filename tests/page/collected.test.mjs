@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { askNode, codesFor, launch, open, signIn, stack, unusedEmail } from "./support.mjs";
+import { askNode, codesFor, found, launch, open, signIn, stack, unusedEmail } from "./support.mjs";
 
 const ETHER = 10n ** 18n;
 
@@ -25,16 +25,6 @@ async function artist() {
   const { token, social_wallet: account } = await post("oauth/login", { email, code: (await codesFor(email)).at(-1) });
   const { apiKey } = await post("artists/api-keys", {}, { authorization: `Bearer ${token}` });
   return { email, account, token: { authorization: `Bearer ${token}` }, headers: { "x-api-key": apiKey } };
-}
-
-/** Polls `find` for up to 30 seconds until it returns something. */
-async function found(find, what) {
-  for (let tries = 0; tries < 150; tries++) {
-    const result = await find();
-    if (result) return result;
-    await new Promise((done) => setTimeout(done, 200));
-  }
-  return assert.fail(`${what}: not there after 30 s`);
 }
 
 test("creator sees who paid for a moment and the new balance", async () => {

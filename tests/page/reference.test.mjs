@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { launch, open, pictures, stack } from "./support.mjs";
+import { codesFor, elsewhere, launch, looksRight, open, pictures, stack, unusedEmail } from "./support.mjs";
 
 const url = `${stack.api}/moment/collect`.replaceAll(".", "\\.");
 
@@ -47,8 +47,59 @@ test("reference makes no cross-origin request and has samples in Python, JavaScr
     await operation.evaluate((element) => element.scrollIntoView());
     await page.screenshot({ path: `${pictures}/reference-${name.toLowerCase()}.png` });
   }
-  const others = page.requests.map((request) => request.url()).filter((url) => !url.startsWith(stack.api) && !/^(data|blob|about):/.test(url));
-  assert.deepEqual(others, []);
+  assert.deepEqual(elsewhere(page), []);
   assert.deepEqual(page.consoleErrors, []);
   await page.context().close();
 });
+
+test("test request works at once with the key in the address, as `make run` prints it", async () => {
+  const post = async (path, body, headers = {}) => {
+    const answer = await fetch(`${stack.api}/${path}`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+    return answer.json();
+  };
+  const email = unusedEmail();
+  await post("oauth/code", { email });
+  const { token } = await post("oauth/login", { email, code: (await codesFor(email)).at(-1) });
+  const { apiKey } = await post("artists/api-keys", {}, { authorization: `Bearer ${token}` });
+  const page = await open(browser, { viewport: { width: 1440, height: 1000 }, reducedMotion: "reduce" });
+  page.setDefaultTimeout(30_000);
+  await page.goto("about:blank");
+  await page.goto(`${stack.api}/docs?key=${apiKey}#tag/collections/POST/collections`);
+  const operation = page.locator('[id$="tag/collections/POST/collections"]');
+  await operation.getByRole("button", { name: /Test Request/ }).click();
+  const answered = page.waitForResponse((response) => response.url() === `${stack.api}/collections` && response.request().method() === "POST");
+  await page.getByRole("button", { name: /^Send/ }).first().click();
+  const answer = await answered;
+  assert.equal(answer.status(), 200, await answer.text());
+  assert.equal(answer.request().headers()["x-api-key"], apiKey);
+  await page.screenshot({ path: `${pictures}/reference-test-request.png` });
+  await page.context().close();
+});
+
+/** Parts of the page with each kind of section; the reference renders what is visible first. */
+const PLACES = { "docs": "Sign-in", "docs#tag/moments/POST/moment/collect": "Collect a moment", "docs#models": "Models" };
+
+for (const colorScheme of ["light", "dark"]) {
+  for (const width of [360, 1440]) {
+    test(`reference and guides are accessible: ${colorScheme} at ${width} pixels`, async () => {
+      const page = await open(browser, { colorScheme, viewport: { width, height: 900 }, reducedMotion: "reduce" });
+      page.setDefaultTimeout(30_000);
+      for (const guide of ["quickstart", "errors"]) {
+        await page.goto(`${stack.api}/docs/${guide}`);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        await page.screenshot({ path: `${pictures}/guide-${guide}-${width}-${colorScheme}.png` });
+        await looksRight(page, guide);
+      }
+      for (const [path, heading] of Object.entries(PLACES)) {
+        await page.goto("about:blank");
+        await page.goto(`${stack.api}/${path}`);
+        await page.getByRole("heading", { name: heading }).first().waitFor();
+        await page.screenshot({ path: `${pictures}/reference-${heading.toLowerCase().replaceAll(" ", "-")}-${width}-${colorScheme}.png` });
+        await looksRight(page, path);
+      }
+      assert.deepEqual(elsewhere(page), []);
+      assert.deepEqual(page.consoleErrors, []);
+      await page.context().close();
+    });
+  }
+}

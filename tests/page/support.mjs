@@ -1,7 +1,9 @@
 // Support for the page's tests: the running stack, a browser, and signing in on the page.
 
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
@@ -64,7 +66,35 @@ export async function signIn(page, email = unusedEmail()) {
 
 /** Waits until no part of the page is loading. */
 export async function settled(page) {
-  await page.waitForFunction(() => ["profile", "keys", "wallets", "balances", "notifications"].every((id) => document.getElementById(id).dataset.state !== "loading"));
+  await page.waitForFunction(() => [...document.querySelectorAll("[data-state]")].every(({ dataset }) => dataset.state !== "loading"));
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Asserts that the page has no accessibility violation and isn't wider than the window. */
+export async function looksRight(page, state) {
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
+  assert.ok(!wider, `${state} is wider than the window`);
+  // `evaluate` isn't subject to the page's content security policy.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], state);
+}
+
+/** The page's requests to other origins than the service's own and its bucket's. */
+export const elsewhere = (page) => {
+  const own = [new URL(stack.api).origin, stack.aws];
+  return page.requests.map((request) => request.url()).filter((url) => !/^(data|blob|about):/.test(url) && !own.includes(new URL(url).origin));
+};
+
+/** Polls `find` for up to 30 seconds until it returns something. */
+export async function found(find, what) {
+  for (let tries = 0; tries < 150; tries++) {
+    const result = await find();
+    if (result) return result;
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  return assert.fail(`${what}: not there after 30 s`);
 }
 
 /** Answers the page's requests to an endpoint in place of the service. */

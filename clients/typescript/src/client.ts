@@ -1,6 +1,6 @@
 import createClient, { type Client, type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { HttpMethod, PathsWithMethod } from "openapi-typescript-helpers";
-import { errorOf, TransactionFailedError } from "./errors.js";
+import { ConflictError, errorOf, TransactionFailedError } from "./errors.js";
 import { type RetryOptions, retrying, sleep } from "./retry.js";
 import type { components, paths } from "./schema.js";
 
@@ -142,9 +142,17 @@ export class Moments {
     // The same request under the same key is answered with what became of it.
     if (!headers.has("idempotency-key")) headers.set("idempotency-key", crypto.randomUUID());
     for (;;) {
-      const { data, response } = await this.#call(method, path, { ...given, headers });
-      if (response.status !== 202) return data as Answer;
-      await sleep(Number(response.headers.get("retry-after") ?? 2), given.signal);
+      let wait: number;
+      try {
+        const { data, response } = await this.#call(method, path, { ...given, headers });
+        if (response.status !== 202) return data as Answer;
+        wait = Number(response.headers.get("retry-after") ?? 2);
+      } catch (error) {
+        // The first request with this key still runs: its answer was lost on the way.
+        if (!(error instanceof ConflictError) || error.retryAfter === undefined) throw error;
+        wait = error.retryAfter;
+      }
+      await sleep(wait, given.signal);
     }
   }
 

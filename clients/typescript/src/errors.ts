@@ -6,21 +6,25 @@ export type FieldError = components["schemas"]["FieldError"];
 /** An answer that isn't a success. */
 export class MomentsError extends Error {
   override readonly name: string = "MomentsError";
+  /** The answer's status. */
+  readonly status: number;
+  /** The wrong fields, each with its dotted path. */
+  readonly fields: readonly FieldError[];
+  /** Id of the request in the service's logs: quote it when you ask for help. */
+  readonly requestId: string | undefined;
+  /** Seconds until a retry makes sense. */
+  readonly retryAfter: number | undefined;
+  /** Ids of the request's transactions. */
+  readonly transactionIds: readonly string[];
 
-  constructor(
-    message: string,
-    /** The answer's status. */
-    readonly status: number,
-    /** The wrong fields, each with its dotted path. */
-    readonly fields: readonly FieldError[],
-    /** Id of the request in the service's logs: quote it when you ask for help. */
-    readonly requestId: string | undefined,
-    /** Seconds until a retry makes sense. */
-    readonly retryAfter: number | undefined,
-    /** Ids of the request's transactions. */
-    readonly transactionIds: readonly string[],
-  ) {
-    super(message);
+  constructor({ status, headers }: Response, body: { message?: string; errors?: FieldError[] } = {}) {
+    super(body.message ?? `The service answered ${status}`);
+    const wait = headers.get("retry-after");
+    this.status = status;
+    this.fields = body.errors ?? [];
+    this.requestId = headers.get("x-request-id") ?? undefined;
+    this.retryAfter = wait && /^\d+$/.test(wait) ? Number(wait) : undefined;
+    this.transactionIds = headers.get("transaction-id")?.split(/, */) ?? [];
   }
 }
 
@@ -91,17 +95,6 @@ const CLASSES: Record<number, typeof MomentsError> = {
 
 /** The error that an answer is. */
 export async function errorOf(response: Response): Promise<MomentsError> {
-  const body: unknown = await response.json().catch(() => undefined);
-  const { message, errors } = (body ?? {}) as { message?: string; errors?: FieldError[] };
-  const wait = Number(response.headers.get("retry-after") ?? Number.NaN);
-  const ids = response.headers.get("transaction-id")?.split(", ") ?? [];
   const Class = CLASSES[response.status] ?? (response.status >= 500 ? ServiceError : MomentsError);
-  return new Class(
-    message ?? `The service answered ${response.status}`,
-    response.status,
-    errors ?? [],
-    response.headers.get("x-request-id") ?? undefined,
-    Number.isNaN(wait) ? undefined : wait,
-    ids,
-  );
+  return new Class(response, (await response.json().catch(() => undefined)) ?? undefined);
 }

@@ -28,7 +28,7 @@ export function retrying(fetch: Fetch, basePath: string, options: RetryOptions):
       const isOver = tried >= retries || request.signal.aborted;
       if (!answer) {
         if (isOver || !isSafe) throw error;
-      } else if (isOver || !mayRepeat(answer.status, isSafe)) {
+      } else if (isOver || !mayRepeat(answer, isSafe)) {
         return answer;
       }
       const asked = Number(answer?.headers.get("retry-after") ?? 0);
@@ -39,9 +39,10 @@ export function retrying(fetch: Fetch, basePath: string, options: RetryOptions):
   };
 }
 
-/** 429 and 503 say that nothing was done; the others may come after the deed. */
-function mayRepeat(status: number, isSafe: boolean): boolean {
-  return status === 429 || status === 503 || (isSafe && [500, 502, 504].includes(status));
+/** After 429, and 503 with a time, nothing was done; the others, the gateway's own 503 among them, may come after the deed. */
+function mayRepeat({ status, headers }: Response, isSafe: boolean): boolean {
+  if (status === 429 || (status === 503 && headers.has("retry-after"))) return true;
+  return isSafe && [500, 502, 503, 504].includes(status);
 }
 
 function takesKey(request: Request, basePath: string): boolean {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{api_key::KeyAuthenticator, session::SessionAuthenticator};
+use super::{
+    api_key::{Caller, KeyAuthenticator},
+    session::SessionAuthenticator,
+};
 use crate::{
     config::ConfigError,
     http::{ApiError, Request},
@@ -27,19 +30,19 @@ impl CallerAuthenticator {
     /// The artist whose token or API key, of whatever scope, the request brings; 401 without a valid one. A request with
     /// both is judged by its token alone.
     pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
-        self.identify(request, None, now).await
+        Ok(self.identify(request, None, now).await?.artist)
     }
 
-    /// The same; 403 for an API key that lacks the scope.
-    pub async fn authenticate_for(&self, request: &Request, scope: Scope, now: Duration) -> Result<ArtistId, ApiError> {
+    /// The same with the key, if it is one; 403 for an API key that lacks the scope. A token has all of them.
+    pub async fn authenticate_for(&self, request: &Request, scope: Scope, now: Duration) -> Result<Caller, ApiError> {
         self.identify(request, Some(scope), now).await
     }
 
-    async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<ArtistId, ApiError> {
+    async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<Caller, ApiError> {
         if request.header("authorization").is_some() {
-            Ok(self.sessions.authenticate(request).await?.artist)
+            Ok(Caller { artist: self.sessions.authenticate(request).await?.artist, key: None })
         } else if request.header("x-api-key").is_some() {
-            Ok(self.keys.authenticate(request, scope, now).await?.artist)
+            self.keys.authenticate(request, scope, now).await
         } else {
             Err(ApiError::unauthorized_caller(
                 "Send a token as Authorization: Bearer <token>, or an API key in the x-api-key header",

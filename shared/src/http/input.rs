@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Filters of services like this one, which it lacks: an answer that seems to be filtered by one would be wrong.
-const FOREIGN_FILTERS: [&str; 2] = ["channel", "hidden"];
+const FOREIGN_FILTERS: [&str; 1] = ["channel"];
 
 /// Paths of fields that were sent and that no endpoint read.
 pub(super) type Ignored = Arc<Mutex<BTreeSet<String>>>;

@@ -4,11 +4,11 @@ use serde_json::{Number, Value};
 
 use super::fields::{Field, FromField};
 use crate::model::{
-    ActivityId, Address, Amount, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid, CollectionName,
-    CommentId, CommentText, ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag, Invalid, KeyDays,
-    KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, Protocol,
-    RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder, Title, TokenId, TransactionId, UploadId, UploadSize,
-    UploadType, Username, WebUrl, Whole,
+    ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
+    CollectionName, CommentId, CommentText, ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag,
+    Invalid, KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber,
+    Period, Protocol, RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder, Title, TokenId, TransactionId,
+    TransferType, UploadId, UploadSize, UploadType, Username, WebUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -37,10 +37,11 @@ macro_rules! scalars {
 }
 
 scalars! {
-    Text: ActivityId, Address, Amount, Bio, CaipContract, CheckedAddress, Cid, CollectionName, CommentId, CommentText,
-        ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag, KeyId, KeyName, LongText, MediaType, MetadataUri,
-        Nonce, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope, SocialUsername, SortOrder, Title, TokenId,
-        TransactionId, UploadId, UploadType, Username, WebUrl;
+    Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
+        CommentId, CommentText, ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag, KeyId,
+        KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope,
+        SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
+        WebUrl;
     Number: KeyDays, PageLimit, PageNumber;
     Exact: Share, UploadSize, Whole;
 }

@@ -119,6 +119,11 @@ impl Share {
     /// 100 percent.
     pub const WHOLE: u32 = 1_000_000;
 
+    /// A share of so many millionths; `None` outside of 1 to [`Share::WHOLE`].
+    pub fn of_millionths(millionths: u32) -> Option<Self> {
+        (1..=Self::WHOLE).contains(&millionths).then_some(Self(millionths))
+    }
+
     /// The share in millionths, from 1 to [`Share::WHOLE`].
     pub fn millionths(self) -> u32 {
         self.0

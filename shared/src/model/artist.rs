@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::{
     address::Address,
     invalid::Invalid,
+    profile::Username,
     schema::{format, text_schema},
 };
 
@@ -38,6 +39,32 @@ impl ArtistId {
     /// The id as a number, from which the artist's wallet follows.
     pub fn as_u128(self) -> u128 {
         self.0.as_u128()
+    }
+}
+
+/// An artist, named by any of their wallets or by their username.
+#[derive(Clone, Debug, PartialEq, Eq, ToSchema)]
+#[schema(title = "ArtistName")]
+#[serde(untagged)]
+pub enum ArtistName {
+    /// A wallet.
+    Account(Address),
+    /// A username.
+    Username(Username),
+}
+
+impl FromStr for ArtistName {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        // No name is as long as an address.
+        match text.parse() {
+            Ok(account) => Ok(Self::Account(account)),
+            Err(Invalid(_)) => match text.parse() {
+                Ok(name) => Ok(Self::Username(name)),
+                Err(Invalid(_)) => Err(Invalid("must be an address or a username")),
+            },
+        }
     }
 }
 

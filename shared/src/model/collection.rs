@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     address::Address,
     amount::Amount,
+    artist::ArtistId,
     event_id::EventId,
     invalid::Invalid,
     moment::{ChainId, MomentRef, TokenId},
@@ -116,6 +117,9 @@ pub struct Moment {
     pub royalty: Option<Royalty>,
     /// Recipients of a sale's proceeds.
     pub fee_recipients: Vec<FeeRecipient>,
+    /// The admin who hid it; `None` if it isn't hidden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_by: Option<ArtistId>,
     /// Unix time of the creation's block, in seconds.
     pub created_at: u64,
     /// Unix time of the last change's block, in seconds; a collect is no change.

@@ -12,6 +12,8 @@ pub struct Fees {
 /// Current market fees, in wei per unit of gas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarketFees {
+    /// The newest block that they are of.
+    pub block: u64,
     /// Base fee of the next block.
     pub base: u64,
     /// Median tip of the last blocks.

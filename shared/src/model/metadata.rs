@@ -17,6 +17,12 @@ pub struct Metadata {
     pub description: String,
     /// File that the moment consists of.
     pub content: Content,
+    /// Address of a page about it.
+    #[serde(default)]
+    pub external_url: String,
+    /// URI of a film, sound or page.
+    #[serde(default)]
+    pub animation_url: String,
 }
 
 /// The file that a moment consists of.
@@ -39,6 +45,8 @@ const MAX_MIME_CHARACTERS: usize = 128;
 /// Longest URI stored; a `data:` URI of a picture can have thousands of bytes.
 const MAX_URI_BYTES: usize = 8 * 1024;
 
+const MAX_WEB_URL_BYTES: usize = 2 * 1024;
+
 impl Metadata {
     /// Reads a document leniently: a value of a wrong type counts as missing. `None` unless it is a JSON object.
     pub fn from_json(document: &Value) -> Option<Self> {
@@ -47,7 +55,8 @@ impl Metadata {
         let content = |name: &str| document.get("content").and_then(|content| content.get(name)?.as_str());
         let image = uri(text("image"));
         // Documents without `content` name the file as `animation_url`, or have only a picture.
-        let named = [content("uri").unwrap_or_default(), text("animation_url")].map(uri).into_iter();
+        let animation_url = uri(text("animation_url"));
+        let named = [uri(content("uri").unwrap_or_default()), animation_url.clone()].into_iter();
         let file = named.chain([image.clone()]).find(|uri| !uri.is_empty());
         let mime = content("mime").unwrap_or_else(|| text("mime_type"));
         Some(Self {
@@ -55,6 +64,8 @@ impl Metadata {
             description: clip(text("description"), MAX_DESCRIPTION_CHARACTERS),
             content: Content { mime: clip(mime, MAX_MIME_CHARACTERS), uri: file.unwrap_or_default() },
             image,
+            external_url: web_url(text("external_url")),
+            animation_url,
         })
     }
 
@@ -140,6 +151,13 @@ fn uri(text: &str) -> String {
     if is_kept { text.to_owned() } else { String::new() }
 }
 
+/// Drops what is no address on the web.
+fn web_url(text: &str) -> String {
+    let is_web = |scheme: &str| text.trim().get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    let is_kept = text.len() <= MAX_WEB_URL_BYTES && (is_web("https://") || is_web("http://"));
+    if is_kept { uri(text) } else { String::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -156,6 +174,9 @@ mod tests {
         assert_eq!((metadata.name.as_str(), metadata.description.as_str()), ("First Light", "Five\nin the morning"));
         assert_eq!((metadata.content.mime.as_str(), metadata.content.uri.as_str()), ("video/mp4", "ar://b"));
         assert_eq!(metadata.content_type(), Some(ContentType::Video));
+        assert_eq!((metadata.external_url.as_str(), metadata.animation_url.as_str()), ("https://a.example", "ar://c"));
+        let other = json!({"external_url": "data:text/html,x", "animation_url": "javascript:alert(1)"});
+        assert_eq!(Metadata::from_json(&other), Some(Metadata::default()));
     }
 
     #[test]

@@ -31,12 +31,13 @@ mod sale;
 mod schema;
 mod text;
 mod transaction;
+mod transfer;
 mod uri;
 
 pub use activity::{ActivityId, ActivityKind};
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole, WholeText};
-pub use artist::{ArtistId, Wallet, WalletType};
+pub use artist::{ArtistId, ArtistName, Wallet, WalletType};
 pub use caip::{CaipContract, CaipNetwork};
 pub use cid::Cid;
 pub use collection::{
@@ -60,8 +61,9 @@ pub use one_time_code::{Nonce, OneTimeCode};
 pub use page::{Page, PageLimit, PageNumber};
 pub use payment::Payment;
 pub use profile::{Bio, SocialUsername, Username};
-pub use publication::{CollectionName, NewMoment, OPEN_EDITION, Split, TargetCollection};
+pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Split, TargetCollection};
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleType};
 pub use transaction::{Call, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
+pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;

@@ -68,6 +68,15 @@ pub enum TargetCollection {
     },
 }
 
+/// A collection that an artist's moments go to unless the artist names another one. Its address follows from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnCollection {
+    /// Its name when it was first needed.
+    pub name: String,
+    /// Its metadata URI.
+    pub uri: MetadataUri,
+}
+
 /// A division of proceeds: at least two different recipients, whose shares add up to exactly 100 percent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split(Vec<(Address, Share)>);

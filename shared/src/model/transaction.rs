@@ -159,6 +159,8 @@ pub enum Creation {
     Moment,
     /// Several moments.
     Moments,
+    /// A split.
+    Split,
 }
 
 #[cfg(test)]

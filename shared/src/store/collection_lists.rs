@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     metadata::Documents,
-    structures::numbered_list::{CountedPage, NumberedList},
+    structures::{
+        merged::{self, NewestFirst},
+        numbered_list::{CountedPage, NumberedList},
+    },
     table::{StoreError, Table},
 };
 use crate::{
@@ -20,7 +23,7 @@ pub struct CollectionLists(Table);
 #[derive(Debug)]
 pub struct CollectionPage {
     /// Collections, newest first.
-    pub collections: Vec<ListedCollection>,
+    pub collections: Vec<(ChainId, ListedCollection)>,
     /// Length of the list.
     pub total: u64,
 }
@@ -34,6 +37,29 @@ pub struct ListedCollection {
     pub creator: Address,
     /// [`Documents::uri_hash`] of its first URI.
     pub document: String,
+    /// Creation time, in Unix seconds.
+    pub created_at: u64,
+}
+
+/// The collections of a chain, or those of one creator.
+struct OneList<'a> {
+    chain: ChainId,
+    list: NumberedList<'a>,
+}
+
+impl NewestFirst for OneList<'_> {
+    type Row = (ChainId, ListedCollection);
+    type Key = (u64, ChainId);
+
+    async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<Self::Row>, StoreError> {
+        let page: CountedPage<ListedCollection> = self.list.newest_counted(offset, limit).await?;
+        let rows = page.rows.into_iter().map(|row| (self.chain, row)).collect();
+        Ok(CountedPage { rows, total: page.total })
+    }
+
+    fn key(&self, (chain, collection): &Self::Row) -> Self::Key {
+        (collection.created_at, *chain)
+    }
 }
 
 impl CollectionLists {
@@ -42,17 +68,20 @@ impl CollectionLists {
         Self(chain)
     }
 
-    /// Collections of a chain, or of one creator on it, newest first. Two reads, for the first page in parallel.
+    /// Collections of chains, or of creators on them, newest first. Two reads a list, for the first page in parallel; more
+    /// beyond the first hundred rows.
     pub async fn newest(
         &self,
-        chain: ChainId,
-        creator: Option<Address>,
+        lists: &[(ChainId, Option<Address>)],
         offset: u64,
         limit: usize,
     ) -> Result<CollectionPage, StoreError> {
-        let list = NumberedList { table: &self.0, partition: partition(chain, creator) };
-        let page: CountedPage<ListedCollection> = list.newest_counted(offset, limit).await?;
-        Ok(CollectionPage { collections: page.rows, total: page.total })
+        let list = |(chain, creator): &(ChainId, Option<Address>)| OneList {
+            chain: *chain,
+            list: NumberedList { table: &self.0, partition: partition(*chain, *creator) },
+        };
+        let page = merged::newest(&Vec::from_iter(lists.iter().map(list)), offset, limit).await?;
+        Ok(CollectionPage { total: page.total(), collections: page.rows })
     }
 }
 
@@ -60,7 +89,12 @@ impl UnitOfWork {
     /// Appends a new collection to the lists of its chain and its creator.
     pub async fn list_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
         let document = Documents::uri_hash(&collection.uri);
-        let listed = ListedCollection { address: collection.address, creator: collection.creator, document };
+        let listed = ListedCollection {
+            address: collection.address,
+            creator: collection.creator,
+            document,
+            created_at: collection.created_at,
+        };
         for creator in [None, Some(collection.creator)] {
             self.append(&partition(collection.chain_id, creator), &listed).await?;
         }

@@ -28,7 +28,9 @@ mod settled_payments;
 mod structures;
 mod table;
 mod timeline;
+mod timelines_together;
 mod transactions;
+mod transfers;
 
 pub use self::{
     activities::{Activities, Activity},
@@ -70,5 +72,6 @@ pub use self::{
         Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay, Pool,
         PoolLimit, Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
     },
+    transfers::{TransferList, TransferPage, Transfers, transfer_keys},
 };
 pub(crate) use table::backoff;

@@ -75,6 +75,12 @@ impl Moments {
         self.0.get(&moment_key(moment)).await
     }
 
+    /// Returns the recipients of a split's proceeds. One read.
+    pub async fn split(&self, chain: ChainId, address: Address) -> Result<Option<Vec<FeeRecipient>>, StoreError> {
+        let row: Option<SplitRow> = self.0.get(&split_key(chain, address)).await?;
+        Ok(row.map(|row| row.recipients))
+    }
+
     /// Returns every collection of a chain. Cost grows with the chain: for the indexer's start, never for a request.
     pub async fn collection_addresses(&self, chain: ChainId) -> Result<Vec<(Address, Protocol)>, StoreError> {
         let call = self

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     structures::{
+        merged::{self, NewestFirst},
         numbered_list::{CountedPage, NumberedList, length_key, row_key},
         packed_list::newest_key,
     },
@@ -158,6 +159,19 @@ impl Payments {
         Ok(PaymentPage { payments, total: page.total })
     }
 
+    /// Returns payments of several lists, newest first. Reads as [`Self::newest`] for each; more beyond the first hundred.
+    pub async fn newest_of(
+        &self,
+        lists: &[(ChainId, PaymentFilter)],
+        offset: u64,
+        limit: usize,
+    ) -> Result<PaymentPage, StoreError> {
+        let list =
+            |(chain, filter): &(ChainId, PaymentFilter)| OneList { payments: self, chain: *chain, filter: *filter };
+        let page = merged::newest(&Vec::from_iter(lists.iter().map(list)), offset, limit).await?;
+        Ok(PaymentPage { total: page.total(), payments: page.rows })
+    }
+
     /// Returns how many payments an artist received; the newest ones may be missing. Half a read.
     pub async fn count(&self, chain: ChainId, artist: Address) -> Result<u64, StoreError> {
         self.0.recent_length(&PaymentFilter::of_artist(artist).partition(chain)).await
@@ -241,6 +255,26 @@ impl Payments {
 
     fn list(&self, chain: ChainId, filter: PaymentFilter) -> NumberedList<'_> {
         NumberedList { table: &self.0, partition: filter.partition(chain) }
+    }
+}
+
+struct OneList<'a> {
+    payments: &'a Payments,
+    chain: ChainId,
+    filter: PaymentFilter,
+}
+
+impl NewestFirst for OneList<'_> {
+    type Row = Payment;
+    type Key = (u64, ChainId);
+
+    async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<Payment>, StoreError> {
+        let page = self.payments.newest(self.chain, self.filter, offset, limit).await?;
+        Ok(CountedPage { rows: page.payments, total: page.total })
+    }
+
+    fn key(&self, payment: &Payment) -> Self::Key {
+        (payment.transferred_at, self.chain)
     }
 }
 

@@ -15,7 +15,8 @@ use super::{
 use crate::model::{Address, ArtistId, ChainId, Email, ExportCursor};
 
 /// Partitions of the artist table that are named after an artist, without the profile's own.
-pub const ARTIST_KINDS: [&str; 7] = ["PAYOUTS", "ACTIVITY", "UPLOADS", "UPLOADED", "SPENT", "TRANSACTIONS", "ACCOUNT"];
+pub const ARTIST_KINDS: [&str; 8] =
+    ["PAYOUTS", "ACTIVITY", "OWN", "UPLOADS", "UPLOADED", "SPENT", "TRANSACTIONS", "ACCOUNT"];
 
 /// The same of the secret table.
 pub const SECRET_KINDS: [&str; 3] = ["ARTIST", "USE", "SESSIONS"];

@@ -167,6 +167,16 @@ impl Table {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
+    /// Replaces the row if it exists.
+    pub(super) fn replacement<T: Serialize>(
+        &self,
+        key: &PrimaryKey,
+        fields: &T,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder().table_name(&self.name).set_item(Some(row(key, fields)?)).build()?;
+        Ok(TransactWriteItem::builder().put(put).build())
+    }
+
     /// Writes all items or none; `false` if a condition failed. Conflicts and throttling are retried.
     pub(super) async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
         for attempt in 0..THROTTLED_ATTEMPTS {

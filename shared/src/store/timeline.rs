@@ -25,7 +25,7 @@ const MAX_ADMINS_LISTED: usize = 50;
 
 /// All timelines.
 #[derive(Clone)]
-pub struct Timelines(Table);
+pub struct Timelines(pub(super) Table);
 
 /// Scope of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,6 +60,8 @@ pub struct TimelineFilter {
     pub protocol: Option<Protocol>,
     /// Only moments whose creator has a username.
     pub curated: bool,
+    /// Hidden moments too.
+    pub hidden: bool,
 }
 
 /// A page of a timeline.
@@ -67,8 +69,17 @@ pub struct TimelineFilter {
 pub struct TimelinePage {
     /// Moments, newest first.
     pub moments: Vec<ListedMoment>,
-    /// Number of moments that match.
+    /// Number of moments that match; one in several sets counts in each.
     pub total: u64,
+    /// Whether a moment can be in several of the sets.
+    pub may_overlap: bool,
+}
+
+impl Member {
+    pub(super) fn listed(self, chain: ChainId) -> ListedMoment {
+        let place = MomentRef { chain, collection: self.collection, token: self.token_id };
+        ListedMoment { place, creator: self.creator, document: alloy::hex::encode(self.document) }
+    }
 }
 
 /// A moment in a timeline, with what else to read for showing it.
@@ -99,6 +110,9 @@ pub struct Listing {
     pub content_type: Option<ContentType>,
     /// Whether the creator has a username.
     pub curated: bool,
+    /// Whether an admin hid it.
+    #[serde(default)]
+    pub hidden: bool,
     /// Admins other than the creator.
     pub others: BTreeSet<Address>,
 }
@@ -115,7 +129,7 @@ pub enum TimelineSubject {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Member {
+pub(super) struct Member {
     collection: Address,
     token_id: TokenId,
     creator: Address,
@@ -135,7 +149,8 @@ impl Timelines {
         Self(chain)
     }
 
-    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`.
+    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`. With the
+    /// hidden ones among them, twice as many, and some more beyond the first hundred moments.
     pub async fn newest(
         &self,
         chain: ChainId,
@@ -145,14 +160,7 @@ impl Timelines {
         offset: u64,
         limit: u32,
     ) -> Result<TimelinePage, StoreError> {
-        let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
-        let page = set(chain, scope, filter).greatest(&self.0, since, offset, limit).await?;
-        let listed = |Member { collection, token_id: token, creator, document }| ListedMoment {
-            place: MomentRef { chain, collection, token },
-            creator,
-            document: alloy::hex::encode(document),
-        };
-        Ok(TimelinePage { moments: page.rows.into_iter().map(listed).collect(), total: page.total })
+        self.newest_of(&[(chain, scope)], filter, since, offset, limit).await
     }
 }
 
@@ -180,6 +188,7 @@ impl Listing {
             uri: moment.uri.clone(),
             content_type,
             curated,
+            hidden: moment.hidden_by.is_some(),
             others: BTreeSet::new(),
         };
         listing.set_admins(moment, collection);
@@ -202,11 +211,11 @@ impl Listing {
         let with_type = || [None, self.content_type].into_iter().take(1 + usize::from(self.content_type.is_some()));
         let with_protocol = || [None, Some(self.protocol)];
         let with_curated = || [false, true].into_iter().take(1 + usize::from(self.curated));
-        let mut sets = BTreeSet::new();
+        let (mut sets, all) = (BTreeSet::new(), TimelineFilter { hidden: self.hidden, ..TimelineFilter::default() });
         for content_type in with_type() {
-            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..TimelineFilter::default() }));
+            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..all }));
             for protocol in with_protocol() {
-                let filter = TimelineFilter { content_type, protocol, curated: false };
+                let filter = TimelineFilter { content_type, protocol, ..all };
                 sets.insert((Scope::Made(self.creator), filter));
                 for curated in with_curated() {
                     let filter = TimelineFilter { curated, ..filter };
@@ -324,12 +333,12 @@ pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, ur
     keys
 }
 
-fn score(created_at: u64, token: TokenId) -> u128 {
+pub(super) fn score(created_at: u64, token: TokenId) -> u128 {
     let token: U256 = token.into();
     u128::from(created_at) << 64 | u128::from(token.saturating_to::<u64>())
 }
 
-fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
+pub(super) fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     let mut name = format!("TIMELINE#{chain}#");
     // Writing to a `String` never fails.
     let _ = match scope {
@@ -347,6 +356,9 @@ fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     }
     if filter.curated {
         name.push_str("#curated");
+    }
+    if filter.hidden {
+        name.push_str("#hidden");
     }
     RankedSet::growing(name)
 }
@@ -376,6 +388,7 @@ mod tests {
             uri: String::new(),
             content_type,
             curated,
+            hidden: false,
             others: others.iter().map(|byte| address(*byte)).collect(),
         }
     }
@@ -387,7 +400,7 @@ mod tests {
         for content_type in [None, Some(ContentType::Video)] {
             for protocol in [None, Some(Protocol::Native)] {
                 for curated in [false, true] {
-                    let filter = TimelineFilter { content_type, protocol, curated };
+                    let filter = TimelineFilter { content_type, protocol, curated, hidden: false };
                     for scope in
                         [Scope::Everyone, Scope::Of(address(1)), Scope::Of(address(2)), Scope::Mutual(address(2))]
                     {
@@ -398,6 +411,14 @@ mod tests {
         }
         assert!(!sets.iter().any(|(scope, _)| matches!(scope, Scope::Mutual(it) if *it == address(1))));
         assert!(!sets.iter().any(|(_, filter)| filter.protocol == Some(Protocol::Editions)));
+    }
+
+    #[test]
+    fn hidden_moment_is_in_sets_of_hidden_ones_alone() {
+        let shown = listing(Some(ContentType::Video), true, &[2]);
+        let hidden = Listing { hidden: true, ..shown.clone() };
+        let as_hidden = |(scope, filter)| (scope, TimelineFilter { hidden: true, ..filter });
+        assert_eq!(hidden.sets(address(9)), shown.sets(address(9)).into_iter().map(as_hidden).collect());
     }
 
     #[test]

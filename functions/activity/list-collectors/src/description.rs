@@ -16,4 +16,4 @@ use super::{ListCollectorsQuery, ListCollectorsResponse};
 )]
 fn list_collectors() {}
 
-openapi::published!(list_collectors);
+openapi::published!(list_collectors, 422);

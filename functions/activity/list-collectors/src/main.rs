@@ -7,8 +7,8 @@ use serde::Serialize;
 use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ArtistId, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
-    store::{Artists, Introduction, Leaderboard, LeaderboardScope, Leaderboards, RankedCollector, Table},
+    model::{ArtistId, ArtistName, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
+    store::{Artists, Introduction, LeaderboardScope, Leaderboards, RankedCollector, Table},
     telemetry,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -37,24 +37,15 @@ struct ListCollectorsQuery {
     #[param(ignore)]
     #[field(flatten)]
     page: Page,
-    /// Only collectors of this creator's moments.
-    artist: Option<Address>,
+    /// Only collectors of this artist's moments, by any of their wallets or their username: moments of all of their wallets.
+    #[param(inline)]
+    artist: Option<ArtistName>,
     /// Sort key.
     #[param(default = "collected_count", required = false)]
     sort_by: RankedBy,
     /// Direction.
     #[param(default = "desc", required = false)]
     sort_order: SortOrder,
-}
-
-impl ListCollectorsQuery {
-    fn leaderboard(&self) -> Leaderboard {
-        Leaderboard {
-            scope: self.artist.map_or(LeaderboardScope::All, LeaderboardScope::CreatedBy),
-            period: self.period,
-            by: self.sort_by,
-        }
-    }
 }
 
 /// A page of a ranking.
@@ -64,6 +55,10 @@ struct ListCollectorsResponse {
     collectors: Vec<Collector>,
     /// Page number.
     page: u32,
+    /// Number of collectors.
+    total_count: u64,
+    /// Number of pages; 0 for an empty list.
+    total_pages: u64,
 }
 
 /// A ranked collector.
@@ -97,14 +92,25 @@ impl Endpoint for ListCollectors {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let query: ListCollectorsQuery = request.query().read()?;
         let (page, order) = (query.page, query.sort_order);
-        let ranked = self.leaderboards.page(query.leaderboard(), order, page).await?;
+        let scopes = match &query.artist {
+            None => vec![LeaderboardScope::All],
+            Some(artist) => self.artists.accounts(artist).await?.into_iter().map(LeaderboardScope::CreatedBy).collect(),
+        };
+        let ranked = self.leaderboards.page_of(&scopes, query.period, query.sort_by, order, page).await?;
+        let ranked = ranked.ok_or_else(|| {
+            ApiError::unprocessable(
+                "The artist's accounts have too many collectors to add up: ask for a shorter period",
+            )
+        })?;
         let ids: Vec<_> = ranked.rows.iter().map(|collector| collector.artist_id).collect();
         let mut artists = self.artists.introductions(&ids).await?;
         let shown = ranked.rows.into_iter().map(|collector| {
             let artist = artists.remove(&collector.artist_id);
             Collector::new(collector, artist)
         });
-        let response = ListCollectorsResponse { collectors: shown.collect(), page: page.number.get() };
+        let (total_count, total_pages) = (ranked.total, page.count(ranked.total));
+        let response =
+            ListCollectorsResponse { collectors: shown.collect(), page: page.number.get(), total_count, total_pages };
         Response::public(&response)?.with_next_page(request, page, page.end() < ranked.total)
     }
 }

@@ -6,11 +6,11 @@ mod find;
 
 use serde::Serialize;
 use shared::{
-    api::read::{PaymentView, Reader},
+    api::read::{Pagination, PaymentView, Reader},
     clock::iso_8601_with_offset,
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ChainId, EventId, Flag, Page},
+    model::{Address, ArtistName, ChainId, EventId, Flag, Page},
     store::{Artists, NotificationReads, Payments, Profile, Table},
     telemetry,
 };
@@ -34,14 +34,15 @@ struct ListNotifications {
 #[derive(FromFields, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct ListNotificationsQuery {
-    /// The notified artist.
-    artist: Option<Address>,
-    /// `true` for viewed ones, `false` for others; both by default.
+    /// The notified artist, by any of their wallets or their username: notifications of all of their wallets.
+    #[param(inline)]
+    artist: Option<ArtistName>,
+    /// `true` for viewed ones, `false` for others; both by default. Without an artist a page has the matches among that page
+    /// of all notifications, and may be short or empty before the last one.
     #[param(value_type = Option<bool>)]
     viewed: Option<Flag>,
-    /// The chain.
-    #[param(default = json!(ChainId::DEFAULT), required = false)]
-    chain_id: ChainId,
+    /// The chain; all by default.
+    chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]
     page: Page,
@@ -53,6 +54,7 @@ struct ListNotificationsResponse {
     #[schema(pattern = "^success$")]
     status: &'static str,
     notifications: Vec<Notification>,
+    pagination: Pagination,
 }
 
 /// A notification of a payment.
@@ -113,13 +115,15 @@ impl ListNotifications {
 impl Endpoint for ListNotifications {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ListNotificationsQuery { artist, viewed, chain_id, page } = request.query().read_for(&self.reader)?;
-        let found = self.notifications.find(chain_id, artist, viewed.map(|Flag(viewed)| viewed), page).await?;
-        let more = found.more;
+        let accounts = self.reader.accounts_on(&self.reader.chains(chain_id), artist.as_ref()).await?;
+        let found = self.notifications.find(&accounts, viewed.map(|Flag(viewed)| viewed), page).await?;
+        let pagination = Pagination::new(page, found.total);
+        let pagination = if found.is_filtered { pagination.uncounted() } else { pagination };
         let notifications = self.show(found).await?;
         // Revalidated each time, so that marks show immediately.
-        Response::public(&ListNotificationsResponse { status: "success", notifications })?
+        Response::public(&ListNotificationsResponse { status: "success", notifications, pagination })?
             .cacheable(0)
-            .with_next_page(request, page, more)
+            .with_next_page(request, page, pagination.has_more())
     }
 }
 

@@ -8,7 +8,7 @@ use shared::{
     api::read::{Pagination, PaymentView, Reader},
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ChainId, Page},
+    model::{Address, ArtistName, ChainId, Page},
     store::{PaymentFilter, Payments, Table},
     telemetry,
 };
@@ -29,13 +29,13 @@ struct ListPayments {
 #[derive(FromFields, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct ListPaymentsQuery {
-    /// Creator of the collections.
-    artist: Option<Address>,
+    /// Creator of the collections, by any of their wallets or their username: payments to all of their wallets.
+    #[param(inline)]
+    artist: Option<ArtistName>,
     /// Recipient of the tokens.
     collector: Option<Address>,
-    /// The chain.
-    #[param(default = json!(ChainId::DEFAULT), required = false)]
-    chain_id: ChainId,
+    /// The chain; all by default.
+    chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]
     page: Page,
@@ -61,8 +61,9 @@ impl ListPayments {
 impl Endpoint for ListPayments {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ListPaymentsQuery { artist, collector, chain_id, page } = request.query().read_for(&self.reader)?;
-        let filter = PaymentFilter { artist, collector };
-        let found = self.payments.newest(chain_id, filter, page.offset(), page.rows()).await?;
+        let accounts = self.reader.accounts_on(&self.reader.chains(chain_id), artist.as_ref()).await?;
+        let lists = accounts.into_iter().map(|(chain, artist)| (chain, PaymentFilter { artist, collector }));
+        let found = self.payments.newest_of(&Vec::from_iter(lists), page.offset(), page.rows()).await?;
         let pagination = Pagination::new(page, found.total);
         let payments = self.reader.payments(&found.payments).await?;
         Response::public(&ListPaymentsResponse { status: "success", payments, pagination })?.with_next_page(

@@ -4,18 +4,19 @@
 mod description;
 mod query;
 
+use futures::future::try_join_all;
 use serde::Serialize;
 use shared::{
     api::read::{MomentView, Pagination, Reader},
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{Address, FoldedName},
+    model::{Address, ChainId},
     store::{Artists, Moments, Scope, StoreError, Table, TimelineFilter, TimelinePage, Timelines},
     telemetry,
 };
 use utoipa::ToSchema;
 
-use crate::query::{ArtistName, ListTimelineQuery, TimelineType};
+use crate::query::{ListTimelineQuery, TimelineType};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -52,60 +53,76 @@ impl ListTimeline {
         })
     }
 
-    /// The page; `None` for a timeline that must be empty.
-    async fn page(&self, query: &ListTimelineQuery, now: u64) -> Result<Option<TimelinePage>, StoreError> {
-        let artist = match &query.artist {
+    async fn page(&self, query: &ListTimelineQuery, now: u64) -> Result<TimelinePage, StoreError> {
+        let accounts = match &query.artist {
             None => None,
-            Some(ArtistName::Account(account)) => Some(*account),
-            Some(ArtistName::Username(name)) => {
-                match self.artists.find_by_username(&FoldedName::of(name.as_str())).await? {
-                    None => return Ok(None),
-                    known => known,
-                }
-            }
+            Some(artist) => Some(self.artists.accounts(artist).await?),
         };
-        let (scope, filter) = set(query, artist);
-        let (since, page) = (query.since(now), query.page);
-        let newest = self.timelines.newest(query.chain_id, scope, filter, since, page.offset(), page.limit.get());
-        let (found, is_meant) = tokio::try_join!(newest, self.is_meant(query, artist))?;
-        Ok(Some(found).filter(|_| is_meant))
+        let sets = self.sets(query, accounts.as_deref()).await?;
+        let (filter, page) = (set_filter(query), query.page);
+        let mut found =
+            self.timelines.newest_of(&sets, filter, query.since(now), page.offset(), page.limit.get()).await?;
+        if let (Some(TimelineType::Mutual), Some(accounts)) = (query.r#type, accounts) {
+            found.moments.retain(|moment| !accounts.contains(&moment.creator));
+            found.may_overlap |= accounts.len() > 1;
+        }
+        Ok(found)
     }
 
-    /// Whether the timeline of a collection, or of what an artist made, matches the filters that have no set: they depend
-    /// on the collection or the artist alone.
-    async fn is_meant(&self, query: &ListTimelineQuery, artist: Option<Address>) -> Result<bool, StoreError> {
+    /// The sorted sets behind a timeline, without those whose collection or artist doesn't match the filters that have no
+    /// set: these depend on the collection or the artist alone.
+    async fn sets(
+        &self,
+        query: &ListTimelineQuery,
+        accounts: Option<&[Address]>,
+    ) -> Result<Vec<(ChainId, Scope)>, StoreError> {
+        let chains = self.reader.chains(query.chain_id);
+        if let Some(collection) = query.collection {
+            let are_meant = chains.iter().map(|chain| self.is_meant(*chain, collection, query, accounts));
+            let are_meant = try_join_all(are_meant).await?;
+            let meant = chains.into_iter().zip(are_meant).filter(|(_, is_meant)| *is_meant);
+            return Ok(meant.map(|(chain, _)| (chain, Scope::Collection(collection))).collect());
+        }
+        let Some(accounts) = accounts else {
+            return Ok(chains.into_iter().map(|chain| (chain, Scope::Everyone)).collect());
+        };
+        let scope = match query.r#type {
+            None => Scope::Of,
+            Some(TimelineType::Mutual) => Scope::Mutual,
+            Some(TimelineType::Default) if query.filter().curated && !self.have_name(accounts).await? => {
+                return Ok(Vec::new());
+            }
+            Some(TimelineType::Default) => Scope::Made,
+        };
+        Ok(chains.iter().flat_map(|chain| accounts.iter().map(|account| (*chain, scope(*account)))).collect())
+    }
+
+    async fn is_meant(
+        &self,
+        chain: ChainId,
+        collection: Address,
+        query: &ListTimelineQuery,
+        accounts: Option<&[Address]>,
+    ) -> Result<bool, StoreError> {
         let filter = query.filter();
-        if let Some(address) = query.collection {
-            let Some(collection) = self.moments.collection(query.chain_id, address).await? else { return Ok(false) };
-            return Ok(artist.is_none_or(|artist| artist == collection.creator)
-                && filter.protocol.is_none_or(|protocol| protocol == collection.protocol)
-                && (!filter.curated || self.has_name(collection.creator).await?));
-        }
-        match (artist, query.r#type) {
-            (Some(artist), Some(TimelineType::Default)) if filter.curated => self.has_name(artist).await,
-            _ => Ok(true),
-        }
+        let Some(collection) = self.moments.collection(chain, collection).await? else { return Ok(false) };
+        Ok(accounts.is_none_or(|accounts| accounts.contains(&collection.creator))
+            && filter.protocol.is_none_or(|protocol| protocol == collection.protocol)
+            && (!filter.curated || self.have_name(&[collection.creator]).await?))
     }
 
-    async fn has_name(&self, account: Address) -> Result<bool, StoreError> {
-        Ok(self.artists.usernames(&[account]).await?.values().any(|name| !name.is_empty()))
+    async fn have_name(&self, accounts: &[Address]) -> Result<bool, StoreError> {
+        Ok(self.artists.usernames(accounts).await?.values().any(|name| !name.is_empty()))
     }
 }
 
-/// The sorted set behind a timeline.
-fn set(query: &ListTimelineQuery, artist: Option<Address>) -> (Scope, TimelineFilter) {
+/// The filter of the sets.
+fn set_filter(query: &ListTimelineQuery) -> TimelineFilter {
     let filter = query.filter();
-    if let Some(collection) = query.collection {
-        let filter = TimelineFilter { content_type: filter.content_type, ..TimelineFilter::default() };
-        return (Scope::Collection(collection), filter);
-    }
-    match (artist, query.r#type) {
-        (None, _) => (Scope::Everyone, filter),
-        (Some(artist), None) => (Scope::Of(artist), filter),
-        (Some(artist), Some(TimelineType::Mutual)) => (Scope::Mutual(artist), filter),
-        (Some(artist), Some(TimelineType::Default)) => {
-            (Scope::Made(artist), TimelineFilter { curated: false, ..filter })
-        }
+    match (query.collection, query.r#type) {
+        (Some(_), _) => TimelineFilter { protocol: None, curated: false, ..filter },
+        (None, Some(TimelineType::Default)) => TimelineFilter { curated: false, ..filter },
+        _ => filter,
     }
 }
 
@@ -113,9 +130,9 @@ impl Endpoint for ListTimeline {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let query: ListTimelineQuery = request.query().read_for(&self.reader)?;
         let found = self.page(&query, clock::now()?.as_secs()).await?;
-        let found = found.unwrap_or(TimelinePage { moments: Vec::new(), total: 0 });
         let pagination = Pagination::new(query.page, found.total);
-        let moments = self.reader.moments(query.chain_id, &found.moments).await?;
+        let pagination = if found.may_overlap { pagination.uncounted() } else { pagination };
+        let moments = self.reader.moments(&found.moments).await?;
         Response::public(&ListTimelineResponse { status: "success", moments, pagination })?.with_next_page(
             request,
             query.page,

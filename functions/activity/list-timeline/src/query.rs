@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use shared::{
     http::{Fields, FromFields, Scalar},
-    model::{Address, ChainId, ContentType, Flag, Invalid, Page, Period, Protocol, Username},
+    model::{Address, ArtistName, ChainId, ContentType, Flag, Invalid, Page, Period, Protocol},
     store::TimelineFilter,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -14,7 +14,8 @@ use utoipa::{IntoParams, ToSchema};
 #[into_params(parameter_in = Query)]
 #[field(check)]
 pub struct ListTimelineQuery {
-    /// Whose timeline, by an address or a username; with a collection, its creator.
+    /// Whose timeline, by any of their wallets or their username: that of all of their wallets. With a collection, its
+    /// creator.
     #[param(inline)]
     pub artist: Option<ArtistName>,
     /// The moments' collection.
@@ -30,24 +31,17 @@ pub struct ListTimelineQuery {
     /// Only moments of artists with a name.
     #[param(value_type = Option<bool>)]
     curated: Option<Flag>,
+    /// Hidden moments too; without it they are left out.
+    #[param(value_type = Option<bool>)]
+    hidden: Option<Flag>,
     /// Longest time ago.
     #[param(default = "all", required = false)]
     period: Period,
-    /// The chain.
-    #[param(default = json!(ChainId::DEFAULT), required = false)]
-    pub chain_id: ChainId,
+    /// The chain; all by default.
+    pub chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]
     pub page: Page,
-}
-
-/// An account of the artist, or their username.
-#[derive(ToSchema)]
-#[schema(title = "ArtistName")]
-#[serde(untagged)]
-pub enum ArtistName {
-    Account(Address),
-    Username(Username),
 }
 
 /// An artist's part in a moment.
@@ -68,8 +62,9 @@ impl ListTimelineQuery {
     }
 
     pub fn filter(&self) -> TimelineFilter {
-        let curated = self.curated.is_some_and(|Flag(curated)| curated);
-        TimelineFilter { content_type: self.content_type, protocol: self.protocol, curated }
+        let is_set = |flag: &Option<Flag>| flag.as_ref().is_some_and(|Flag(is_set)| *is_set);
+        let (curated, hidden) = (is_set(&self.curated), is_set(&self.hidden));
+        TimelineFilter { content_type: self.content_type, protocol: self.protocol, curated, hidden }
     }
 
     /// Unix time in seconds of the oldest moment, at `now`.
@@ -78,24 +73,7 @@ impl ListTimelineQuery {
     }
 }
 
-impl Scalar for ArtistName {}
-
 impl Scalar for TimelineType {}
-
-impl FromStr for ArtistName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        // No name is as long as an address.
-        match text.parse() {
-            Ok(account) => Ok(Self::Account(account)),
-            Err(Invalid(_)) => match text.parse() {
-                Ok(name) => Ok(Self::Username(name)),
-                Err(Invalid(_)) => Err(Invalid("must be an address or a username")),
-            },
-        }
-    }
-}
 
 impl FromStr for TimelineType {
     type Err = Invalid;

@@ -9,7 +9,9 @@ use super::{ListActivityQuery, ListActivityResponse};
     tag = "Artists",
     security(("token" = [])),
     params(ListActivityQuery),
-    responses((status = 200, description = "What happened.", body = ListActivityResponse)),
+    responses((status = 200, description = "What happened.", body = ListActivityResponse, headers(
+        ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
+    ))),
 )]
 fn list_activity() {}
 

@@ -22,11 +22,26 @@ export const setSession = (next) => (session = next);
 let onExpiry = () => {};
 export const whenExpired = (act) => (onExpiry = act);
 
+/** What is to happen once the service wants a younger token: it gives one, or not. */
+let renew = async () => false;
+export const whenStale = (act) => (renew = act);
+
+/** What is to happen once something about the account was changed. */
+let onChange = () => {};
+export const whenChanged = (act) => (onChange = act);
+
+/** The query of the page after an answer's, if there is one. */
+export const nextOf = (answer) => nextPages.get(answer);
+const nextPages = new WeakMap();
+
+const SIGN_IN = ["oauth/code", "oauth/login"];
+
 /** Calls an endpoint in the name of whoever is signed in, and gives the answer's body. */
-export async function call(method, path, body) {
+export async function call(method, path, body, extra = {}) {
   const asked = session;
-  const headers = {};
-  if (asked.token) headers.authorization = `Bearer ${asked.token}`;
+  const headers = { ...extra };
+  // Signing in needs no token, and a wrong code doesn't end one.
+  if (asked.token && !SIGN_IN.includes(path)) headers.authorization = `Bearer ${asked.token}`;
   if (body) headers["content-type"] = "application/json";
   let response, answer;
   try {
@@ -36,16 +51,57 @@ export async function call(method, path, body) {
   } catch {
     throw new Refusal(0, navigator.onLine ? "The service can't be reached: try again in a moment." : "You are offline: try again once you aren't.");
   }
-  if (response.status === 401 && asked.token && asked === session) onExpiry();
+  if (response.status === 401 && headers.authorization && asked === session) {
+    if (!response.headers.get("www-authenticate")?.includes("insufficient_user_authentication")) onExpiry();
+    else if (await renew()) return call(method, path, body, extra);
+    else throw new Refusal(0, asked === session ? "Nothing was changed: it needs a new code." : "");
+  }
   // Whoever isn't signed in any more is told nothing of what they were answered.
   if (asked !== session) throw new Refusal(0, "");
-  if (response.ok && answer) return answer;
+  if (response.ok && answer) {
+    nextPages.set(answer, /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1]);
+    if (method !== "GET" && /^(artists\/(?!me$)|smartwallet\/)/.test(path)) onChange();
+    return answer;
+  }
   const id = response.headers.get("x-request-id");
   const message = response.status < 500 && answer?.message
     ? `${answer.message}.`
     : `${answer?.message ?? "The service failed"}: try again in a moment.${id ? ` (${id})` : ""}`;
   throw new Refusal(response.status, message, answer?.errors ?? [], Number(response.headers.get("retry-after")) || 0);
 }
+
+/**
+ * Calls an endpoint that writes to a chain. The same request again, after a failure that says nothing of its outcome, has
+ * the same key, so that it is done once.
+ */
+export async function write(path, body) {
+  const wanted = path + JSON.stringify(body);
+  if (!keys.has(wanted)) keys.set(wanted, crypto.getRandomValues(new Uint32Array(4)).join("-"));
+  try {
+    const answer = await call("POST", path, body, { "idempotency-key": keys.get(wanted) });
+    const made = answer.transactionId ? await mined(answer.transactionId) : answer;
+    keys.delete(wanted);
+    return made;
+  } catch (refusal) {
+    if (refusal.status >= 400 && refusal.status < 500 && ![409, 429].includes(refusal.status)) keys.delete(wanted);
+    throw refusal;
+  }
+}
+
+/** Keys of writes with an unknown outcome. */
+const keys = new Map();
+
+async function mined(id) {
+  for (let looks = 0; looks < 90; looks++) {
+    await pause(2000);
+    const { status, reason, result, hash, chainId } = await call("GET", `transactions/${id}`);
+    if (status === "mined") return { hash, chainId, ...result };
+    if (["reverted", "failed"].includes(status)) throw new Refusal(422, `${reason || "The chain refused it"}.`);
+  }
+  throw new Refusal(0, "The chain is slow: it is still on its way. Look again later before you repeat it.");
+}
+
+export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 // --- Forms ----------------------------------------------------------------------------------------------------------
 
@@ -63,9 +119,9 @@ export function markField(input, message) {
 }
 
 /** Shows a refusal where it belongs: at the fields that it names, else in the form's problem, or at its only field. */
-function showRefusal(form, refusal) {
+function showRefusal(form, refusal, names) {
   const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
-  const named = refusal.fields.map(({ field, message }) => [form.elements.namedItem(field), sentence(message)]);
+  const named = (refusal.fields ?? []).map(({ field, message }) => [form.elements.namedItem(names[field] ?? field), sentence(message)]);
   const marks = named.filter(([input]) => input);
   const problem = form.querySelector(".problem");
   if (!marks.length && problem) problem.textContent = refusal.message;
@@ -74,8 +130,11 @@ function showRefusal(form, refusal) {
   marks[0]?.[0].focus();
 }
 
-/** Lets `act` handle what is sent with a form; whatever it throws is shown in the form. */
-export function onSubmit(form, act) {
+/**
+ * Lets `act` handle what is sent with a form; whatever it throws is shown in the form. `names` has the inputs of fields that
+ * the service calls otherwise.
+ */
+export function onSubmit(form, act, names = {}) {
   form.addEventListener("input", ({ target }) => target.ariaInvalid === "true" && markField(target));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -86,7 +145,7 @@ export function onSubmit(form, act) {
     try {
       await act(form.elements);
     } catch (refusal) {
-      showRefusal(form, refusal);
+      showRefusal(form, refusal, names);
     } finally {
       form.ariaBusy = "false";
     }
@@ -154,10 +213,10 @@ export function announce(text) {
 }
 
 /** Asks for a yes before what can't be undone. */
-export function confirmed(title, text, yes) {
+export function confirmed(title, text, yes, no = "Keep it") {
   const dialog = $("confirm");
-  const say = (...texts) => ["title", "text", "yes"].forEach((part, index) => ($(`confirm-${part}`).textContent = texts[index] ?? ""));
-  say(title, text, yes);
+  const say = (...texts) => ["title", "text", "yes", "no"].forEach((part, index) => ($(`confirm-${part}`).textContent = texts[index] ?? ""));
+  say(title, text, yes, no);
   dialog.returnValue = "no";
   dialog.showModal();
   return new Promise((resolve) => {
@@ -179,4 +238,28 @@ export function decimal(digits, places) {
   const padded = String(digits).padStart(places + 1, "0");
   const split = padded.length - places;
   return `${padded.slice(0, split)}.${padded.slice(split)}`.replace(/\.?0+$/, "");
+}
+
+/** The reverse of `decimal`: the whole number of the smallest unit, as text, or a refusal at `field`. */
+export function smallest(text, places, field) {
+  const [, whole, part = ""] = /^(\d{1,30})(?:[.,](\d+))?$/.exec(text.trim()) ?? [];
+  if (whole === undefined) throw wrong(field, "must be a number, such as 0.05");
+  if (part.length > places) throw wrong(field, `can have ${places} decimals at most`);
+  return BigInt(whole + part.padEnd(places, "0")).toString();
+}
+
+export const wrong = (field, message) => new Refusal(400, "", [{ field, message }]);
+
+/** Runs each check, and throws all that they refuse as one. */
+export function all(...checks) {
+  const fields = [];
+  const results = checks.map((check) => {
+    try {
+      return check();
+    } catch (refusal) {
+      fields.push(...refusal.fields);
+    }
+  });
+  if (fields.length) throw new Refusal(400, "", fields);
+  return results;
 }

@@ -1,14 +1,18 @@
 // The page on which artists manage what is theirs. It talks to this service alone. The token is kept in memory alone:
 // whoever signs out, leaves the page or reloads it is signed out.
 
+import { forgetActivity, loadActivity } from "./activity.js";
+import { offerDeletion } from "./data.js";
+import { hideNewKey, loadKeys } from "./keys.js";
 import {
-  $, Refusal, announce, call, confirmed, day, decimal, fill, markField, minute, nobody, onClick, onSubmit, row, session, setSession,
-  short, when, whenExpired,
+  $, Refusal, announce, call, confirmed, fill, markField, minute, nobody, onClick, onSubmit, row, session, setSession, short, when,
+  whenExpired, whenStale,
 } from "./kit.js";
+import { forgetMoney, loadBalances, loadPayouts, showOwnWallets, symbolOf } from "./money.js";
+import { forgetPublishing, preparePublishing } from "./publish.js";
 
 const TOKEN_SECONDS = 60 * 60;
 const RESEND_SECONDS = 30;
-const ETHER = "0x0000000000000000000000000000000000000000";
 
 // --- Signing in and out ---------------------------------------------------------------------------------------------
 
@@ -59,11 +63,13 @@ onSubmit($("email-form"), async ({ email }) => {
 });
 
 // Whatever is pasted, the six digits in it count; once they are there, nothing more has to be pressed.
-$("code").addEventListener("input", ({ target }) => {
-  const typed = target.value;
-  target.value = typed.match(/\d{6}/)?.[0] ?? typed.replace(/\D/g, "").slice(0, 6);
-  if (target.value.length === 6) $("code-form").requestSubmit();
-});
+for (const input of document.querySelectorAll("input.code")) {
+  input.addEventListener("input", () => {
+    const typed = input.value;
+    input.value = typed.match(/\d{6}/)?.[0] ?? typed.replace(/\D/g, "").slice(0, 6);
+    if (input.value.length === 6) input.form.requestSubmit();
+  });
+}
 
 onSubmit($("code-form"), async ({ code }) => {
   const email = $("code-email").textContent;
@@ -95,8 +101,13 @@ $("resend").addEventListener("click", async () => {
 
 $("other-email").addEventListener("click", () => showStep("email-form"));
 
-async function enter() {
+function endInAnHour() {
+  clearTimeout(session.end);
   session.end = setTimeout(() => signOut("Your hour is over. Sign in again to go on."), TOKEN_SECONDS * 1000);
+}
+
+async function enter() {
+  endInAnHour();
   $("entry").hidden = true;
   for (const part of ["account", "session"]) $(part).hidden = false;
   $("self-email").textContent = session.email;
@@ -105,18 +116,19 @@ async function enter() {
   $("self-title").focus();
   window.scrollTo(0, 0);
   balances = fill("balances", loadBalances);
-  await Promise.all([balances, fill("profile", loadArtist), fill("keys", loadKeys), fill("notifications", loadNotifications)]);
+  const parts = { profile: loadArtist, keys: loadKeys, payouts: loadPayouts, notifications: loadNotifications, activity: loadActivity };
+  await Promise.all([balances, preparePublishing(), ...Object.entries(parts).map(([part, load]) => fill(part, load))]);
 }
 
 /** Forgets everything that the page knows of whoever was signed in. */
 function signOut(reason) {
   clearTimeout(session.end);
   setSession(nobody());
-  [shown, currencies] = [{}, []];
-  $("confirm").close();
-  hideNewKey();
-  for (const list of ["key-list", "wallet-list", "notification-list", "balance-list"]) $(list).replaceChildren();
-  for (const text of ["self-title", "self-email", "self-address", "code-email"]) $(text).textContent = "";
+  shown = {};
+  for (const dialog of ["confirm", "again"]) $(dialog).close();
+  for (const forget of [hideNewKey, forgetMoney, forgetPublishing, forgetActivity]) forget();
+  for (const list of ["key-list", "wallet-list", "notification-list"]) $(list).replaceChildren();
+  for (const text of ["self-title", "self-email", "self-address", "code-email", "again-email"]) $(text).textContent = "";
   for (const text of document.querySelectorAll(".problem, .outcome, .reason")) text.textContent = "";
   for (const input of document.querySelectorAll("[aria-invalid]")) markField(input);
   for (const form of document.forms) form.reset();
@@ -127,16 +139,53 @@ function signOut(reason) {
   showStep("email-form");
 }
 
+offerDeletion(signOut);
 whenExpired(() => signOut("Your session has ended. Sign in again to go on."));
 $("sign-out").addEventListener("click", () => {
   // Whatever becomes of it, the page forgets the token at once.
   fetch("oauth/logout", { method: "POST", headers: { authorization: `Bearer ${session.token}` }, keepalive: true }).catch(() => {});
   signOut();
 });
+onClick($("sign-out-everywhere"), $("activity-problem"), async () => {
+  const text = "Whoever is signed in as you, here or elsewhere, has to sign in again. API keys go on working: revoke them one by one.";
+  if (!await confirmed("Sign out everywhere?", text, "Sign out", "Stay")) return;
+  await call("POST", "oauth/logout", { everywhere: true });
+  signOut("You are signed out everywhere.");
+});
 // A page that is kept for the way back must not keep the token.
 addEventListener("pagehide", () => session.token && signOut());
 
-// --- Profile and balances -------------------------------------------------------------------------------------------
+// --- A younger token -------------------------------------------------------------------------------------------
+
+whenStale(async () => {
+  const asked = session;
+  await sendCode(asked.email);
+  const dialog = $("again");
+  $("again-email").textContent = asked.email;
+  $("again-code").value = "";
+  markField($("again-code"));
+  dialog.returnValue = "no";
+  dialog.showModal();
+  await new Promise((closed) => dialog.addEventListener("close", closed, { once: true }));
+  return dialog.returnValue === "yes" && asked === session;
+});
+
+onSubmit($("again-form"), async ({ code }) => {
+  if (!/^\d{6}$/.test(code.value)) throw new Refusal(400, "", [{ field: "code", message: "must be 6 digits" }]);
+  const { email } = session;
+  try {
+    const { token } = await call("POST", "oauth/login", { email, code: code.value, nonce });
+    session.token = token;
+  } catch (refusal) {
+    code.select();
+    throw refusal;
+  }
+  endInAnHour();
+  $("again").close("yes");
+});
+$("again-no").addEventListener("click", () => $("again").close("no"));
+
+// --- Profile --------------------------------------------------------------------------------------------------------
 
 const PROFILE = ["username", "bio", "instagram_username", "twitter_username", "telegram_username"];
 let shown = {};
@@ -169,62 +218,7 @@ onSubmit($("profile-form"), async (inputs) => {
   outcome.textContent = Object.keys(change).length ? "Saved." : "Nothing to save.";
 });
 
-let balances, currencies = [];
-
-async function loadBalances() {
-  const answer = await call("GET", `smartwallet?address=${session.address}`);
-  currencies = answer.balances;
-  $("balance-list").replaceChildren(...currencies.map(({ symbol, amount, decimals }) => {
-    const line = document.createElement("p");
-    const [name, value] = [document.createElement("span"), document.createElement("span")];
-    [name.textContent, value.textContent] = [symbol, decimal(amount, decimals)];
-    line.append(name, value);
-    return line;
-  }));
-  return true;
-}
-
-// --- Keys -----------------------------------------------------------------------------------------------------------
-
-async function loadKeys() {
-  const { keys } = await call("GET", "artists/api-keys");
-  $("key-list").replaceChildren(...keys.map(keyRow));
-  return keys.length;
-}
-
-function keyRow({ id, name, prefix, created_at, last_used_at }) {
-  const used = last_used_at ? `last used ${when(minute, last_used_at)}` : "never used";
-  const element = row("key-row", { name, prefix: `${prefix}…`, made: when(day, created_at), used });
-  const button = element.querySelector("button");
-  button.ariaLabel = `Revoke ${name}`;
-  onClick(button, $("key-problem"), async () => {
-    if (!await confirmed("Revoke this key?", `Whatever uses “${name}” stops working at once, and for good.`, "Revoke")) return;
-    await call("DELETE", `artists/api-keys?keyId=${id}`);
-    await fill("keys", loadKeys);
-    $("name").focus();
-    announce(`${name} is revoked.`);
-  });
-  return element;
-}
-
-onSubmit($("key-form"), async ({ name }) => {
-  const { apiKey } = await call("POST", "artists/api-keys", name.value.trim() ? { name: name.value } : {});
-  $("new-key-value").value = apiKey;
-  $("new-key").hidden = false;
-  name.value = "";
-  $("new-key-title").focus();
-  await fill("keys", loadKeys);
-});
-
-function hideNewKey() {
-  $("new-key-value").value = "";
-  $("new-key").hidden = true;
-}
-
-$("new-key-done").addEventListener("click", () => {
-  hideNewKey();
-  $("name").focus();
-});
+// --- Copying ---------------------------------------------------------------------------------------------------------
 
 for (const button of document.querySelectorAll(".copy")) {
   const label = button.textContent;
@@ -250,6 +244,7 @@ const KINDS = { embedded: "Kept by the service", external: "Your own", smart: "Y
 
 function showWallets(wallets) {
   $("wallet-list").replaceChildren(...wallets.map(walletRow));
+  showOwnWallets(wallets);
   $("wallets").dataset.state = "ready";
 }
 
@@ -313,6 +308,8 @@ if (!announced.size && window.ethereum) offerProvider("this browser's wallet", w
 
 // --- Notifications --------------------------------------------------------------------------------------------------
 
+let balances;
+
 async function loadNotifications() {
   const { notifications } = await call("GET", `notifications?artist=${session.address}`);
   // Balances bring the currencies' names along; if they fail, addresses stand for them.
@@ -323,10 +320,9 @@ async function loadNotifications() {
 }
 
 function notificationRow({ id, viewed, created_at, payment: { amount, currency, moment, buyer } }) {
-  const symbol = currency === ETHER ? "ETH" : currencies.find((known) => known.currency === currency)?.symbol ?? short(currency);
   const element = row("notification-row", {
     buyer: buyer.username || short(buyer.address),
-    amount: `${amount} ${symbol}`,
+    amount: `${amount} ${symbolOf(currency)}`,
     token: moment.token_id,
     time: when(minute, created_at),
     collection: short(moment.collection.address),

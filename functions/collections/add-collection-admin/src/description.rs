@@ -9,7 +9,7 @@ use super::AddCollectionAdminRequest;
     post,
     path = "/collections/{network}/{contract}/admins",
     tag = "Collections",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     params(CollectionPath),
     request_body(content = AddCollectionAdminRequest, example = json!({"adminAddress": "0x00000000000000000000000000000000000000a1"})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),

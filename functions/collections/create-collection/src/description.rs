@@ -10,7 +10,7 @@ use shared::api::{
     post,
     path = "/collections",
     tag = "Collections",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateCollectionRequest, example = json!({
         "name": "Weather diary",
         "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",

@@ -8,7 +8,7 @@ use shared::{
     api::read::{CollectionView, Pagination, Reader},
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ChainId, Page},
+    model::{ArtistName, ChainId, Page},
     store::{CollectionLists, Table},
     telemetry,
 };
@@ -29,11 +29,11 @@ struct ListCollections {
 #[derive(FromFields, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ListCollectionsQuery {
-    /// Their creator.
-    artist: Option<Address>,
-    /// The chain.
-    #[param(default = json!(ChainId::DEFAULT), required = false)]
-    chain_id: ChainId,
+    /// Their creator, by any of the artist's wallets or the username: collections of all of their wallets.
+    #[param(inline)]
+    artist: Option<ArtistName>,
+    /// The chain; all by default.
+    chain_id: Option<ChainId>,
     #[param(ignore)]
     #[field(flatten)]
     page: Page,
@@ -59,9 +59,10 @@ impl ListCollections {
 impl Endpoint for ListCollections {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ListCollectionsQuery { artist, chain_id, page } = request.query().read_for(&self.reader)?;
-        let found = self.lists.newest(chain_id, artist, page.offset(), page.rows()).await?;
+        let lists = self.reader.accounts_on(&self.reader.chains(chain_id), artist.as_ref()).await?;
+        let found = self.lists.newest(&lists, page.offset(), page.rows()).await?;
         let pagination = Pagination::new(page, found.total);
-        let collections = self.reader.collections(chain_id, &found.collections).await?;
+        let collections = self.reader.collections(&found.collections).await?;
         Response::public(&ListCollectionsResponse { status: "success", collections, pagination })?.with_next_page(
             request,
             page,

@@ -9,7 +9,7 @@ use super::RemoveCollectionAdminQuery;
     delete,
     path = "/collections/{network}/{contract}/admins",
     tag = "Collections",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     params(CollectionPath, RemoveCollectionAdminQuery),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
 )]

@@ -9,7 +9,7 @@ use super::UpdateCollectionRequest;
     patch,
     path = "/collections/{network}/{contract}",
     tag = "Collections",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     params(CollectionPath),
     request_body(content = UpdateCollectionRequest, example = json!({"newUri": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI", "newCollectionName": "Weather diary"})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),

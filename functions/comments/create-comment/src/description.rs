@@ -9,7 +9,7 @@ use super::CreateCommentRequest;
     post,
     path = "/comments/{network}/{contract}",
     tag = "Comments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     params(CollectionPath),
     request_body(content = CreateCommentRequest, example = json!({"tokenId": "1", "text": "The light on the water!"})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),

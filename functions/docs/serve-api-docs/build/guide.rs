@@ -29,7 +29,7 @@ impl Guide {
             body = body.replace(&format!("href=\"{}.md", guide.name), &format!("href=\"{}", guide.name));
         }
         // A block of code can be wider than a telephone, so it scrolls, and so must a keyboard be able to.
-        let body = body.replace("<pre>", "<pre tabindex=\"0\" role=\"region\" aria-label=\"Code\">");
+        let body = body.replace("<pre>", "<pre tabindex=\"0\" role=\"group\" aria-label=\"Code\">");
         let body =
             body.replace("<table>", "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>");
         let body = body.replace("</table>", "</table></div>");

@@ -1,5 +1,5 @@
 //! The API description in OpenAPI 3.0, for tools that don't read 3.1. What 3.0 can't say is left out: it allows more, never
-//! less.
+//! less, save that an optional field of several types can't be null: no tool reads that well, and leaving it out does the same.
 
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,7 @@ pub fn convert(document: &Value) -> Value {
     older
 }
 
-/// What may be null must have a type in 3.0; where there are several, null is one more choice.
+/// What may be null must have a type in 3.0, and one only.
 fn name_types(value: &mut Value, schemas: &Value) {
     match value {
         Value::Array(values) => return values.iter_mut().for_each(|value| name_types(value, schemas)),
@@ -37,12 +37,6 @@ fn name_types(value: &mut Value, schemas: &Value) {
         return;
     }
     schema.remove("nullable");
-    let nothing = json!({"type": "string", "nullable": true, "enum": [null]});
-    if let Some(only) = schema.remove("allOf") {
-        schema.insert("anyOf".to_owned(), json!([only[0], nothing]));
-    } else if let Some(choices) = schema.values_mut().find_map(|value| value.as_array_mut().filter(|it| it.len() > 1)) {
-        choices.push(nothing);
-    }
 }
 
 /// The one type that a schema has.

@@ -9,7 +9,7 @@ use super::AirdropMomentRequest;
     post,
     path = "/moment/airdrop",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = AirdropMomentRequest, example = json!({"moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"}, "recipients": ["0x00000000000000000000000000000000000000a1"]})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
 )]

@@ -10,7 +10,7 @@ use super::CollectMomentRequest;
     post,
     path = "/moment/collect",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CollectMomentRequest, example = json!({"moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"}, "amount": 1, "comment": "The light on the water!"})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
 )]

@@ -3,18 +3,19 @@
 #[cfg(test)]
 mod description;
 mod purchase;
+mod release;
 
 use std::str::FromStr;
 
 use shared::{
-    api::transact::TransactionService,
-    http::{ApiError, Endpoint, Form, FromFields, Request, Response, Scalar, StartError, serve},
-    model::{Amount, CommentText, Creation, Invalid, MomentRef, Scope, Whole},
+    api::transact::{Cost, TransactionService},
+    http::{ApiError, Endpoint, Form, FromFields, Request, Response, Scalar, StartError, json, serve},
+    model::{Amount, CommentText, Creation, Invalid, MomentRef, Protocol, Scope, Whole},
     telemetry,
 };
 use utoipa::ToSchema;
 
-use crate::purchase::Purchase;
+use crate::{purchase::Purchase, release::ReleasePurchase};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -59,14 +60,33 @@ impl Endpoint for CollectMoment {
         request.required_idempotency_key()?;
         self.service
             .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
+                if session.protocol(moment.collection).await? == Some(Protocol::Registry) {
+                    let purchase = ReleasePurchase::of(session, &moment, amount, &comment).await?;
+                    require_price(purchase.cost(), max_price)?;
+                    let calls = purchase.calls(session);
+                    session.afford(&[purchase.cost()], &calls).await?;
+                    return Ok(calls);
+                }
                 let purchase = Purchase::of(session, &moment, amount).await?;
                 session.require_genuine(moment.collection).await?;
-                purchase.require_price(session.chain(), max_price)?;
+                let costs = purchase.costs(session.chain());
+                costs.first().map_or(Ok(()), |cost| require_price(*cost, max_price))?;
                 let calls = purchase.calls(session, &comment);
-                session.afford(&purchase.costs(session.chain()), &calls).await?;
+                session.afford(&costs, &calls).await?;
                 Ok(calls)
             })
             .await
+    }
+}
+
+/// Requires an order to cost `most` or less in the sale's currency, fees included (409).
+fn require_price(cost: Cost, most: Option<Amount>) -> Result<(), ApiError> {
+    match most {
+        Some(Amount(most)) if cost.amount > most => {
+            let words = format!("This costs {} now, more than your maxPrice", cost.currency.format(cost.amount));
+            Err(ApiError::conflict(words).with_detail("price", json!(Amount(cost.amount))))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -17,8 +17,8 @@ use shared::{
         wallet::Call,
     },
     clock,
-    http::{ApiError, json},
-    model::{Amount, MomentRef},
+    http::ApiError,
+    model::MomentRef,
 };
 
 use crate::{Quantity, Remark};
@@ -94,16 +94,6 @@ impl Purchase {
                 price.into_iter().chain([native]).collect()
             }
         }
-    }
-
-    /// Requires the order to cost `most` or less in the sale's currency, fees included (409).
-    pub(crate) fn require_price(&self, chain: &Chain, most: Option<Amount>) -> Result<(), ApiError> {
-        let (Some(Amount(most)), Some(cost)) = (most, self.costs(chain).into_iter().next()) else { return Ok(()) };
-        if cost.amount <= most {
-            return Ok(());
-        }
-        let words = format!("This costs {} now, more than your maxPrice", cost.currency.format(cost.amount));
-        Err(ApiError::conflict(words).with_detail("price", json!(Amount(cost.amount))))
     }
 
     /// Calls of the account, which receives the tokens.

@@ -5,12 +5,13 @@ use shared::api::{
 
 /// Create a moment
 ///
-/// In an existing collection, or in a new one that the same transaction creates.
+/// In an existing collection, in a new one that the same transaction creates or, without `contract`, in your own: one on each
+/// chain, with your username as its name, which the first such request creates.
 #[utoipa::path(
     post,
     path = "/moment/create",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentRequest, example = json!({
         "contract": openapi::new_contract(),
         "token": {

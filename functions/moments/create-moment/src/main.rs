@@ -1,4 +1,4 @@
-//! `POST /moment/create`: creates a moment in an existing or a new collection.
+//! `POST /moment/create`: creates a moment in an existing or a new collection, or in the artist's own.
 
 #[cfg(test)]
 mod description;

@@ -10,7 +10,7 @@ use shared::api::{
     post,
     path = "/moment/create-batch",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentsRequest, description = "At most 256 KiB.", example = json!({
         "contract": openapi::new_contract(),
         "tokens": [

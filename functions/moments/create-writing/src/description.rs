@@ -10,7 +10,7 @@ use shared::api::{
     post,
     path = "/moment/create/writing",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateWritingRequest, example = json!({
         "contract": openapi::new_contract(),
         "title": "Fog",

@@ -9,7 +9,7 @@ use super::GrantPermissionRequest;
     post,
     path = "/moment/permission",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = GrantPermissionRequest, example = json!({"moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"}, "adminAddress": "0x00000000000000000000000000000000000000a1"})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
 )]

@@ -10,7 +10,7 @@ use super::MigrateMomentsRequest;
     post,
     path = "/moment/migrate",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = Option<MigrateMomentsRequest>, example = json!({"chainId": 8453})),
     responses(
         (status = 200, description = "The transactions.", body = WritesResponse),

@@ -13,7 +13,7 @@ use super::RevokePermissionRequest;
     delete,
     path = "/moment/permission",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     params(
         ("collectionAddress" = Option<Address>, Query, description = "Without a body: contract of the collection."),
         ("tokenId" = Option<TokenId>, Query, description = "Without a body: the moment; 0 is the whole collection."),

@@ -9,7 +9,7 @@ use super::SimulateMomentResponse;
     post,
     path = "/moment/create/simulate",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentRequest, example = json!({
         "contract": openapi::new_contract(),
         "token": {

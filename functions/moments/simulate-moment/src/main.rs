@@ -6,7 +6,7 @@ mod description;
 use serde::Serialize;
 use shared::{
     api::{
-        publish::{CreateMomentRequest, Publication},
+        publish::{CreateMomentRequest, Publication, Target, expected_own_collection},
         transact::TransactionService,
     },
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
@@ -37,8 +37,15 @@ struct SimulateMomentResponse {
 impl Endpoint for SimulateMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.service.authenticate(request, Scope::Publish).await?;
-        let body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
-        let publication = Publication::from(body);
+        let mut body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
+        let target = match body.contract.take() {
+            Some(contract) => Target::Named(contract),
+            None => {
+                let whose = (caller.artist, body.chain_id);
+                Target::Own(expected_own_collection(self.service.artists(), whose).await?)
+            }
+        };
+        let publication = Publication::of_moment(body, target);
         let gas = self
             .service
             .estimate(request, caller, publication.chain, async |session| publication.plan(session).await)

@@ -7,7 +7,7 @@ use shared::{
     api::transact::TransactionService,
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Creation, MetadataUri, MomentRef, Scope},
+    model::{Creation, MetadataUri, MomentRef, Protocol, Scope},
     telemetry,
 };
 use utoipa::ToSchema;
@@ -38,7 +38,11 @@ impl Endpoint for UpdateMomentUri {
         let UpdateMomentUriRequest { moment, new_uri } = request.json()?.read_for(&self.service)?;
         self.service
             .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
-                session.require(&moment, Permission::Metadata).await?;
+                match session.protocol(moment.collection).await? {
+                    Some(Protocol::Registry) => session.require_indexed(&moment).await?,
+                    _ => drop(session.require(&moment, Permission::Metadata).await?),
+                }
+                // The same function in both protocols.
                 let (token, uri) = (moment.token.into(), new_uri.as_str().to_owned());
                 let update = Creator1155::updateTokenURICall { tokenId: token, newURI: uri };
                 Ok(vec![Call::new(moment.collection.into(), &update)])

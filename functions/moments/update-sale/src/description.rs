@@ -14,7 +14,7 @@ use super::{SaleChange, UpdateSaleRequest};
     post,
     path = "/sale",
     tag = "Moments",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = UpdateSaleRequest, example = json!({
         "moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"},
         "pricePerToken": "2000000000000000",

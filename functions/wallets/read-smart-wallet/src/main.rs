@@ -36,10 +36,11 @@ struct ReadSmartWallet {
     reads: ClientLimit,
     chains: Vec<(Chain, Node)>,
     /// What this process read lately, so that repeated requests cost the nodes nothing.
-    known: Mutex<Known>,
+    known: Mutex<HashMap<(ChainId, Address), Known>>,
 }
 
-type Known = HashMap<(ChainId, Address), (Instant, Vec<Balance>)>;
+/// Balances, and when they were read.
+struct Known(Instant, Vec<Balance>);
 
 /// How long balances are kept.
 const FRESH: Duration = Duration::from_secs(2);
@@ -77,6 +78,10 @@ struct Balance {
     decimals: u8,
     /// In the smallest unit.
     amount: Amount,
+    /// The same in the main unit, such as ether: exact, without trailing zeros.
+    #[serde(rename = "decimalAmount")]
+    #[schema(pattern = r"^[0-9]+(\.[0-9]*[1-9])?$")]
+    decimal_amount: String,
 }
 
 impl ReadSmartWallet {
@@ -126,11 +131,10 @@ impl ReadSmartWallet {
     async fn balances(&self, chain: &Chain, node: &Node, wallet: Address) -> Result<Vec<Balance>, NodeError> {
         const MOST_KEPT: usize = 1_000;
         let key = (chain.id, wallet);
-        let known = |known: &Known| {
-            known.get(&key).filter(|(read, _)| read.elapsed() < FRESH).map(|(_, balances)| balances.clone())
-        };
-        if let Some(balances) = known(&self.known.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return Ok(balances);
+        if let Some(Known(read_at, balances)) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key)
+            && read_at.elapsed() < FRESH
+        {
+            return Ok(balances.clone());
         }
         let balances = chain.currencies().map(|currency| Balance::read(currency, node, wallet));
         let balances = futures::future::try_join_all(balances).await?;
@@ -138,7 +142,7 @@ impl ReadSmartWallet {
         if kept.len() >= MOST_KEPT {
             kept.clear();
         }
-        kept.insert(key, (Instant::now(), balances.clone()));
+        kept.insert(key, Known(Instant::now(), balances.clone()));
         Ok(balances)
     }
 }
@@ -147,6 +151,7 @@ impl Balance {
     async fn read(currency: Currency, node: &Node, wallet: Address) -> Result<Self, NodeError> {
         let Currency { symbol, decimals, contract } = currency;
         let amount = Amount(currency.balance(node, wallet.into()).await?);
-        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount })
+        let decimal_amount = amount.decimal(decimals.into());
+        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount, decimal_amount })
     }
 }

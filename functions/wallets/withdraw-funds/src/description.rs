@@ -13,7 +13,8 @@ use super::WithdrawFundsRequest;
     security(("token" = [])),
     request_body(content = WithdrawFundsRequest, example = json!({
         "to": "0x00000000000000000000000000000000000000a1",
-        "amount": "1000000000000000",
+        "amount": "0.25",
+        "unit": "main",
     })),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
 )]

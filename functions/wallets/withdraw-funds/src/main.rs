@@ -16,7 +16,7 @@ use shared::{
     chain::{Chain, protocol::currency::Currency},
     clock, config,
     http::{ApiError, Endpoint, FieldError, FromFields, Request, Response, Scalar, StartError, serve},
-    model::{ActivityKind, Address, Amount, ArtistId, ChainId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
+    model::{ActivityKind, Address, ArtistId, ChainId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
     store::{Artists, PayoutAddresses, Table},
     telemetry,
 };
@@ -42,9 +42,13 @@ struct WithdrawFunds {
 struct WithdrawFundsRequest {
     /// Recipient: a connected wallet whose key signed for it, or a payout address that was added 24 hours ago.
     to: CheckedAddress,
-    /// In the currency's smallest unit; `max` for the whole balance.
-    #[schema(value_type = String, pattern = "^(max|0*[1-9][0-9]{0,76})$")]
+    /// More than 0, in `unit`; `max` for the whole balance.
+    #[schema(value_type = String, pattern = r"^(max|[0-9]{1,78}(\.[0-9]{1,18})?)$")]
     amount: Withdrawal,
+    /// `wei`: the currency's smallest unit. `main`: ether or USDC, with decimals. Without it an amount is in the smallest
+    /// unit, and refused below a ten-thousandth of the main one, since it may be meant in that.
+    #[schema(value_type = Option<String>, pattern = "^(wei|main)$")]
+    unit: Option<Unit>,
     /// `ETH`, `USDC` or a contract.
     #[schema(value_type = Option<String>, default = "ETH", pattern = "^(ETH|USDC|0x[0-9a-fA-F]{40})$")]
     currency: CurrencyName,
@@ -53,11 +57,17 @@ struct WithdrawFundsRequest {
     chain_id: ChainId,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Withdrawal {
     Everything,
-    /// More than 0.
-    Amount(U256),
+    /// Digits, perhaps with decimals.
+    Amount(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Smallest,
+    Main,
 }
 
 impl WithdrawFunds {
@@ -99,9 +109,12 @@ impl Endpoint for WithdrawFunds {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.sessions.authenticate_freshly(request, clock::now()?).await?.artist;
         self.service.count_write(request).await?;
-        let WithdrawFundsRequest { to: CheckedAddress(to), amount, currency, chain_id } =
+        let WithdrawFundsRequest { to: CheckedAddress(to), amount, unit, currency, chain_id } =
             request.json()?.read_for(&self.service)?;
         let currency = check(self.service.chain(chain_id)?, to, &currency)?;
+        let amount = amount
+            .in_smallest_unit(unit, &currency)
+            .map_err(|Invalid(words)| ApiError::invalid_field("amount", words))?;
         request.required_idempotency_key()?;
         let caller = Caller { artist, key: None };
         let mut sent = None;
@@ -112,7 +125,7 @@ impl Endpoint for WithdrawFunds {
                     return Err(ApiError::invalid_field("to", "must not be your own account"));
                 }
                 self.require_own(artist, to).await?;
-                let amount = amount.of(&currency, session).await?;
+                let amount = balance_or(amount, &currency, session).await?;
                 let calls = vec![currency.transfer(to.into(), amount)];
                 session.afford(&[Cost { currency, amount }], &calls).await?;
                 sent = Some(format!("{} to {to}", currency.format(amount)));
@@ -160,25 +173,70 @@ impl FromStr for Withdrawal {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        match text.parse() {
-            _ if text == "max" => Ok(Self::Everything),
-            Ok(Amount(amount)) if !amount.is_zero() => Ok(Self::Amount(amount)),
-            _ => Err(Invalid("must be an amount in the smallest unit, more than 0, or max")),
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        let is_part = |part: &str, most: usize| {
+            (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match text {
+            "max" => Ok(Self::Everything),
+            _ if is_part(whole, 78) && is_part(decimals, 18) => Ok(Self::Amount(text.to_owned())),
+            _ => Err(Invalid("must be an amount, such as 25 or 0.5, or max")),
+        }
+    }
+}
+
+impl Scalar for Unit {}
+
+impl FromStr for Unit {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text {
+            "wei" => Ok(Self::Smallest),
+            "main" => Ok(Self::Main),
+            _ => Err(Invalid("must be wei or main")),
         }
     }
 }
 
 impl Withdrawal {
-    /// The amount in the currency's smallest unit.
-    async fn of(self, currency: &Currency, session: &WriteSession<'_>) -> Result<U256, ApiError> {
-        let account = session.account();
-        let amount = match self {
-            Self::Amount(amount) => amount,
-            Self::Everything => currency.balance(session.node(), account.into()).await?,
+    /// `None` for the whole balance.
+    fn in_smallest_unit(&self, unit: Option<Unit>, currency: &Currency) -> Result<Option<U256>, Invalid> {
+        const TEN: U256 = U256::from_limbs([10, 0, 0, 0]);
+        const TEN_THOUSANDTH: usize = 4;
+        let Self::Amount(text) = self else { return Ok(None) };
+        let decimals = usize::from(currency.decimals);
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let amount = match unit {
+            Some(Unit::Main) if fraction.len() > decimals => {
+                return Err(Invalid("must not have more decimals than the currency"));
+            }
+            Some(Unit::Main) => format!("{whole}{fraction:0<decimals$}").parse(),
+            _ if !fraction.is_empty() => return Err(Invalid("must be a whole number unless unit is main")),
+            _ => whole.parse(),
         };
+        let amount: U256 = amount.map_err(|_| Invalid("must be less than 2^256 in the smallest unit"))?;
         if amount.is_zero() {
-            return Err(ApiError::payment_required(format!("Your account {account} has no {}", currency.symbol)));
+            return Err(Invalid("must be more than 0"));
         }
-        Ok(amount)
+        if unit.is_none() && amount < TEN.pow(U256::from(decimals.saturating_sub(TEN_THOUSANDTH))) {
+            return Err(Invalid(
+                "is less than a ten-thousandth of the main unit: give unit main if you mean that one, or unit wei if not",
+            ));
+        }
+        Ok(Some(amount))
     }
+}
+
+/// The amount, or all that is there; 402 if there is nothing.
+async fn balance_or(amount: Option<U256>, currency: &Currency, session: &WriteSession<'_>) -> Result<U256, ApiError> {
+    let account = session.account();
+    let amount = match amount {
+        Some(amount) => amount,
+        None => currency.balance(session.node(), account.into()).await?,
+    };
+    if amount.is_zero() {
+        return Err(ApiError::payment_required(format!("Your account {account} has no {}", currency.symbol)));
+    }
+    Ok(amount)
 }

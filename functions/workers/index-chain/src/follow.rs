@@ -247,7 +247,7 @@ impl Follower {
         loop {
             self.index.apply_background(&mut self.work).await?;
             let has_applied = self.journal.commit_beside(&mut self.work).await?;
-            propagate::run(&mut self.work, self.chain.id, &self.artists).await?;
+            propagate::run(&mut self.work, self.chain.id, &self.artists, &mut self.index).await?;
             let is_more = self.journal.commit_beside(&mut self.work).await? || has_applied;
             if !is_more || end.is_some_and(|end| Instant::now() >= end) {
                 return Ok(());

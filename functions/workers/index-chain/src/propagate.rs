@@ -1,14 +1,16 @@
-//! Propagates changes of artists to a chain's rows: names to comments, and new or removed names to timelines. Works in
-//! pages, each a batch of its own, so that the next run resumes an interrupted one.
+//! Propagates changes of artists to a chain's rows: names to comments, new or removed names to timelines, and which moments
+//! are hidden. Works in pages, each a batch of its own, so that the next run resumes an interrupted one.
 
 use std::collections::BTreeSet;
 
 use shared::{
-    model::{Address, ChainId},
+    model::{Address, ChainId, MomentRef},
     store::{
         ArtistChange, ArtistChanged, Artists, NameReference, PendingRename, StoreError, TimelineSubject, UnitOfWork,
     },
 };
+
+use crate::apply::Index;
 
 /// References rewritten in one batch.
 const PAGE: u16 = 200;
@@ -16,8 +18,13 @@ const PAGE: u16 = 200;
 /// Queues changes for propagation.
 pub fn enqueue(work: &mut UnitOfWork, chain: ChainId, changes: &[ArtistChanged]) -> Result<(), StoreError> {
     for change in changes {
-        // A chain's rows have nothing of a profile but the name.
-        if change.change != ArtistChange::Described {
+        let is_of_rows = match change.change {
+            // A chain's rows have nothing of a profile but the name.
+            ArtistChange::Described => false,
+            ArtistChange::MomentHidden { chain: of, .. } => of == chain,
+            _ => true,
+        };
+        if is_of_rows {
             work.put_change(chain, &PendingRename { change: change.clone(), reached: None })?;
         }
     }
@@ -25,8 +32,18 @@ pub fn enqueue(work: &mut UnitOfWork, chain: ChainId, changes: &[ArtistChanged])
 }
 
 /// Propagates the oldest change by one page. Returns `false` when there is none.
-pub async fn run(work: &mut UnitOfWork, chain: ChainId, artists: &Artists) -> Result<bool, StoreError> {
+pub async fn run(
+    work: &mut UnitOfWork,
+    chain: ChainId,
+    artists: &Artists,
+    index: &mut Index,
+) -> Result<bool, StoreError> {
     let Some(PendingRename { change, reached }) = work.oldest_change(chain).await? else { return Ok(false) };
+    if let ArtistChange::MomentHidden { collection, token, .. } = change.change {
+        index.set_hidden(work, &MomentRef { chain, collection, token }).await?;
+        work.remove_change(chain, change.id);
+        return Ok(true);
+    }
     let wallets = wallets(artists, &change).await?;
     if reached.is_none() {
         for wallet in &wallets {
@@ -60,6 +77,7 @@ pub async fn run(work: &mut UnitOfWork, chain: ChainId, artists: &Artists) -> Re
 async fn wallets(artists: &Artists, change: &ArtistChanged) -> Result<BTreeSet<Address>, StoreError> {
     Ok(match change.change {
         ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => BTreeSet::from([wallet]),
+        ArtistChange::MomentHidden { .. } => BTreeSet::new(),
         ArtistChange::Renamed | ArtistChange::Described => {
             let profile = artists.profile(change.artist_id).await?;
             profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address).collect()

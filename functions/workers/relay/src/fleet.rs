@@ -54,6 +54,8 @@ pub(crate) struct Tracked {
     pub(crate) is_taken: bool,
     /// Whether its transactions are marked as sent with its newest version.
     pub(crate) is_marked: bool,
+    /// The newest block when its newest version was first found to be the next that the chain can take.
+    pub(crate) lowest_since: Option<u64>,
     /// When this process replaced it last.
     pub(crate) replaced_at: Option<Instant>,
     /// Whether its block was still the chain's after enough others.
@@ -68,6 +70,7 @@ impl Tracked {
             suspect_since: None,
             is_taken: false,
             is_marked: false,
+            lowest_since: None,
             replaced_at: None,
             is_confirmed: false,
         }

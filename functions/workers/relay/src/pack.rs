@@ -251,7 +251,9 @@ impl Leader<'_> {
                 Some(next) => *next,
                 None => {
                     let next = relay.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
-                    let Some(next) = next else { return Ok(Work::Doubtful("The collection is no longer there")) };
+                    let Some(next) = tokens.first(addresses, next) else {
+                        return Ok(Work::Doubtful("The collection is no longer there"));
+                    };
                     next
                 }
             },
@@ -259,6 +261,7 @@ impl Leader<'_> {
         let mut calls = row.plan.calls(addresses, next_token);
         if let Some(creation) = splits::creation(addresses.split_factory, &calls) {
             match splits::find(&relay.node, addresses.split_factory, &creation).await? {
+                (_, true) if calls.len() == 1 => return Ok(Work::Never(splits::IS_THERE)),
                 (_, true) => drop(calls.remove(0)),
                 // Another one in this batch creates it. If that fails, this one does.
                 (split, false) if !draft.splits.insert(split) => return Ok(Work::Later),

@@ -31,8 +31,9 @@ const SHORT_DOUBT: Duration = Duration::from_secs(2);
 /// The same where no node finds out which transaction used the nonce.
 const LONG_DOUBT: Duration = Duration::from_secs(60);
 
-/// Seconds after which the lowest open nonce gets higher fees, although its fees cover the base fee.
-const MOST_WAIT: u64 = 60;
+/// Blocks that may pass over a lane's lowest nonce, although its fees cover the base fee, until it gets higher ones: pools
+/// may keep it for too cheap, or have forgotten to offer it.
+const MOST_BLOCKS: u64 = 10;
 
 /// What to do about a batch that isn't mined.
 enum Remedy {
@@ -102,7 +103,7 @@ impl Leader<'_> {
                 self.relay.mark_sent(tracked, now).await?;
             }
         }
-        match self.remedy(lane, index, fault, now).await? {
+        match self.remedy(lane, index, fault).await? {
             Remedy::Wait => Ok(()),
             Remedy::Raise => self.raise(lane, index, now, report).await,
             Remedy::Fill => self.fill(lane, index, now, report).await,
@@ -115,7 +116,6 @@ impl Leader<'_> {
         lane: usize,
         index: usize,
         fault: Option<(NodeFault, bool)>,
-        now: u64,
     ) -> Result<Remedy, RelayError> {
         let market = self.market().await?;
         let lane = &mut self.lanes[lane];
@@ -137,7 +137,10 @@ impl Leader<'_> {
             }
             Some(_) => Remedy::Wait,
             None if !market.admits(newest.fees) => Remedy::Raise,
-            None if tracked.batch.slot.nonce == on_chain && newest.signed_at + MOST_WAIT < now => Remedy::Raise,
+            None if tracked.batch.slot.nonce != on_chain => Remedy::Wait,
+            None if tracked.lowest_since.get_or_insert(market.block).saturating_add(MOST_BLOCKS) <= market.block => {
+                Remedy::Raise
+            }
             None => Remedy::Wait,
         })
     }

@@ -26,6 +26,6 @@ impl MediaService {
 
     /// The artist who may store files; 401 or 403 for others.
     pub async fn authenticate(&self, request: &Request) -> Result<ArtistId, ApiError> {
-        self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await
+        Ok(self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist)
     }
 }

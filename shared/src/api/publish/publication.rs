@@ -1,10 +1,13 @@
 //! The plan that a request to publish comes to.
 
+use alloy::primitives;
+
 use super::request::{CreateCollectionRequest, CreateMomentRequest, Splits};
 use crate::{
     api::transact::WriteSession,
     chain::{
         Chain,
+        contracts::native::CreatorFactory::deterministicContractAddressCall,
         node::Node,
         protocol::{
             destination::Destination,
@@ -15,14 +18,16 @@ use crate::{
         wallet::Call,
     },
     http::ApiError,
-    model::{self, ChainId, CheckedAddress, NewMoment, NewTokens, Plan, Split, TargetCollection},
+    model::{
+        self, ChainId, CheckedAddress, MetadataUri, NewMoment, NewTokens, OwnCollection, Plan, Split, TargetCollection,
+    },
 };
 
 /// A collection with or without moments, or moments for an existing one.
 pub struct Publication {
     /// The collection's chain.
     pub chain: ChainId,
-    target: TargetCollection,
+    target: Target,
     /// None for a collection alone.
     moments: Vec<NewMoment>,
     split: Option<Split>,
@@ -30,25 +35,32 @@ pub struct Publication {
     account: Option<model::Address>,
 }
 
+/// Where moments go.
+pub enum Target {
+    /// The collection that the request names.
+    Named(TargetCollection),
+    /// The artist's own one, which the transaction creates if it isn't there.
+    Own(OwnCollection),
+}
+
 impl From<CreateCollectionRequest> for Publication {
     fn from(request: CreateCollectionRequest) -> Self {
         let CreateCollectionRequest { name, uri, account, splits, chain_id } = request;
         let target = TargetCollection::New { name: name.0, uri };
-        Self::new(chain_id, target, Vec::new(), splits, account)
-    }
-}
-
-impl From<CreateMomentRequest> for Publication {
-    fn from(request: CreateMomentRequest) -> Self {
-        let CreateMomentRequest { contract, token, account, splits, chain_id } = request;
-        Self::new(chain_id, contract, vec![token.moment], splits, account)
+        Self::new(chain_id, Target::Named(target), Vec::new(), splits, account)
     }
 }
 
 impl Publication {
+    /// A moment that goes to `target`.
+    pub fn of_moment(request: CreateMomentRequest, target: Target) -> Self {
+        let CreateMomentRequest { contract: _, token, account, splits, chain_id } = request;
+        Self::new(chain_id, target, vec![token.moment], splits, account)
+    }
+
     pub(super) fn new(
         chain: ChainId,
-        target: TargetCollection,
+        target: Target,
         moments: Vec<NewMoment>,
         Splits(split): Splits,
         account: Option<CheckedAddress>,
@@ -60,42 +72,82 @@ impl Publication {
     pub async fn plan(&self, session: &WriteSession<'_>) -> Result<Plan, ApiError> {
         let (addresses, operator) = (&session.chain().addresses, session.account());
         let account = session.own_wallet(self.account).await?;
-        let (split, destination) = tokio::join!(
+        let (split, place) = tokio::join!(
             locate_split(session.chain(), session.node(), self.split.as_ref(), operator),
-            self.destination(session)
+            self.place(session)
         );
-        let (split, destination) = (split?, destination?);
+        let (split, place) = (split?, place?);
         let split_address = split.as_ref().map(|split| split.address);
         let creation = split.and_then(|split| split.creation);
         let mut calls: Vec<_> = creation.iter().map(|creation| Call::new(addresses.split_factory, creation)).collect();
-        Ok(match destination {
-            Destination::New { name, uri } => {
+        let (contract, name, creation) = match place {
+            Place::New { name, uri } => {
                 let (account, operator) = (account.into(), operator.into());
                 let publisher = Publisher { addresses, account, operator, split: split_address };
                 calls.push(Call::new(addresses.factory, &publisher.create_collection(name, uri, &self.moments)));
-                Plan::Calls { calls }
+                return Ok(Plan::Calls { calls });
             }
-            // The id of its next token is known when the transaction is signed.
-            Destination::Existing { contract, name, .. } => Plan::Tokens(NewTokens {
-                collection: contract.into(),
-                collection_name: name,
-                account,
-                operator,
-                split: split_address.map(Into::into),
-                before: calls,
-                moments: self.moments.clone(),
-            }),
-        })
+            Place::At { contract, name, creation } => (contract, name, creation),
+        };
+        calls.extend(creation);
+        // The id of its next token is known when the transaction is signed.
+        Ok(Plan::Tokens(NewTokens {
+            collection: contract.into(),
+            collection_name: name,
+            account,
+            operator,
+            split: split_address.map(Into::into),
+            before: calls,
+            moments: self.moments.clone(),
+        }))
     }
 
-    /// The collection, which must permit the artist's account to add moments.
-    async fn destination(&self, session: &WriteSession<'_>) -> Result<Destination<'_>, ApiError> {
-        let destination = Destination::find(session.node(), &self.target).await?;
-        if let TargetCollection::Existing(address) = self.target {
-            session.require_on_collection(address, Permission::Minter).await?;
+    /// The collection; if it is there, it must permit the artist's account to add moments.
+    async fn place(&self, session: &WriteSession<'_>) -> Result<Place<'_>, ApiError> {
+        let target = match &self.target {
+            Target::Named(target) => target,
+            Target::Own(own) => return own_place(session, own).await,
+        };
+        let destination = Destination::find(session.node(), target).await?;
+        if let TargetCollection::Existing(address) = target {
+            session.require_on_collection(*address, Permission::Minter).await?;
         }
-        Ok(destination)
+        Ok(match destination {
+            Destination::New { name, uri } => Place::New { name, uri },
+            Destination::Existing { contract, name, .. } => Place::At { contract, name, creation: None },
+        })
     }
+}
+
+/// Where the tokens' contract is.
+enum Place<'a> {
+    /// Only the receipt says it.
+    New { name: &'a str, uri: &'a MetadataUri },
+    /// At this address, where this call creates it.
+    At { contract: primitives::Address, name: String, creation: Option<Call> },
+}
+
+/// The place of an artist's own collection. Two calls, and those of the permission once it is there.
+async fn own_place<'a>(session: &WriteSession<'_>, own: &OwnCollection) -> Result<Place<'a>, ApiError> {
+    let (addresses, account) = (&session.chain().addresses, session.account().into());
+    let question = deterministicContractAddressCall {
+        msgSender: account,
+        newContractURI: own.uri.to_string(),
+        name: own.name.clone(),
+        contractAdmin: account,
+    };
+    let contract = session.node().read(addresses.factory, &question).await?;
+    let contract =
+        contract.ok_or_else(|| ApiError::unprocessable("Name a contract: this chain's factory is too old"))?;
+    let mut creation = None;
+    if session.node().has_code(contract).await? {
+        session.require_on_collection(contract.into(), Permission::Minter).await?;
+    } else {
+        session.note_genuine(contract.into());
+        let publisher = Publisher { addresses, account, operator: account, split: None };
+        creation = Some(Call::new(addresses.factory, &publisher.create_own_collection(contract, own)));
+    }
+    Ok(Place::At { contract, name: own.name.clone(), creation })
 }
 
 /// Locates a split on a chain, by its creator; 422 where the chain has no splits.

@@ -48,9 +48,9 @@ pub struct CreateCollectionRequest {
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateMomentRequest {
-    /// Its collection.
-    #[schema(value_type = MomentContract)]
-    pub contract: TargetCollection,
+    /// Its collection; by default your own one on the chain, which the first such request creates.
+    #[schema(value_type = Option<MomentContract>)]
+    pub contract: Option<TargetCollection>,
     /// The moment.
     #[schema(value_type = PublishedToken)]
     pub token: RequestedMoment,
@@ -116,6 +116,27 @@ impl CreateWritingRequest {
     }
 }
 
+/// A new split.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[field(check)]
+pub struct CreateSplitRequest {
+    /// Its recipients: at least two different ones with 100 percent together.
+    #[schema(value_type = Vec<SplitRecipient>, min_items = 2, max_items = 100)]
+    pub splits: Splits,
+    /// Its chain.
+    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
+    pub chain_id: ChainId,
+}
+
+impl CreateSplitRequest {
+    fn check(&self, fields: &Fields<'_>) {
+        if self.splits.0.is_none() {
+            fields.field("splits").refuse(&Invalid("must have at least 2 recipients"));
+        }
+    }
+}
+
 /// A recipient of proceeds.
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -144,7 +165,10 @@ impl FromField for Splits {
 
 fn percent_allocation() -> OneOfBuilder {
     let number = ObjectBuilder::new().schema_type(Type::Number).exclusive_minimum(Some(0)).maximum(Some(100));
-    let pattern = r"^(0?[0-9]{1,2}(\.[0-9]{1,4}0*)?|100(\.0+)?)$";
+    let pattern = concat!(
+        r"^(0?(0?[1-9]|[1-9][0-9])(\.[0-9]{1,4}0*)?",
+        r"|0{1,3}\.([1-9][0-9]{0,3}|0[1-9][0-9]{0,2}|00[1-9][0-9]?|000[1-9])0*|100(\.0+)?)$",
+    );
     let text = ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern));
     let description = "Percent, more than 0 and with at most 4 decimals: as a number, or as text in decimal digits.";
     OneOfBuilder::new().item(number).item(text).description(Some(description)).examples([50])

@@ -1,7 +1,8 @@
 //! Requests that create moments, and bring along what is stored here first.
 
 use super::{
-    publication::Publication,
+    own::own_collection,
+    publication::{Publication, Target},
     request::{CreateMomentRequest, CreateMomentsRequest, CreateWritingRequest, MAX_MOMENTS_BYTES},
     token::RequestedMoment,
 };
@@ -32,7 +33,7 @@ pub trait Publishing: FromFields {
     /// Stores what it brings along, for `artist`.
     fn into_publication(
         self,
-        library: &MediaLibrary,
+        service: &PublishingService,
         request: &Request,
         artist: ArtistId,
     ) -> impl Future<Output = Result<Publication, ApiError>>;
@@ -50,7 +51,7 @@ impl PublishingService {
     pub async fn publish<P: Publishing>(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.transactions.authenticate(request, Scope::Publish).await?;
         let body: P = request.json_of(P::MAX_BYTES)?.read_for(&self.transactions)?;
-        let publication = body.into_publication(&self.library, request, caller.artist).await?;
+        let publication = body.into_publication(self, request, caller.artist).await?;
         self.transactions
             .transact(request, caller, publication.chain, P::CREATION, async |session| publication.plan(session).await)
             .await
@@ -63,12 +64,19 @@ impl Publishing for CreateMomentRequest {
 
     async fn into_publication(
         mut self,
-        library: &MediaLibrary,
+        PublishingService { library, transactions }: &PublishingService,
         request: &Request,
         artist: ArtistId,
     ) -> Result<Publication, ApiError> {
         keep_metadata(&mut self.token, library, request, artist).await?;
-        Ok(self.into())
+        let target = match self.contract.take() {
+            Some(contract) => Target::Named(contract),
+            None => {
+                let whose = (artist, self.chain_id);
+                Target::Own(own_collection(transactions.artists(), library, request, whose).await?)
+            }
+        };
+        Ok(Publication::of_moment(self, target))
     }
 }
 
@@ -78,7 +86,7 @@ impl Publishing for CreateMomentsRequest {
 
     async fn into_publication(
         self,
-        library: &MediaLibrary,
+        PublishingService { library, .. }: &PublishingService,
         request: &Request,
         artist: ArtistId,
     ) -> Result<Publication, ApiError> {
@@ -87,7 +95,7 @@ impl Publishing for CreateMomentsRequest {
             keep_metadata(token, library, request, artist).await?;
         }
         let moments: Vec<NewMoment> = tokens.into_iter().map(|token| token.moment).collect();
-        Ok(Publication::new(chain_id, contract, moments, splits, account))
+        Ok(Publication::new(chain_id, Target::Named(contract), moments, splits, account))
     }
 }
 
@@ -97,7 +105,7 @@ impl Publishing for CreateWritingRequest {
 
     async fn into_publication(
         self,
-        library: &MediaLibrary,
+        PublishingService { library, .. }: &PublishingService,
         request: &Request,
         artist: ArtistId,
     ) -> Result<Publication, ApiError> {
@@ -110,7 +118,7 @@ impl Publishing for CreateWritingRequest {
         let content = Some(Content { mime: "text/plain".to_owned(), uri });
         let metadata = MetadataRequest { content, ..MetadataRequest::titled(title) };
         let uri = library.keep_metadata(request, artist, metadata).await?.uri;
-        Ok(Publication::new(chain_id, contract, vec![token.moment(uri)], splits, account))
+        Ok(Publication::new(chain_id, Target::Named(contract), vec![token.moment(uri)], splits, account))
     }
 }
 

@@ -1,5 +1,6 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use futures::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -47,11 +48,20 @@ impl Reader {
         CollectionView::new(&collection, &rows).map(Some)
     }
 
-    /// Views of one chain's collections. A read per hundred rows, three a collection; one more for changed URIs.
-    pub async fn collections(
+    /// Views of collections. A read per chain and hundred rows, three a collection; one more for changed URIs.
+    pub async fn collections(&self, listed: &[(ChainId, ListedCollection)]) -> Result<Vec<CollectionView>, ReadError> {
+        let of = |chain: ChainId| listed.iter().filter(|it| it.0 == chain).map(|it| it.1.clone()).collect::<Vec<_>>();
+        let chains: BTreeSet<ChainId> = listed.iter().map(|listed| listed.0).collect();
+        let views = try_join_all(chains.into_iter().map(|chain| self.collections_of(chain, of(chain)))).await?;
+        let mut views: HashMap<(ChainId, Address), CollectionView> =
+            views.into_iter().flatten().map(|view| ((view.chain_id, view.address), view)).collect();
+        Ok(listed.iter().filter_map(|(chain, listed)| views.remove(&(*chain, listed.address))).collect())
+    }
+
+    async fn collections_of(
         &self,
         chain: ChainId,
-        listed: &[ListedCollection],
+        listed: Vec<ListedCollection>,
     ) -> Result<Vec<CollectionView>, ReadError> {
         let keys = RelatedKeys {
             collections: listed.iter().map(|listed| listed.address).collect(),

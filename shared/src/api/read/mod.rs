@@ -4,10 +4,12 @@ mod collection;
 mod moment;
 mod payment;
 mod reader;
+mod transfer;
 
 pub use self::{
     collection::CollectionView,
     moment::{MomentView, SaleView, Supply},
-    payment::PaymentView,
+    payment::{FeeRecipientView, PaymentView},
     reader::{Pagination, Person, ReadError, Reader},
+    transfer::TransferView,
 };

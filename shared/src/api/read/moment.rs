@@ -1,5 +1,6 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use futures::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -7,8 +8,8 @@ use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
     model::{
-        Address, Amount, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType, TokenId,
-        WholeText,
+        Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType,
+        TokenId, WholeText,
     },
     store::{Documents, ListedMoment, RelatedKeys, RelatedRows},
 };
@@ -24,12 +25,14 @@ pub struct MomentView {
     id: EventId,
     uri: String,
     creator: Person,
+    /// Account that the collection was made for.
+    owner: Address,
     collection: CollectionName,
     /// Accounts with the admin permission on the token or the whole collection, sorted.
     admins: Vec<Address>,
-    /// Always empty.
-    #[schema(value_type = Vec<EventId>, max_items = 0)]
-    hidden: [EventId; 0],
+    /// The artist who hid it; empty if it isn't hidden.
+    #[schema(max_items = 1)]
+    hidden: Vec<ArtistId>,
     /// ISO 8601.
     created_at: String,
     /// ISO 8601.
@@ -37,10 +40,17 @@ pub struct MomentView {
     /// Null until fetched.
     #[schema(required = true)]
     metadata: Option<Metadata>,
+    /// URI of the metadata's content; null without one.
+    #[serde(rename = "contentUri")]
+    #[schema(required = true)]
+    content_uri: Option<String>,
     /// The sale in force; null without one.
     #[schema(required = true)]
     sale: Option<SaleView>,
     supply: Supply,
+    /// Whether as many are minted as can be.
+    #[serde(rename = "soldOut")]
+    sold_out: bool,
     /// Number of comments, without replies.
     comments: u64,
 }
@@ -104,8 +114,20 @@ impl Reader {
         MomentView::new(&moment, &rows).map(Some)
     }
 
-    /// Views of one chain's moments; those that are gone are left out. One read per hundred rows, five a moment.
-    pub async fn moments(&self, chain: ChainId, listed: &[ListedMoment]) -> Result<Vec<MomentView>, ReadError> {
+    /// Views of moments; those that are gone are left out. One read per chain and hundred rows, five a moment.
+    pub async fn moments(&self, listed: &[ListedMoment]) -> Result<Vec<MomentView>, ReadError> {
+        let of = |chain: ChainId| listed.iter().filter(|it| it.place.chain == chain).cloned().collect::<Vec<_>>();
+        let chains: BTreeSet<ChainId> = listed.iter().map(|listed| listed.place.chain).collect();
+        let views = try_join_all(chains.into_iter().map(|chain| self.moments_of(chain, of(chain)))).await?;
+        let mut views: HashMap<MomentRef, MomentView> = views.into_iter().flatten().collect();
+        Ok(listed.iter().filter_map(|listed| views.remove(&listed.place)).collect())
+    }
+
+    async fn moments_of(
+        &self,
+        chain: ChainId,
+        listed: Vec<ListedMoment>,
+    ) -> Result<Vec<(MomentRef, MomentView)>, ReadError> {
         let places = || listed.iter().map(|listed| listed.place);
         let keys = RelatedKeys {
             moments: places().collect(),
@@ -120,7 +142,7 @@ impl Reader {
         let changed = self.other_documents(chain, uris, &documents).await?;
         rows.extend(changed);
         let moments = listed.iter().filter_map(|listed| rows.moments.get(&listed.place));
-        moments.map(|moment| MomentView::new(moment, &rows)).collect()
+        moments.map(|moment| Ok((moment.place(), MomentView::new(moment, &rows)?))).collect()
     }
 }
 
@@ -129,6 +151,8 @@ impl MomentView {
         let collection = rows.collections.get(&moment.collection);
         let admins = collection.map_or([].as_slice(), |collection| &collection.admins);
         let admins = BTreeSet::from_iter(moment.admins.iter().chain(admins).copied());
+        let metadata = rows.documents.get(&Documents::uri_hash(&moment.uri)).cloned();
+        let content_uri = metadata.as_ref().map(|document| document.content.uri.clone()).filter(|uri| !uri.is_empty());
         Ok(Self {
             address: moment.collection,
             token_id: moment.token_id,
@@ -137,21 +161,24 @@ impl MomentView {
             id: moment.id,
             uri: moment.uri.clone(),
             creator: Person::named(moment.creator, &rows.names),
+            owner: collection.map_or(moment.creator, |collection| collection.creator),
             collection: CollectionName { name: collection.map(|it| it.name.clone()).unwrap_or_default() },
             admins: admins.into_iter().collect(),
-            hidden: [],
+            hidden: moment.hidden_by.into_iter().collect(),
             created_at: iso_8601(moment.created_at)?,
             updated_at: iso_8601(moment.updated_at)?,
-            metadata: rows.documents.get(&Documents::uri_hash(&moment.uri)).cloned(),
+            metadata,
+            content_uri,
             sale: moment.sale().map(SaleView::of),
             supply: Supply::of(moment),
+            sold_out: moment.minted >= moment.max_supply,
             comments: rows.comments.get(&moment.place()).copied().unwrap_or_default(),
         })
     }
 }
 
 impl SaleView {
-    fn of(sale: &MomentSale) -> Self {
+    pub(super) fn of(sale: &MomentSale) -> Self {
         Self {
             r#type: sale.strategy,
             price_per_token: sale.price,

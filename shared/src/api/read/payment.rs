@@ -47,7 +47,7 @@ struct PaidCollection {
 /// A recipient of a sale's proceeds, with their share.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FeeRecipient)]
-struct FeeRecipientView {
+pub struct FeeRecipientView {
     artist_address: Address,
     #[schema(value_type = f64)]
     percent_allocation: serde_json::Number,
@@ -63,7 +63,7 @@ impl Reader {
     fn payment(&self, payment: &Payment, names: &HashMap<Address, String>) -> Result<PaymentView, ReadError> {
         Ok(PaymentView {
             id: payment.id,
-            amount: payment.amount.decimal(self.decimals(payment)),
+            amount: payment.amount.decimal(self.decimals(payment.chain_id, payment.currency)),
             currency: payment.currency,
             transaction_hash: payment.transaction_hash,
             transferred_at: iso_8601_with_offset(payment.transferred_at)?,
@@ -82,10 +82,10 @@ impl Reader {
         })
     }
 
-    /// Decimals of a payment's currency; 0 if unknown.
-    fn decimals(&self, payment: &Payment) -> usize {
-        let usdc = self.chains.get(payment.chain_id).ok().map(|chain| Address::from(chain.addresses.usdc));
-        match payment.currency {
+    /// Decimals of a currency; 0 if unknown.
+    pub(super) fn decimals(&self, chain: ChainId, currency: Address) -> usize {
+        let usdc = self.chains.get(chain).ok().map(|chain| Address::from(chain.addresses.usdc));
+        match currency {
             Address::ZERO => 18,
             currency if Some(currency) == usdc => 6,
             _ => 0,
@@ -94,7 +94,8 @@ impl Reader {
 }
 
 impl FeeRecipientView {
-    fn of(recipient: &FeeRecipient) -> Self {
+    /// The recipient with a percentage.
+    pub fn of(recipient: &FeeRecipient) -> Self {
         const PER_CENT: u32 = 10_000;
         let exact = recipient.millionths / PER_CENT;
         let percent = match recipient.millionths % PER_CENT {

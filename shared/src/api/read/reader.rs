@@ -9,7 +9,7 @@ use crate::{
     chain::Chains,
     config::ConfigError,
     http::AllowedChains,
-    model::{Address, ChainId, Invalid, Page},
+    model::{Address, ArtistName, ChainId, Invalid, Page},
     store::{Artists, Documents, Related, RelatedKeys, RelatedRows, StoreError, Table},
 };
 
@@ -48,6 +48,9 @@ pub struct Pagination {
     page: u32,
     /// Rows per page.
     limit: u32,
+    /// Number of rows; null where they aren't counted.
+    #[schema(required = true)]
+    total_count: Option<u64>,
     /// Number of pages; 0 for an empty list.
     total_pages: u64,
 }
@@ -63,6 +66,35 @@ impl Reader {
         })
     }
 
+    /// The named chain, or all of them.
+    pub fn chains(&self, named: Option<ChainId>) -> Vec<ChainId> {
+        named.map_or_else(|| self.chains.iter().map(|chain| chain.id).collect(), |chain| vec![chain])
+    }
+
+    /// Every wallet of an artist. Two reads.
+    pub async fn accounts(&self, artist: &ArtistName) -> Result<Vec<Address>, StoreError> {
+        self.artists.accounts(artist).await
+    }
+
+    /// Creator of a collection, if there is one. One read.
+    pub async fn creator(&self, chain: ChainId, collection: Address) -> Result<Option<Address>, StoreError> {
+        let keys = RelatedKeys { collections: BTreeSet::from([collection]), ..RelatedKeys::default() };
+        Ok(self.related.read(chain, keys).await?.collections.get(&collection).map(|collection| collection.creator))
+    }
+
+    /// Every account of an artist on these chains; `None` for an account where no artist is named. Two reads.
+    pub async fn accounts_on(
+        &self,
+        chains: &[ChainId],
+        artist: Option<&ArtistName>,
+    ) -> Result<Vec<(ChainId, Option<Address>)>, StoreError> {
+        let accounts: Vec<Option<Address>> = match artist {
+            None => vec![None],
+            Some(artist) => self.artists.accounts(artist).await?.into_iter().map(Some).collect(),
+        };
+        Ok(chains.iter().flat_map(|chain| accounts.iter().map(|account| (*chain, *account))).collect())
+    }
+
     /// Documents of URIs that weren't among those read. No read if there are none.
     pub(super) async fn other_documents<'a>(
         &self,
@@ -74,10 +106,8 @@ impl Reader {
         self.related.read(chain, RelatedKeys { documents, ..RelatedKeys::default() }).await
     }
 
-    pub(super) async fn names(
-        &self,
-        accounts: impl Iterator<Item = Address>,
-    ) -> Result<HashMap<Address, String>, StoreError> {
+    /// Usernames of accounts; those of nobody are left out. One read per hundred.
+    pub async fn names(&self, accounts: impl Iterator<Item = Address>) -> Result<HashMap<Address, String>, StoreError> {
         self.artists.usernames(&Vec::from_iter(BTreeSet::from_iter(accounts))).await
     }
 }
@@ -97,7 +127,14 @@ impl Person {
 impl Pagination {
     /// Places `page` in a list of `rows`.
     pub fn new(page: Page, rows: u64) -> Self {
-        Self { page: page.number.get(), limit: page.limit.get(), total_pages: page.count(rows) }
+        let (number, limit) = (page.number.get(), page.limit.get());
+        Self { page: number, limit, total_count: Some(rows), total_pages: page.count(rows) }
+    }
+
+    /// The same of a list whose pages leave some of its rows out.
+    #[must_use]
+    pub fn uncounted(self) -> Self {
+        Self { total_count: None, ..self }
     }
 
     /// Whether another page follows.

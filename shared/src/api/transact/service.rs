@@ -8,10 +8,7 @@ use super::{
 };
 use crate::{
     api::error::no_artist,
-    auth::{
-        api_key::{Caller, KeyAuthenticator},
-        client_limit::ClientLimit,
-    },
+    auth::{api_key::Caller, caller::CallerAuthenticator, client_limit::ClientLimit},
     chain::{
         Chain, Chains, History,
         node::{Node, NodeError, NodeUrls},
@@ -21,15 +18,12 @@ use crate::{
     clock, config,
     http::{AllowedChains, ApiError, Request, Response, StartError},
     model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
-    store::{
-        ApiKeys, Artists, CallerState, Moments, Payments, Replay, ReplayKey, StoreError, Table, Transaction,
-        Transactions,
-    },
+    store::{Artists, CallerState, Moments, Payments, Replay, ReplayKey, StoreError, Table, Transaction, Transactions},
 };
 
-/// Writes to the chains for artists with an API key.
+/// Writes to the chains for artists with a token or an API key.
 pub struct TransactionService {
-    keys: KeyAuthenticator,
+    callers: CallerAuthenticator,
     writes: ClientLimit,
     chains: Chains,
     planners: Vec<Planner>,
@@ -45,7 +39,7 @@ enum Opened<'a> {
 
 impl TransactionService {
     /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE`,
-    /// `WRITES_PER_CLIENT_MINUTELY` and the limits of [`Policy`].
+    /// `WRITES_PER_CLIENT_MINUTELY`, the parties of tokens and the limits of [`Policy`].
     pub async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
         let (aws, most) = (config::aws().await, config::parsed_or("WRITES_PER_CLIENT_MINUTELY", "300")?);
@@ -59,7 +53,7 @@ impl TransactionService {
         };
         Ok(Self {
             writes: ClientLimit::new(secrets.clone(), "write", most, MINUTE),
-            keys: KeyAuthenticator::new(ApiKeys::new(secrets)),
+            callers: CallerAuthenticator::from_env(secrets)?,
             planners: chains.iter().filter(|chain| urls.names(chain.id)).map(planner).collect::<Result<_, _>>()?,
             chains,
             payments: Payments::new(chain.clone()),
@@ -72,10 +66,10 @@ impl TransactionService {
         })
     }
 
-    /// Whom the request's API key stands for; 401 without one, 403 if it lacks the scope, 429 over a limit.
+    /// Whom the request's token or API key stands for; 401 without one, 403 for a key without the scope, 429 over a limit.
     pub async fn authenticate(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
         let now = clock::now()?;
-        let caller = self.keys.authenticate(request, Some(scope), now).await?;
+        let caller = self.callers.authenticate_for(request, scope, now).await?;
         self.count_write(request).await?;
         Ok(caller)
     }
@@ -88,6 +82,11 @@ impl TransactionService {
     /// Returns the chain with this id, which must be an allowed one.
     pub fn chain(&self, id: ChainId) -> Result<&Chain, ApiError> {
         Ok(self.planner(id)?.chain())
+    }
+
+    /// All artists.
+    pub fn artists(&self) -> &Artists {
+        &self.stores.artists
     }
 
     /// Queues the planned calls as one transaction, waits for its outcome and answers: 200 when it is mined, 202 while it

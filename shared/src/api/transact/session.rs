@@ -23,7 +23,7 @@ use crate::{
     },
     clock, deadline,
     http::{ApiError, Request},
-    model::{Address, Call, Creation, DailyLimit, MomentRef, Plan},
+    model::{Address, Call, Creation, DailyLimit, FeeRecipient, MomentRef, Plan, Protocol},
     store::{
         Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Outlay, Progress,
         Replay, ReplayKey, StoreError, Table, Transaction, Transactions,
@@ -127,12 +127,38 @@ impl WriteSession<'_> {
                 return Err(ApiError::unprocessable(words));
             }
         }
-        self.genuine.lock().unwrap_or_else(PoisonError::into_inner).insert(collection);
+        self.note_genuine(collection);
         Ok(())
     }
 
+    /// Notes that the chain's factory makes the collection at this address.
+    pub fn note_genuine(&self, collection: Address) {
+        self.genuine.lock().unwrap_or_else(PoisonError::into_inner).insert(collection);
+    }
+
+    /// Recipients of an indexed split; `None` if there is none. One read.
+    pub async fn split(&self, address: Address) -> Result<Option<Vec<FeeRecipient>>, StoreError> {
+        self.stores.moments.split(self.chain().id, address).await
+    }
+
+    /// Protocol of an indexed collection; `None` if it isn't indexed. One read.
+    pub async fn protocol(&self, collection: Address) -> Result<Option<Protocol>, StoreError> {
+        let known = self.stores.moments.collection(self.chain().id, collection).await?;
+        if known.is_some() {
+            // The indexer follows factories alone.
+            self.note_genuine(collection);
+        }
+        Ok(known.map(|known| known.protocol))
+    }
+
+    /// Requires an indexed moment of another protocol (404). Its contract knows who may do what. One read.
+    pub async fn require_indexed(&self, moment: &MomentRef) -> Result<(), ApiError> {
+        let indexed = self.stores.moments.moment(moment).await?;
+        indexed.map(drop).ok_or_else(|| no_moment(moment))
+    }
+
     async fn is_indexed(&self, collection: Address) -> Result<bool, StoreError> {
-        Ok(self.stores.moments.collection(self.chain().id, collection).await?.is_some())
+        Ok(self.protocol(collection).await?.is_some())
     }
 
     fn expect(&self, standing: &Standing, permission: Permission, on: &str) -> Result<(), ApiError> {

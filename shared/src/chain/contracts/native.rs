@@ -38,6 +38,22 @@ sol! {
             address defaultAdmin,
             bytes[] calldata setupActions
         ) external returns (address);
+        /// Does nothing if the collection is there.
+        function getOrCreateContractDeterministic(
+            address expectedContractAddress,
+            string calldata newContractURI,
+            string calldata name,
+            RoyaltyConfiguration calldata defaultRoyaltyConfiguration,
+            address defaultAdmin,
+            bytes[] calldata setupActions
+        ) external returns (address);
+        /// Address of a collection without set-up actions.
+        function deterministicContractAddress(
+            address msgSender,
+            string calldata newContractURI,
+            string calldata name,
+            address contractAdmin
+        ) external view returns (address);
     }
 
     /// A collection: an ERC-1155 contract whose tokens are moments.
@@ -271,6 +287,12 @@ sol! {
             external
             view
             returns (address, bool);
+    }
+
+    /// A split, which anybody may make pay out.
+    #[sol(rpc)]
+    interface PushSplit {
+        function distribute(SplitFactory.SplitParams calldata split, address token, address distributor) external;
     }
 
     /// Governor Bravo's interface, which other governors share.

@@ -1,4 +1,4 @@
-//! Bindings of other protocols' contracts, which the service only reads.
+//! Bindings of other protocols' contracts, most of which the service only reads.
 
 use alloy::sol;
 
@@ -25,6 +25,24 @@ sol! {
             address referrer0,
             address referrer1
         );
+
+        error NonPermitted();
+
+        struct MintConfiguration {
+            uint96 price;
+            address fundsRecipient;
+        }
+
+        function tokenMintConfiguration(uint256 tokenId) external view returns (MintConfiguration memory);
+        /// The controller takes `value` of the currency from the sender.
+        function purchaseTokenWithValue(
+            address to,
+            uint256 tokenId,
+            uint256 amount,
+            uint256 value,
+            address referrer0,
+            address referrer1
+        ) external payable;
     }
 
     interface RegistryController {

@@ -358,7 +358,9 @@ impl Node {
         tips.sort_unstable();
         let median = tips.get(tips.len() / 2).copied().unwrap_or_default().max(LEAST_TIP);
         let fee = |amount: u128| u64::try_from(amount).unwrap_or(u64::MAX);
-        Ok(MarketFees { base: fee(next), tip: fee(median) })
+        let blocks = history.gas_used_ratio.len() as u64;
+        let block = history.oldest_block.saturating_add(blocks).saturating_sub(1);
+        Ok(MarketFees { block, base: fee(next), tip: fee(median) })
     }
 
     /// Nonce of a sender's next transaction: after mined ones (`Latest`) or also after pending ones (`Pending`).

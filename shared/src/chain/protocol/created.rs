@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     chain::{
         chains::Chain,
-        contracts::native::{Creator1155, CreatorFactory::SetupNewContract},
+        contracts::native::{Creator1155, CreatorFactory::SetupNewContract, SplitFactory::SplitCreated_0},
     },
     model::{self, Creation, TokenId},
 };
@@ -21,6 +21,7 @@ pub fn created(chain: &Chain, creation: Creation, logs: &[Log]) -> Map<String, V
             Some(json!({"contractAddress": address, "tokenId": token}))
         }),
         Creation::Moments => tokens(logs).map(|(address, ids)| json!({"contractAddress": address, "tokenIds": ids})),
+        Creation::Split => split(chain, logs).map(|address| json!({"splitAddress": address})),
     };
     match fields {
         Some(Value::Object(fields)) => fields,
@@ -31,6 +32,11 @@ pub fn created(chain: &Chain, creation: Creation, logs: &[Log]) -> Map<String, V
 fn collection(chain: &Chain, logs: &[Log]) -> Option<model::Address> {
     let mut created = events::<SetupNewContract>(logs).filter(|(emitter, _)| *emitter == chain.addresses.factory);
     Some(created.next()?.1.newContract.into())
+}
+
+fn split(chain: &Chain, logs: &[Log]) -> Option<model::Address> {
+    let mut created = events::<SplitCreated_0>(logs).filter(|(emitter, _)| *emitter == chain.addresses.split_factory);
+    Some(created.next()?.1.split.into())
 }
 
 /// The collection and ids of the created tokens: all of a transaction are in one collection, in order.
@@ -79,5 +85,6 @@ mod tests {
         assert_eq!(of(Creation::Moments), json!({"contractAddress": address, "tokenIds": ["4", "5"]}));
         assert_eq!(of(Creation::Nothing), json!({}));
         assert_eq!(of(Creation::Collection), json!({}), "the factory logged none");
+        assert_eq!(of(Creation::Split), json!({}), "the factory logged none");
     }
 }

@@ -11,11 +11,14 @@ use crate::{
         chains::ChainAddresses,
         contracts::native::{
             Creator1155,
-            CreatorFactory::{RoyaltyConfiguration, createContractCall, createContractDeterministicCall},
+            CreatorFactory::{
+                RoyaltyConfiguration, createContractCall, createContractDeterministicCall,
+                getOrCreateContractDeterministicCall,
+            },
             Erc20Minter, FixedPriceMinter, TimedMinter,
         },
     },
-    model::{Call, MetadataUri, NewMoment, NewTokens, Plan, Sale, SaleTerms},
+    model::{Call, MetadataUri, NewMoment, NewTokens, OwnCollection, Plan, Sale, SaleTerms},
 };
 
 const ROYALTY_BPS: u32 = 1_000;
@@ -78,6 +81,22 @@ impl Publisher<'_> {
         }
     }
 
+    /// The call that creates an artist's own collection at this address, unless it is there.
+    pub fn create_own_collection(
+        &self,
+        address: Address,
+        OwnCollection { name, uri }: &OwnCollection,
+    ) -> getOrCreateContractDeterministicCall {
+        getOrCreateContractDeterministicCall {
+            expectedContractAddress: address,
+            newContractURI: uri.to_string(),
+            name: name.clone(),
+            defaultRoyaltyConfiguration: self.royalties(None),
+            defaultAdmin: self.account,
+            setupActions: Vec::new(),
+        }
+    }
+
     fn royalties(&self, moment: Option<&NewMoment>) -> RoyaltyConfiguration {
         let recipient = moment.map_or(self.split.unwrap_or(self.account), |moment| self.recipient(moment));
         RoyaltyConfiguration { royaltyMintSchedule: 0, royaltyBPS: ROYALTY_BPS, royaltyRecipient: recipient }
@@ -136,14 +155,22 @@ impl Plan {
         }
     }
 
-    /// Leaves out the first call, which creates a split that the chain has by now.
-    pub(crate) fn leave_split_out(&mut self) {
+    /// Leaves out the first call, which creates a split that the chain has by now. Returns whether anything is left to do.
+    pub(crate) fn leave_split_out(&mut self) -> bool {
         let (Self::Calls { calls } | Self::Tokens(NewTokens { before: calls, .. })) = self;
         calls.drain(..calls.len().min(1));
+        !matches!(self, Self::Calls { calls } if calls.is_empty())
     }
 }
 
 impl NewTokens {
+    /// Id of the first one, by what the collection says its next token is: nothing before the calls create it. `None` where
+    /// it isn't there and won't be.
+    pub fn first(&self, addresses: &ChainAddresses, next_token: Option<U256>) -> Option<U256> {
+        let is_created = || self.before.iter().any(|call| call.target == addresses.factory);
+        next_token.or_else(|| is_created().then_some(U256::ONE))
+    }
+
     fn calls(&self, addresses: &ChainAddresses, next_token: U256) -> Vec<Call> {
         let (account, operator, split) = (self.account.into(), self.operator.into(), self.split.map(Into::into));
         let publisher = Publisher { addresses, account, operator, split };

@@ -1,18 +1,28 @@
 //! Revenue splits (0xSplits v2). Without an owner they can't change, and their address follows from the recipients.
 
 use alloy::{
-    primitives::{Address, B256, U256},
+    primitives::{Address, B256, U256, address},
     rpc::types::{TransactionRequest, state::StateOverride},
     sol_types::SolCall,
 };
 
 use crate::{
     chain::{
-        contracts::native::SplitFactory::{SplitParams, createSplitDeterministicCall, isDeployedCall},
+        contracts::native::{
+            PushSplit::distributeCall,
+            SplitFactory::{SplitParams, createSplitDeterministicCall, isDeployedCall},
+        },
         node::{Node, NodeError},
+        protocol::currency::Currency,
     },
     model::{Call, Share, Split},
 };
+
+/// Stands for the chain's own currency in calls of splits.
+pub const NATIVE_TOKEN: Address = address!("EeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE");
+
+/// What is said of a write that would create nothing but a split which is there.
+pub const IS_THERE: &str = "The split is there already: ask again for its address";
 
 /// A split with its address on a chain.
 #[derive(Clone)]
@@ -34,6 +44,12 @@ pub async fn locate(
         createSplitDeterministicCall { split: parameters(split), owner: Address::ZERO, creator, salt: B256::ZERO };
     let answer = node.read(factory, &question(&creation)).await?;
     Ok(answer.map(|place| LocatedSplit { address: place._0, creation: (!place._1).then_some(creation) }))
+}
+
+/// The call that pays out all that a split has of a currency; `distributor` sends it.
+pub fn distribution(split: &Split, address: Address, currency: &Currency, distributor: Address) -> Call {
+    let token = currency.contract.unwrap_or(NATIVE_TOKEN);
+    Call::new(address, &distributeCall { split: parameters(split), token, distributor })
 }
 
 /// The split that the first of an account's calls creates. All its calls fail if the chain has it before.

@@ -37,15 +37,15 @@ mod tests {
 
     #[test]
     fn a_quote_outlasts_a_doubling_of_the_base_fee_within_the_cap() {
-        let fees = MarketFees { base: 1_000, tip: 10 }.quote(CAP);
+        let fees = MarketFees { block: 1, base: 1_000, tip: 10 }.quote(CAP);
         assert_eq!(fees, Fees { max_fee_per_gas: 2_010, max_priority_fee_per_gas: 10 });
-        let capped = MarketFees { base: CAP, tip: 2 * CAP }.quote(CAP);
+        let capped = MarketFees { block: 1, base: CAP, tip: 2 * CAP }.quote(CAP);
         assert_eq!(capped, Fees { max_fee_per_gas: CAP, max_priority_fee_per_gas: CAP });
     }
 
     #[test]
     fn every_bump_raises_both_fees_by_an_eighth_until_the_cap() {
-        let market = MarketFees { base: 1, tip: 1 };
+        let market = MarketFees { block: 1, base: 1, tip: 1 };
         let mut fees = Fees { max_fee_per_gas: 1_000_000_000, max_priority_fee_per_gas: 1_000_001 };
         let mut bumps = 0;
         while let Some(next) = fees.bump(market, CAP) {
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_bump_follows_the_market_at_once() {
         let fees = Fees { max_fee_per_gas: 2_010, max_priority_fee_per_gas: 10 };
-        let bumped = fees.bump(MarketFees { base: 10_000, tip: 10 }, CAP).unwrap();
+        let bumped = fees.bump(MarketFees { block: 1, base: 10_000, tip: 10 }, CAP).unwrap();
         assert_eq!(bumped, Fees { max_fee_per_gas: 20_010, max_priority_fee_per_gas: 12 });
     }
 }

@@ -87,8 +87,8 @@ impl Planner {
         if caller.artist.embedded_wallet != wallet.address().into() {
             return Err(PlanError::ForeignWallet(caller.artist.embedded_wallet));
         }
-        if self.split_is_there(&plan).await? {
-            plan.leave_split_out();
+        if self.split_is_there(&plan).await? && !plan.leave_split_out() {
+            return Err(PlanError::Reverts(splits::IS_THERE.to_owned()));
         }
         let calls = plan.calls(&self.chain.addresses, self.next_token(&plan).await?);
         let bytes = calls.iter().map(|call| call.data.len()).sum();
@@ -138,7 +138,9 @@ impl Planner {
     async fn next_token(&self, plan: &Plan) -> Result<U256, PlanError> {
         let Plan::Tokens(tokens) = plan else { return Ok(U256::ZERO) };
         let next = self.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
-        next.ok_or_else(|| PlanError::Reverts("The collection doesn't say what its next token is".to_owned()))
+        tokens
+            .first(&self.chain.addresses, next)
+            .ok_or_else(|| PlanError::Reverts("The collection doesn't say what its next token is".to_owned()))
     }
 
     /// Whether the chain has the split that the plan creates: another write's may have come to be meanwhile.

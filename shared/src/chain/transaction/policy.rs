@@ -10,9 +10,13 @@ use alloy::{
 use crate::{
     chain::{
         chains::Chain,
-        contracts::native::{
-            CommentsProtocol, Creator1155, CreatorFactory, Erc20, Erc20Minter, SplitFactory, TimedMinter,
+        contracts::{
+            native::{
+                CommentsProtocol, Creator1155, CreatorFactory, Erc20, Erc20Minter, PushSplit, SplitFactory, TimedMinter,
+            },
+            third_party::RegistryCollection,
         },
+        protocol::splits::NATIVE_TOKEN,
         wallet::{self, Call},
     },
     config::{self, ConfigError},
@@ -63,7 +67,7 @@ impl Policy {
         for call in calls {
             let refused = |selector| Err(PolicyError::Function { target: call.target, selector });
             let function = selector(&call.data);
-            if !is_listed(chain, kind(chain, account, call.target), function, call) {
+            if !is_listed(chain, account, function, call) {
                 return refused(function);
             }
             let mut inside = actions(&call.data).into_iter().map(|action| selector(&action));
@@ -75,10 +79,13 @@ impl Policy {
     }
 }
 
-/// The collections that calls are about: those called, and those named to minters and the comments protocol.
+/// The collections that calls are about: those called to do more than pay, and those named to minters and the comments protocol.
 pub fn collections(chain: &Chain, account: Address, calls: &[Call]) -> BTreeSet<Address> {
     let of_call = |call: &Call| match kind(chain, account, call.target) {
-        ContractKind::Collection => (!call.data.is_empty()).then_some(call.target),
+        ContractKind::Collection => {
+            let pays = call.data.is_empty() || selector(&call.data) == PushSplit::distributeCall::SELECTOR;
+            (!pays).then_some(call.target)
+        }
         ContractKind::Erc20Minter => Erc20Minter::mintCall::abi_decode(&call.data).ok().map(|mint| mint.tokenAddress),
         ContractKind::TimedMinter => TimedMinter::mintCall::abi_decode(&call.data).ok().map(|mint| mint.collection),
         ContractKind::Comments => {
@@ -90,8 +97,8 @@ pub fn collections(chain: &Chain, account: Address, calls: &[Call]) -> BTreeSet<
 }
 
 /// Whether the allow-list has the call. Value may be sent only with purchases and comments, or as a plain payment.
-fn is_listed(chain: &Chain, kind: ContractKind, function: [u8; 4], call: &Call) -> bool {
-    let addresses = &chain.addresses;
+fn is_listed(chain: &Chain, account: Address, function: [u8; 4], call: &Call) -> bool {
+    let (addresses, kind) = (&chain.addresses, kind(chain, account, call.target));
     let free: &[[u8; 4]] = match kind {
         ContractKind::Collection => &[
             Creator1155::updateTokenURICall::SELECTOR,
@@ -101,7 +108,10 @@ fn is_listed(chain: &Chain, kind: ContractKind, function: [u8; 4], call: &Call) 
             Creator1155::removePermissionCall::SELECTOR,
             Creator1155::multicallCall::SELECTOR,
         ],
-        ContractKind::Factory => &[CreatorFactory::createContractCall::SELECTOR],
+        ContractKind::Factory => &[
+            CreatorFactory::createContractCall::SELECTOR,
+            CreatorFactory::getOrCreateContractDeterministicCall::SELECTOR,
+        ],
         ContractKind::SplitFactory => &[SplitFactory::createSplitDeterministicCall::SELECTOR],
         ContractKind::Currency => &[Erc20::transferCall::SELECTOR],
         _ => &[],
@@ -113,10 +123,20 @@ fn is_listed(chain: &Chain, kind: ContractKind, function: [u8; 4], call: &Call) 
         (ContractKind::Collection, Creator1155::mintCall::SELECTOR) => {
             Creator1155::mintCall::abi_decode(&call.data).is_ok_and(|mint| mint.minter == addresses.fixed_price_minter)
         }
+        (ContractKind::Collection, PushSplit::distributeCall::SELECTOR) => {
+            let pays_known = |payout: PushSplit::distributeCall| [NATIVE_TOKEN, addresses.usdc].contains(&payout.token);
+            call.value.is_zero() && PushSplit::distributeCall::abi_decode(&call.data).is_ok_and(pays_known)
+        }
+        (ContractKind::Collection, RegistryCollection::purchaseTokenWithValueCall::SELECTOR) => {
+            let purchase = RegistryCollection::purchaseTokenWithValueCall::abi_decode(&call.data);
+            call.value.is_zero() && purchase.is_ok_and(|purchase| purchase.to == account)
+        }
         (ContractKind::Collection, _) => call.data.is_empty(),
         (ContractKind::Currency, Erc20::approveCall::SELECTOR) => {
             let spender = Erc20::approveCall::abi_decode(&call.data).map(|approval| approval.spender);
-            call.value.is_zero() && spender == Ok(addresses.erc20_minter)
+            let controller = addresses.registry.map(|registry| registry.controller);
+            let is_seller = |spender| spender == addresses.erc20_minter || Some(spender) == controller;
+            call.value.is_zero() && spender.is_ok_and(is_seller)
         }
         (ContractKind::Erc20Minter, Erc20Minter::mintCall::SELECTOR)
         | (ContractKind::TimedMinter, TimedMinter::mintCall::SELECTOR)
@@ -143,6 +163,10 @@ fn actions(data: &[u8]) -> Vec<Bytes> {
         CreatorFactory::createContractCall::SELECTOR => {
             CreatorFactory::createContractCall::abi_decode(data).map(|call| call.setupActions)
         }
+        CreatorFactory::getOrCreateContractDeterministicCall::SELECTOR => {
+            let decoded = CreatorFactory::getOrCreateContractDeterministicCall::abi_decode(data);
+            decoded.map(|call| call.setupActions)
+        }
         _ => Ok(Vec::new()),
     };
     bundled.unwrap_or_else(|_| vec![Bytes::new()])
@@ -154,6 +178,7 @@ fn selector(data: &[u8]) -> [u8; 4] {
 
 fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
     let addresses = &chain.addresses;
+    let registry = addresses.registry.iter().flat_map(|of| [of.factory, of.controller]);
     let known = [
         (addresses.factory, ContractKind::Factory),
         (addresses.split_factory, ContractKind::SplitFactory),
@@ -168,7 +193,8 @@ fn kind(chain: &Chain, account: Address, target: Address) -> ContractKind {
         (wallet::MULTI_SEND_CALL_ONLY, ContractKind::OffLimits),
         (account, ContractKind::OffLimits),
     ];
-    known.into_iter().find(|(address, _)| *address == target).map_or(ContractKind::Collection, |(_, kind)| kind)
+    let mut known = known.into_iter().chain(registry.map(|address| (address, ContractKind::OffLimits)));
+    known.find(|(address, _)| *address == target).map_or(ContractKind::Collection, |(_, kind)| kind)
 }
 
 #[cfg(test)]
@@ -225,8 +251,31 @@ mod tests {
             }
         };
         let approve = |spender| Erc20::approveCall { spender, amount: U256::MAX };
+        let pay_out = |token| {
+            let split = SplitFactory::SplitParams {
+                recipients: Vec::new(),
+                allocations: Vec::new(),
+                totalAllocation: U256::ZERO,
+                distributionIncentive: 0,
+            };
+            PushSplit::distributeCall { split, token, distributor: account }
+        };
         let transfer = Erc20::transferCall { to: stranger, amount: U256::ONE };
+        let controller = addresses.registry.unwrap().controller;
+        let buy = |to| RegistryCollection::purchaseTokenWithValueCall {
+            to,
+            tokenId: U256::ONE,
+            amount: U256::ONE,
+            value: U256::ONE,
+            referrer0: Address::ZERO,
+            referrer1: Address::ZERO,
+        };
         for (admitted, call) in [
+            (true, Call::new(stranger, &buy(account))),
+            (false, Call::new(stranger, &buy(stranger))),
+            (false, Call::new(stranger, &buy(account)).with_value(U256::ONE)),
+            (false, Call::new(controller, &buy(account))),
+            (true, Call::new(addresses.usdc, &approve(controller))),
             (true, Call::new(stranger, &mint(addresses.fixed_price_minter)).with_value(U256::ONE)),
             (false, Call::new(stranger, &mint(stranger)).with_value(U256::ONE)),
             (false, Call::new(addresses.fixed_price_minter, &mint(addresses.fixed_price_minter))),
@@ -240,6 +289,11 @@ mod tests {
             (false, Call::payment(addresses.usdc, U256::ONE)),
             (false, Call::payment(addresses.factory, U256::ONE)),
             (false, Call::payment(account, U256::ONE)),
+            (true, Call::new(stranger, &pay_out(NATIVE_TOKEN))),
+            (true, Call::new(stranger, &pay_out(addresses.usdc))),
+            (false, Call::new(stranger, &pay_out(stranger))),
+            (false, Call::new(stranger, &pay_out(NATIVE_TOKEN)).with_value(U256::ONE)),
+            (false, Call::new(addresses.usdc, &pay_out(NATIVE_TOKEN))),
         ] {
             assert_eq!(is_admitted(call.clone()), admitted, "{call:?}");
         }

@@ -5,7 +5,12 @@ use alloy::{
 };
 
 use crate::{
-    chain::{contracts::native::ContractErrors::ContractErrorsErrors as Known, protocol::permission::Permission},
+    chain::{
+        contracts::{
+            native::ContractErrors::ContractErrorsErrors as Known, third_party::RegistryCollection::NonPermitted,
+        },
+        protocol::permission::Permission,
+    },
     model::Address,
 };
 
@@ -17,6 +22,9 @@ const ADDRESS_TAKEN: &str = "DEPLOYMENT_FAILED";
 pub fn explain(data: &[u8]) -> String {
     if let Ok(error) = Known::abi_decode(data) {
         return explain_known(&error);
+    }
+    if NonPermitted::abi_decode(data).is_ok() {
+        return "Your account has no right to do this in the collection".to_owned();
     }
     if let Ok(Revert { reason }) = Revert::abi_decode(data) {
         return match reason.as_str() {
@@ -35,7 +43,7 @@ pub fn explain(data: &[u8]) -> String {
 
 /// Whether a revert's data means that the caller lacks the right to make the call.
 pub fn is_forbidden(data: &[u8]) -> bool {
-    matches!(Known::abi_decode(data), Ok(Known::NotTokenHolderOrAdmin(_)))
+    matches!(Known::abi_decode(data), Ok(Known::NotTokenHolderOrAdmin(_))) || NonPermitted::abi_decode(data).is_ok()
 }
 
 /// Whether a revert's data means that another token took the id that the calls were made for.

@@ -2,8 +2,10 @@
 
 mod artist;
 mod erasure;
+mod hidden;
 mod introductions;
 mod outbox;
+mod own_collections;
 mod profile;
 mod profiles;
 mod usernames;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    model::{Address, ArtistId},
+    model::{Address, ArtistId, ChainId, TokenId},
     store::table::{PrimaryKey, StoreError, Table, row, text},
 };
 
@@ -26,6 +26,15 @@ pub enum ArtistChange {
     WalletRemoved {
         /// The disconnected wallet.
         wallet: Address,
+    },
+    /// A moment was hidden, or is shown again.
+    MomentHidden {
+        /// Chain of the moment.
+        chain: ChainId,
+        /// Its collection.
+        collection: Address,
+        /// Its token.
+        token: TokenId,
     },
 }
 

@@ -10,7 +10,7 @@ use super::{
     profile::{HeldName, Profile, ProfileRefusal, Writes},
 };
 use crate::{
-    model::{Address, ArtistId, FoldedName, Username},
+    model::{Address, ArtistId, ArtistName, FoldedName, Username},
     store::{
         search::{ListedArtist, Search},
         table::{PrimaryKey, StoreError, number, row, text, updating},
@@ -37,11 +37,20 @@ struct NameOwner {
 }
 
 impl Artists {
-    /// Returns the embedded wallet of the artist with this username. Two reads.
-    pub async fn find_by_username(&self, name: &FoldedName) -> Result<Option<Address>, StoreError> {
-        let owner: Option<NameOwner> = self.0.get(&name_key(name)).await?;
+    /// Returns all wallets of an artist; of a wallet without one, that alone; of an unknown name, none. Two reads.
+    pub async fn accounts(&self, artist: &ArtistName) -> Result<Vec<Address>, StoreError> {
+        let (profile, unknown) = match artist {
+            ArtistName::Account(account) => (self.profile_of(*account).await?, vec![*account]),
+            ArtistName::Username(name) => (self.profile_of_name(name).await?, Vec::new()),
+        };
+        let wallets = profile.map(|profile| profile.wallets.iter().map(|wallet| wallet.address).collect());
+        Ok(wallets.unwrap_or(unknown))
+    }
+
+    async fn profile_of_name(&self, name: &Username) -> Result<Option<Profile>, StoreError> {
+        let owner: Option<NameOwner> = self.0.get(&name_key(&FoldedName::of(name.as_str()))).await?;
         let Some(owner) = owner.filter(|owner| owner.expires_at.is_none()) else { return Ok(None) };
-        Ok(self.profile(owner.artist_id).await?.map(|profile| profile.artist.embedded_wallet))
+        self.profile(owner.artist_id).await
     }
 
     /// Also returns the writes for the names' rows, the wallets and the search index.

@@ -1,5 +1,6 @@
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
+use futures::future::try_join_all;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
@@ -13,6 +14,9 @@ use crate::{
         table::{PrimaryKey, StoreError, Table, text},
     },
 };
+
+/// Most collectors of a ranking that is added to others.
+const MAX_ADDED: u32 = 1_000;
 
 /// Whose sales count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,6 +82,58 @@ impl Leaderboards {
             SortOrder::Ascending => Direction::Descending,
         };
         ranking.set().page(&self.0, direction, page.offset(), page.limit.get()).await
+    }
+
+    /// The same with the sums over several scopes; `None` where too many collectors would have to be added up. One read a
+    /// scope; where several have collectors, one more for each of them.
+    pub async fn page_of(
+        &self,
+        scopes: &[LeaderboardScope],
+        period: Period,
+        by: RankedBy,
+        order: SortOrder,
+        page: Page,
+    ) -> Result<Option<RankedPage<RankedCollector>>, StoreError> {
+        let board = |scope: &LeaderboardScope| Leaderboard { scope: *scope, period, by };
+        if let [only] = scopes {
+            return self.page(board(only), order, page).await.map(Some);
+        }
+        let counts = try_join_all(scopes.iter().map(|scope| async { board(scope).set().count(&self.0).await })).await?;
+        let filled: Vec<_> =
+            scopes.iter().zip(&counts).filter(|(_, count)| **count > 0).map(|(it, _)| board(it)).collect();
+        match filled.as_slice() {
+            [] => Ok(Some(RankedPage { rows: Vec::new(), total: 0 })),
+            [only] => self.page(*only, order, page).await.map(Some),
+            _ if counts.iter().any(|count| *count > MAX_ADDED.into()) => Ok(None),
+            several => self.sums(several, order, page).await.map(Some),
+        }
+    }
+
+    async fn sums(
+        &self,
+        boards: &[Leaderboard],
+        order: SortOrder,
+        page: Page,
+    ) -> Result<RankedPage<RankedCollector>, StoreError> {
+        let pages =
+            boards.iter().map(async |board| board.set().page(&self.0, Direction::Ascending, 0, MAX_ADDED).await);
+        let mut sums: BTreeMap<ArtistId, RankedCollector> = BTreeMap::new();
+        for collector in try_join_all(pages).await?.into_iter().flat_map(|page: RankedPage<RankedCollector>| page.rows)
+        {
+            let new = RankedCollector { spending: Spending::default(), ..collector.clone() };
+            let sum = sums.entry(collector.artist_id).or_insert(new);
+            sum.spending = sum.spending.plus(collector.spending);
+        }
+        let total = sums.len() as u64;
+        let mut rows: Vec<RankedCollector> = sums.into_values().collect();
+        if let Some(board) = boards.first() {
+            rows.sort_by_key(|row| board.place(row.artist_id, row.spending));
+        }
+        if order == SortOrder::Ascending {
+            rows.reverse();
+        }
+        let skipped = usize::try_from(page.offset()).unwrap_or(usize::MAX);
+        Ok(RankedPage { rows: rows.into_iter().skip(skipped).take(page.rows()).collect(), total })
     }
 
     /// Returns up to `limit` payments of a chain, oldest first, from number `first` on. One Query.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use alloy::primitives::{Address, U256};
 
-use crate::event::{ChainEvent, Fact, Position};
+use crate::event::{ChainEvent, Fact, Position, Purchase};
 
 /// Block and log index.
 type Place = (u64, u64);
@@ -14,6 +14,8 @@ type Place = (u64, u64);
 pub struct Collects {
     /// Buyers by the place of the purchase.
     buyers: HashMap<Place, Buyer>,
+    /// Purchases by the place and the token of the mint.
+    purchases: HashMap<(Place, U256), Purchase>,
 }
 
 /// The account that received the tokens of a purchase.
@@ -57,6 +59,7 @@ impl Collects {
             if let Some(index) = before.or_else(|| mints.iter().position(is_meant)) {
                 let mint = mints.remove(index);
                 self.buyers.insert(place(&event.at), mint.buyer);
+                self.purchases.insert((mint.place, mint.token), *bought);
             }
         }
     }
@@ -64,6 +67,13 @@ impl Collects {
     /// The buyer of a purchase.
     pub fn buyer(&self, purchase: &Position) -> Option<Buyer> {
         self.buyers.get(&place(purchase)).copied()
+    }
+}
+
+impl Collects {
+    /// The purchase that a mint belongs to.
+    pub fn purchase(&self, mint: &Position, token: U256) -> Option<&Purchase> {
+        self.purchases.get(&(place(mint), token))
     }
 }
 

@@ -85,6 +85,7 @@ impl Applier<'_> {
                 sales: Vec::new(),
                 royalty: None,
                 fee_recipients: Vec::new(),
+                hidden_by: self.hidden.get(&place).copied(),
                 created_at: at.time,
                 updated_at: at.time,
             };

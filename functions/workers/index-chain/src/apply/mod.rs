@@ -16,14 +16,14 @@ use std::collections::{BTreeSet, HashMap};
 use alloy::primitives::{Address, U256};
 use shared::{
     chain::Chain,
-    model::{ContentType, EventId, MomentRef},
+    model::{ArtistId, ContentType, EventId, MomentRef},
     store::{
         Artists, BlockId, Documents, EventPlace, Moments, PaymentFilter, PrimaryKey, StoreError, Table, Timelines,
         UnitOfWork, collection_key, moment_key, moment_keys, split_key,
     },
 };
 
-use self::{collects::Collects, edition::MintedTokens, transfer::changes_supply};
+use self::{collects::Collects, edition::MintedTokens};
 use crate::{
     event::{ChainEvent, Fact, Position},
     read::Collections,
@@ -49,6 +49,8 @@ pub struct Index {
     factories: Vec<Address>,
     /// Every collection of the chain; `None` until read.
     collections: Option<Collections>,
+    /// Hidden moments of the chain, read along with the collections.
+    hidden: HashMap<MomentRef, ArtistId>,
 }
 
 /// Most changed rows and bytes of a batch. The last event, or part of one, may exceed them a little.
@@ -103,7 +105,7 @@ impl Index {
     pub fn new(chain: Chain, table: Table, artists: Artists, factories: Vec<Address>) -> Self {
         let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
         let timelines = Timelines::new(table);
-        Self { chain, moments, artists, documents, timelines, factories, collections: None }
+        Self { chain, moments, artists, documents, timelines, factories, collections: None, hidden: HashMap::new() }
     }
 
     /// Drops the cached collections, since some may be undone.
@@ -117,6 +119,7 @@ impl Index {
             return Ok(None);
         }
         let stored = self.moments.collection_addresses(self.chain.id).await?;
+        self.hidden = self.artists.hidden_moments(self.chain.id).await?;
         let stored = stored.into_iter().map(|(address, of)| (address.into(), of)).collect();
         Ok(Some(self.collections.insert(stored)))
     }
@@ -127,12 +130,23 @@ impl Index {
         while !queue.is_empty() && !is_full(work) {
             let end = queue.events.len().min(queue.done + MAX_EVENTS);
             let events = &queue.events[queue.done..end];
-            let Self { chain, artists, documents, factories, collections, .. } = self;
+            let Self { chain, artists, documents, factories, collections, hidden, .. } = self;
             let names = names(artists, events).await?;
             let known = collections.get_or_insert_default();
             let (collects, content_types) = (&queue.collects, HashMap::new());
-            let mut applier =
-                Applier { chain, factories, known, work, artists, documents, names, content_types, collects, room };
+            let mut applier = Applier {
+                chain,
+                factories,
+                known,
+                hidden,
+                work,
+                artists,
+                documents,
+                names,
+                content_types,
+                collects,
+                room,
+            };
             applier.queue(events.iter().filter_map(ChainEvent::uri)).await?;
             applier.prefetch(events).await?;
             for (number, event) in (1_usize..).zip(events) {
@@ -149,6 +163,14 @@ impl Index {
             }
         }
         Ok(())
+    }
+
+    /// Hides a moment or shows it again, now or when it is created, as its row in the artist table says. One read.
+    pub async fn set_hidden(&mut self, work: &mut UnitOfWork, place: &MomentRef) -> Result<(), StoreError> {
+        let hidden_by = self.artists.hidden_by(place).await?;
+        self.hidden.remove(place);
+        self.hidden.extend(hidden_by.map(|artist| (*place, artist)));
+        timeline::set_hidden(work, place, hidden_by).await
     }
 
     /// Applies a batch of background work: fetched documents and relistings. After an error the unit of work must be
@@ -179,6 +201,7 @@ struct Applier<'a> {
     chain: &'a Chain,
     factories: &'a [Address],
     known: &'a mut Collections,
+    hidden: &'a HashMap<MomentRef, ArtistId>,
     work: &'a mut UnitOfWork,
     artists: &'a Artists,
     documents: &'a Documents,
@@ -196,9 +219,7 @@ impl Applier<'_> {
     /// that is left.
     async fn apply(&mut self, event: &ChainEvent, done: u64) -> Result<Option<u64>, StoreError> {
         match &event.fact {
-            Fact::Transferred { from, to, tokens, .. } => {
-                self.transferred(event.emitter, (*from, *to), tokens, done).await
-            }
+            Fact::Transferred { from, to, tokens, .. } => self.transferred(event, (*from, *to), tokens, done).await,
             Fact::EditionMinted { tier, quantity, first_token, .. } => {
                 let (collection, tier, quantity, first_token) = (event.emitter, *tier, *quantity, *first_token);
                 let minted = MintedTokens { collection, tier, quantity, first_token };
@@ -254,7 +275,7 @@ impl Applier<'_> {
                 Fact::UriSet { token, .. } | Fact::PermissionsSet { token, .. } | Fact::RoyaltySet { token, .. } => {
                     keys.push(moment_key(&on(event.emitter, *token)));
                 }
-                Fact::Transferred { from, to, tokens, .. } if changes_supply(*from, *to) => {
+                Fact::Transferred { from, to, tokens, .. } if from != to => {
                     keys.push(collection_key(chain, event.emitter.into()));
                     // Longer lists read their rows in parts.
                     let few = tokens.iter().filter(|(_, quantity)| !quantity.is_zero()).take(FEW_TOKENS);

@@ -45,6 +45,7 @@ impl Applier<'_> {
             sales,
             royalty,
             fee_recipients: Vec::new(),
+            hidden_by: self.hidden.get(&place).copied(),
             created_at: at.time,
             updated_at: at.time,
         };

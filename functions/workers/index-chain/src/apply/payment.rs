@@ -56,7 +56,7 @@ impl Applier<'_> {
     }
 
     /// The seller's strategy; `None` for one without known prices.
-    fn strategy(&self, purchase: &Purchase) -> Option<SaleType> {
+    pub(super) fn strategy(&self, purchase: &Purchase) -> Option<SaleType> {
         let known = &self.chain.addresses;
         match purchase.seller {
             it if known.all(Role::FixedPriceMinter).contains(&it) => Some(SaleType::FixedPrice),

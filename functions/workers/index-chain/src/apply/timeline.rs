@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use shared::{
-    model::{Address, ChainId, Collection, ContentType, Moment, MomentRef},
+    model::{Address, ArtistId, ChainId, Collection, ContentType, Moment, MomentRef},
     store::{ArrivedDocument, Artists, Documents, Listing, StoreError, TimelineSubject, Timelines, UnitOfWork},
 };
 
@@ -73,6 +73,20 @@ async fn set_content_type(
         work.list(moment, &listing).await?;
     }
     Ok(())
+}
+
+/// Moves a moment to the timelines of hidden moments, or back.
+pub(super) async fn set_hidden(
+    work: &mut UnitOfWork,
+    place: &MomentRef,
+    hidden_by: Option<ArtistId>,
+) -> Result<(), StoreError> {
+    let Some(mut moment) = work.moment(place).await? else { return Ok(()) };
+    moment.hidden_by = hidden_by;
+    work.put_moment(&moment)?;
+    let Some(mut listing) = work.listing(place).await? else { return Ok(()) };
+    listing.hidden = hidden_by.is_some();
+    work.list(place, &listing).await
 }
 
 /// Relists moments of queued changes.

@@ -1,27 +1,28 @@
-//! Transfers: mints and burns change a moment's supply.
+//! Transfers: mints and burns change a moment's supply, and whoever gets tokens is listed.
 
 use alloy::primitives::{Address, U256};
 use shared::{
-    model::Amount,
-    store::{StoreError, moment_key},
+    model::{Amount, Moment, Transfer, TransferType},
+    store::{PrimaryKey, StoreError, collection_key, moment_key, transfer_keys},
 };
 
 use super::Applier;
+use crate::event::ChainEvent;
 
 /// Tokens whose rows are read together.
 const CHUNK: u64 = 100;
 
 impl Applier<'_> {
-    /// Applies the mints or burns of an event from its token number `done` on, while there is room. Returns the number of
-    /// the first one that is left. Those of nothing are ignored: they cost nothing to make.
+    /// Applies the transfers of an event from its token number `done` on, while there is room. Returns the number of the
+    /// first one that is left. Those of nothing are ignored: they cost nothing to make.
     pub(super) async fn transferred(
         &mut self,
-        collection: Address,
+        event: &ChainEvent,
         (from, to): (Address, Address),
         tokens: &[(U256, U256)],
         done: u64,
     ) -> Result<Option<u64>, StoreError> {
-        if !changes_supply(from, to) {
+        if from == to {
             return Ok(None);
         }
         let mut read_to = done;
@@ -35,10 +36,9 @@ impl Applier<'_> {
             if number >= read_to {
                 read_to = number + CHUNK;
                 let chunk = tokens.iter().skip(usize::try_from(number).unwrap_or(usize::MAX)).take(CHUNK as usize);
-                let keys: Vec<_> = chunk.map(|(token, _)| moment_key(&self.place(collection, *token))).collect();
-                self.work.prefetch(keys).await?;
+                self.read_before(event, (from, to), chunk).await?;
             }
-            let place = self.place(collection, token);
+            let place = self.place(event.emitter, token);
             let Some(mut moment) = self.work.moment(&place).await? else { continue };
             if from.is_zero() {
                 moment.minted = Amount(moment.minted.0.saturating_add(quantity));
@@ -46,13 +46,68 @@ impl Applier<'_> {
             if to.is_zero() {
                 moment.burned = Amount(moment.burned.0.saturating_add(quantity));
             }
-            self.work.put_moment(&moment)?;
+            if from.is_zero() || to.is_zero() {
+                self.work.put_moment(&moment)?;
+            }
+            if !to.is_zero() {
+                let transfer = self.transfer(event, &moment, (from, to), quantity, number).await?;
+                self.work.add_transfer(&transfer).await?;
+            }
         }
         Ok(None)
     }
-}
 
-/// Whether tokens are minted or burned.
-pub(super) fn changes_supply(from: Address, to: Address) -> bool {
-    from.is_zero() || to.is_zero()
+    /// Reads the rows of these tokens together.
+    async fn read_before(
+        &mut self,
+        event: &ChainEvent,
+        accounts: (Address, Address),
+        tokens: impl Iterator<Item = &(U256, U256)> + Clone,
+    ) -> Result<(), StoreError> {
+        let mut keys: Vec<PrimaryKey> =
+            tokens.clone().map(|(token, _)| moment_key(&self.place(event.emitter, *token))).collect();
+        keys.push(collection_key(self.chain.id, event.emitter.into()));
+        self.work.prefetch(keys).await?;
+        let mut keys = Vec::new();
+        for (token, quantity) in tokens {
+            if let Some(moment) = self.work.moment(&self.place(event.emitter, *token)).await? {
+                keys.extend(transfer_keys(&self.transfer(event, &moment, accounts, *quantity, 0).await?));
+            }
+        }
+        self.work.prefetch(keys).await
+    }
+
+    /// The transfer of an event's token with this number among its tokens.
+    async fn transfer(
+        &mut self,
+        event: &ChainEvent,
+        moment: &Moment,
+        (from, to): (Address, Address),
+        quantity: U256,
+        number: u64,
+    ) -> Result<Transfer, StoreError> {
+        let collection = self.work.collection(self.chain.id, moment.collection).await?;
+        let purchase = self.collects.purchase(&event.at, moment.token_id.into()).filter(|_| from.is_zero());
+        let strategy = purchase.and_then(|purchase| self.strategy(purchase));
+        let sale = moment.sales.iter().find(|sale| Some(sale.strategy) == strategy);
+        Ok(Transfer {
+            id: self.id(&event.at).of_its(&format!("transfer {number}")),
+            r#type: match purchase {
+                Some(_) => TransferType::Payment,
+                None if from.is_zero() => TransferType::Airdrop,
+                None => TransferType::Transfer,
+            },
+            chain_id: self.chain.id,
+            collection: moment.collection,
+            token_id: moment.token_id,
+            creator: collection.map_or(moment.creator, |collection| collection.creator),
+            from: from.into(),
+            to: to.into(),
+            quantity: Amount(quantity),
+            value: sale.map(|sale| Amount(sale.price.0.saturating_mul(quantity))),
+            currency: sale.map(|sale| sale.currency),
+            transaction_hash: event.at.transaction,
+            transferred_at: event.at.time,
+        })
+    }
 }

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 
 use alloy::providers::{Provider, RootProvider, ext::AnvilApi};
 use serde_json::json;
@@ -55,6 +55,30 @@ async fn base_fee_above_the_chains_cap_is_waited_for() -> Result<(), Error> {
     node.anvil_set_auto_mine(true).await?;
     run(&relay(&workshop, &workshop.rpc_url)?).await?;
     assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Mined);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_that_a_pool_keeps_to_itself_is_replaced_after_some_blocks() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-kept", 1).await?;
+    let (node, artist, kept) = (workshop.node().await?, artists[0], OnceLock::new());
+    let keeping = proxy::start(&workshop.rpc_url, move |request| match request.operation.as_str() {
+        "eth_sendRawTransaction" if *kept.get_or_init(|| request.body["params"].clone()) == request.body["params"] => {
+            Act::Refuse("already known")
+        }
+        _ => Act::Forward,
+    })
+    .await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://kept")]).await?[0];
+    let mut running = spawn(relay(&workshop, &keeping)?);
+    until_sent(&workshop, &artist, id).await?;
+
+    until("mined", async || {
+        node.anvil_mine(Some(1), None).await?;
+        Ok(transaction(&workshop, &artist, id).await?.status == TransactionStatus::Mined)
+    })
+    .await?;
+    assert_eq!(running.done().await?.bumped, 1);
     Ok(())
 }
 

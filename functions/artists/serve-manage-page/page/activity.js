@@ -1,0 +1,63 @@
+// What happened to the account, newest first.
+
+import { $, call, minute, onClick, row, session, when, whenChanged } from "./kit.js";
+
+const WORDS = {
+  signed_in: "Signed in",
+  signed_out: "Signed out",
+  signed_out_everywhere: "Signed out everywhere",
+  key_created: "API key made",
+  key_revoked: "API key revoked",
+  wallet_connected: "Wallet connected",
+  wallet_disconnected: "Wallet disconnected",
+  payout_added: "Payout address added",
+  payout_removed: "Payout address removed",
+  withdrawn: "Money sent",
+  deletion_requested: "Deletion asked for",
+  deletion_cancelled: "Deletion taken back",
+};
+const PAGE = 5;
+
+let last;
+
+export async function loadActivity() {
+  last = undefined;
+  const entries = await more();
+  $("activity-list").replaceChildren(...entries);
+  return entries.length;
+}
+
+async function more() {
+  const { activity } = await call("GET", `artists/activity?limit=${PAGE}${last ? `&before=${last}` : ""}`);
+  last = activity.at(-1)?.id;
+  $("older").hidden = activity.length < PAGE;
+  return activity.map(activityRow);
+}
+
+const activityRow = ({ kind, at, network, subject }) => row("activity-row", {
+  kind: WORDS[kind] ?? kind.replaceAll("_", " "),
+  subject,
+  time: when(minute, at),
+  network,
+});
+
+onClick($("older"), $("activity-problem"), async () => {
+  const entries = await more();
+  $("activity-list").append(...entries);
+  if (entries.length) {
+    entries[0].tabIndex = -1;
+    entries[0].focus();
+  }
+});
+
+whenChanged(async () => {
+  const asked = session;
+  await loadActivity().catch(() => {});
+  if (asked === session && $("activity-list").children.length) $("activity").dataset.state = "ready";
+});
+
+export function forgetActivity() {
+  last = undefined;
+  $("activity-list").replaceChildren();
+  $("older").hidden = true;
+}

@@ -1,0 +1,21 @@
+use shared::api::transact::SentTransaction;
+
+use super::DistributeSplitRequest;
+
+/// Pay out a split
+///
+/// Sends all that waits in a split to its recipients, whoever asks. What can't be divided stays.
+#[utoipa::path(
+    post,
+    path = "/splits/distribute",
+    tag = "Splits",
+    security(("apiKey" = [])),
+    request_body(content = DistributeSplitRequest, example = json!({
+        "splitAddress": "0x540c18b7f99b3b599c6feb99964498931c211858",
+        "currency": "USDC",
+    })),
+    responses((status = 200, description = "The transaction.", body = SentTransaction)),
+)]
+fn distribute_split() {}
+
+openapi::published!(distribute_split writes, 404);

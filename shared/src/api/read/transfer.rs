@@ -1,0 +1,135 @@
+use std::collections::{BTreeSet, HashMap};
+
+use alloy::primitives::B256;
+use futures::future::try_join_all;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{
+    moment::SaleView,
+    payment::FeeRecipientView,
+    reader::{Person, ReadError, Reader},
+};
+use crate::{
+    clock::iso_8601_with_offset,
+    model::{Address, Amount, ChainId, ContentType, EventId, Metadata, Protocol, TokenId, Transfer, TransferType},
+    store::{Documents, RelatedKeys, RelatedRows},
+};
+
+/// Tokens of a moment that an account got.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Transfer)]
+pub struct TransferView {
+    id: EventId,
+    r#type: TransferType,
+    /// Number of tokens.
+    quantity: Amount,
+    /// Price of all of them: a decimal number for ether and USDC, else a whole one in the currency's smallest unit. Null
+    /// without a sale.
+    #[schema(required = true)]
+    value: Option<String>,
+    /// The currency's contract; the zero address means the chain's own. Null without a sale.
+    #[schema(required = true)]
+    currency: Option<Address>,
+    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
+    transaction_hash: B256,
+    /// ISO 8601, with an offset.
+    transferred_at: String,
+    /// Account that had them; the zero address for new ones.
+    from: Address,
+    collector: Person,
+    moment: TransferredMoment,
+}
+
+/// The moment that they are tokens of.
+#[derive(Debug, Serialize, ToSchema)]
+struct TransferredMoment {
+    id: EventId,
+    token_id: TokenId,
+    uri: String,
+    collection: TransferredCollection,
+    /// Null until fetched.
+    #[schema(required = true)]
+    metadata: Option<Metadata>,
+    /// The sale in force now; null without one.
+    #[schema(required = true)]
+    sale: Option<SaleView>,
+    fee_recipients: Vec<FeeRecipientView>,
+    /// Number of comments, without replies.
+    comments: u64,
+}
+
+/// Its collection.
+#[derive(Debug, Serialize, ToSchema)]
+struct TransferredCollection {
+    address: Address,
+    chain_id: ChainId,
+    protocol: Protocol,
+    name: String,
+    artist: Person,
+}
+
+impl TransferView {
+    /// Kind of media of the moment, once known.
+    pub fn content_type(&self) -> Option<ContentType> {
+        self.moment.metadata.as_ref()?.content_type()
+    }
+}
+
+impl Reader {
+    /// Views of transfers. Two reads per chain and hundred rows, five a transfer.
+    pub async fn transfers(&self, transfers: &[Transfer]) -> Result<Vec<TransferView>, ReadError> {
+        let chains: BTreeSet<ChainId> = transfers.iter().map(|transfer| transfer.chain_id).collect();
+        let of = |chain: ChainId| transfers.iter().filter(move |transfer| transfer.chain_id == chain);
+        let rows = chains.iter().map(async |chain| {
+            let keys = RelatedKeys {
+                moments: of(*chain).map(Transfer::moment).collect(),
+                collections: of(*chain).map(|transfer| transfer.collection).collect(),
+                comments: of(*chain).map(Transfer::moment).collect(),
+                names: of(*chain).flat_map(|transfer| [transfer.to, transfer.creator]).collect(),
+                ..RelatedKeys::default()
+            };
+            let mut rows = self.related.read(*chain, keys).await?;
+            let uris = rows.moments.values().map(|moment| moment.uri.as_str());
+            rows.extend(self.other_documents(*chain, uris, &BTreeSet::new()).await?);
+            Ok::<_, ReadError>((*chain, rows))
+        });
+        let rows: HashMap<ChainId, RelatedRows> = try_join_all(rows).await?.into_iter().collect();
+        let views =
+            transfers.iter().filter_map(|transfer| self.transfer(transfer, rows.get(&transfer.chain_id)?).transpose());
+        views.collect()
+    }
+
+    fn transfer(&self, transfer: &Transfer, rows: &RelatedRows) -> Result<Option<TransferView>, ReadError> {
+        let Some(moment) = rows.moments.get(&transfer.moment()) else { return Ok(None) };
+        let collection = rows.collections.get(&transfer.collection);
+        let decimals = transfer.currency.map_or(0, |currency| self.decimals(transfer.chain_id, currency));
+        Ok(Some(TransferView {
+            id: transfer.id,
+            r#type: transfer.r#type,
+            quantity: transfer.quantity,
+            value: transfer.value.map(|value| value.decimal(decimals)),
+            currency: transfer.currency,
+            transaction_hash: transfer.transaction_hash,
+            transferred_at: iso_8601_with_offset(transfer.transferred_at)?,
+            from: transfer.from,
+            collector: Person::named(transfer.to, &rows.names),
+            moment: TransferredMoment {
+                id: moment.id,
+                token_id: moment.token_id,
+                uri: moment.uri.clone(),
+                collection: TransferredCollection {
+                    address: transfer.collection,
+                    chain_id: transfer.chain_id,
+                    protocol: moment.protocol,
+                    name: collection.map(|collection| collection.name.clone()).unwrap_or_default(),
+                    artist: Person::named(transfer.creator, &rows.names),
+                },
+                metadata: rows.documents.get(&Documents::uri_hash(&moment.uri)).cloned(),
+                sale: moment.sale().map(SaleView::of),
+                fee_recipients: moment.fee_recipients.iter().map(FeeRecipientView::of).collect(),
+                comments: rows.comments.get(&moment.place()).copied().unwrap_or_default(),
+            },
+        }))
+    }
+}

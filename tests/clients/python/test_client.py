@@ -1,0 +1,285 @@
+"""The Python client against the running service: reads, pages, writes, errors and retries, sync and async."""
+
+import asyncio
+import json
+import os
+import re
+import time
+import unittest
+import uuid
+from collections.abc import Callable
+from typing import TypeVar
+
+import httpx
+
+from moments_client import (
+    NO_END,
+    AsyncMoments,
+    InvalidInputError,
+    Moments,
+    NotFoundError,
+    PaymentRequiredError,
+    RateLimitedError,
+    Retries,
+    ServiceError,
+    TransactionPendingError,
+    UnauthorizedError,
+    format_amount,
+    parse_amount,
+    sale_end,
+)
+from moments_client.generated.api.moments import read_moment
+from moments_client.models import Error, ExistingContract, Moment, MomentRef, MomentToken, NewContract, Sale, SalesConfig
+
+with open(os.environ["MOMENTS_STACK"]) as file:
+    STACK = json.load(file)
+API: str = STACK["api"]
+NOWHERE = "0x" + "1" * 40
+T = TypeVar("T")
+
+
+def unused_email() -> str:
+    return f"{uuid.uuid4().hex}@example.com"
+
+
+def code_for(email: str) -> str:
+    boxes = httpx.get(STACK["mail"]).json()["messages"].values()
+    mails = [mail["BodyText"] for box in boxes for mail in box if email in mail["To"]]
+    found = re.search(r"\b\d{6}\b", mails[-1])
+    assert found
+    return found[0]
+
+
+def new_artist(transport: httpx.BaseTransport | None = None) -> tuple[Moments, str]:
+    moments, email = Moments(API, transport=transport), unused_email()
+    moments.send_code(email=email)
+    account = moments.log_in(email=email, code=code_for(email)).social_wallet
+    moments.create_api_key(name="test")
+    return moments, account
+
+
+def until(read: Callable[[], T]) -> T:
+    """Asks until the index has it."""
+    for _ in range(100):
+        try:
+            return read()
+        except (NotFoundError, AssertionError):
+            time.sleep(0.2)
+    return read()
+
+
+def publish(moments: Moments) -> tuple[MomentRef, Sale]:
+    sale = SalesConfig(type_="fixedPrice", price_per_token="0", sale_start=0, sale_end=NO_END)
+    created = moments.create_moment(
+        contract=NewContract(name="Tides", uri="ar://tides"),
+        token=MomentToken(token_metadata_uri="ar://tides/1", sales_config=sale),
+    )
+    moment = MomentRef(created.contract_address, created.token_id)
+    return moment, until(lambda: sale_of(moments, moment))
+
+
+def sale_of(moments: Moments, moment: MomentRef) -> Sale:
+    sale = moments.read_moment(collection_address=moment.collection_address, token_id=moment.token_id).sale
+    assert isinstance(sale, Sale)
+    return sale
+
+
+class Losing(httpx.HTTPTransport):
+    """Loses the answer to the first write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[str] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        answer = super().handle_request(request)
+        if key := request.headers.get("idempotency-key"):
+            self.keys.append(key)
+            if len(self.keys) == 1:
+                raise httpx.ReadError("connection lost")
+        return answer
+
+
+class Client(unittest.TestCase):
+    def test_a_sale_is_read_edited_and_sent_back(self) -> None:
+        moments, _ = new_artist()
+        moment, sale = publish(moments)
+        self.assertEqual((sale.sale_end, sale_end(sale)), (NO_END, None))
+        price = str(parse_amount("0.002", 18))
+        moments.update_sale(
+            moment=moment,
+            sale_start=sale.sale_start,
+            sale_end=sale.sale_end,
+            max_tokens_per_address=3,
+            funds_recipient=sale.funds_recipient,
+            price_per_token=price,
+        )
+
+        def changed() -> Sale:
+            found = sale_of(moments, moment)
+            assert found.price_per_token == price
+            return found
+
+        expected = {**sale.to_dict(), "pricePerToken": price, "maxTokensPerAddress": "3"}
+        self.assertEqual(until(changed).to_dict(), expected)
+        self.assertEqual(format_amount(price, 18), "0.002")
+
+    def test_a_list_is_read_page_after_page(self) -> None:
+        moments, _ = new_artist()
+        sale = SalesConfig(type_="timed", price_per_token="0", sale_start=0, sale_end=1)
+        tokens = [MomentToken(token_metadata_uri=f"ar://tides-{number}", sales_config=sale) for number in range(5)]
+        created = moments.create_moments(contract=NewContract(name="Tides", uri="ar://tides"), tokens=[*tokens])
+        collection = created.contract_address
+
+        def found() -> list[str]:
+            ids = [moment.token_id for moment in moments.iterate_timeline(collection=collection, limit=2)]
+            assert len(ids) == 5
+            return ids
+
+        self.assertEqual(sorted(until(found)), sorted(created.token_ids))
+        sizes = [len(page.moments) for page in moments.timeline_pages(collection=collection, limit=2, page=2)]
+        self.assertEqual(sizes, [2, 1])
+
+    def test_a_lost_answer_is_asked_for_again_and_the_write_is_not_repeated(self) -> None:
+        transport = Losing()
+        moments, _ = new_artist(transport)
+        moments.create_collection(name="Tides", uri="ar://tides")
+        self.assertEqual(len(set(transport.keys)), 1)
+        self.assertGreaterEqual(len(transport.keys), 2)
+        transactions = list(moments.iterate_transactions())
+        self.assertEqual(len(transactions), 1)
+        self.assertEqual(moments.wait_for_transaction(transactions[0].id).status, "mined")
+
+    def test_errors_say_which_fields_are_wrong_and_what_cannot_be_done(self) -> None:
+        moments, _ = new_artist()
+        with self.assertRaises(InvalidInputError) as wrong:
+            moments.update_sale(moment=MomentRef("0x1", "-1"))
+        fields = [error.field for error in wrong.exception.fields]
+        self.assertEqual(fields[:2], ["moment.collectionAddress", "moment.tokenId"])
+        self.assertTrue(wrong.exception.request_id)
+        self.assertIn("moment.tokenId must be", str(wrong.exception))
+        with self.assertRaises(UnauthorizedError):
+            Moments(API, api_key="moments_x").migrate_moments()
+        with self.assertRaises(NotFoundError):
+            moments.read_moment(collection_address=NOWHERE, token_id="1")
+        moment, _ = publish(moments)
+        with self.assertRaises(PaymentRequiredError):
+            moments.collect_moment(moment=moment, amount=1)
+        answer = read_moment.sync(client=moments.raw, collection_address=NOWHERE, token_id="1")
+        self.assertIsInstance(answer, Error)
+
+    def test_a_key_and_a_token_each_do(self) -> None:
+        both, _ = new_artist()
+        both.create_collection(name="Tides", uri="ar://tides")
+        ids = [it.id for it in both.list_transactions().transactions]
+        self.assertEqual(len(ids), 1)
+        for key, token in ((both.credentials.api_key, None), (None, both.credentials.token)):
+            with Moments(API, api_key=key, token=token) as moments:
+                self.assertEqual([it.id for it in moments.list_transactions().transactions], ids)
+        self.assertNotIn(str(both.credentials.token), repr(both.credentials))
+        both.log_out()
+        self.assertIsNone(both.credentials.token)
+
+    def test_async(self) -> None:
+        credentials = new_artist()[0].credentials
+
+        async def run() -> None:
+            async with AsyncMoments(API, api_key=credentials.api_key, token=credentials.token) as moments:
+                created = await moments.create_collection(name="Tides", uri="ar://tides")
+                sale = SalesConfig(type_="timed", price_per_token="0", sale_start=0, sale_end=1)
+                tokens = [MomentToken(token_metadata_uri=f"ar://tides-{number}", sales_config=sale) for number in range(3)]
+                await moments.create_moments(contract=ExistingContract(created.contract_address), tokens=[*tokens])
+                found: list[Moment] = []
+                while len(found) < 3:
+                    found = [it async for it in moments.iterate_timeline(collection=created.contract_address, limit=2)]
+                    await asyncio.sleep(0.2)
+                pages = [len(page.moments) async for page in moments.timeline_pages(collection=created.contract_address, limit=2)]
+                self.assertEqual(pages, [2, 1])
+                for transaction in (await moments.list_transactions()).transactions:
+                    self.assertEqual((await moments.wait_for_transaction(str(transaction.id))).status, "mined")
+                with self.assertRaises(NotFoundError):
+                    await moments.read_moment(collection_address=NOWHERE, token_id="1")
+
+        asyncio.run(run())
+
+
+class Retrying(unittest.TestCase):
+    """Answers without a service."""
+
+    def call(self, answers: list[httpx.Response | httpx.TransportError], is_read: bool, retries: Retries = Retries()) -> int:
+        """How many requests are sent until the call ends well."""
+        sent: list[httpx.Request] = []
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            sent.append(request)
+            it = answers[len(sent) - 1]
+            if isinstance(it, httpx.TransportError):
+                raise it
+            return it
+
+        moments = Moments("https://example.com/api", transport=httpx.MockTransport(answer), retries=retries)
+        try:
+            if is_read:
+                moments.search_artists(query="ada")
+            else:
+                moments.send_code(email="ada@example.com")
+        finally:
+            self.sent = len(sent)
+        return len(sent)
+
+    def test_a_request_waits_as_long_as_the_service_asks_and_no_longer_than_it_may(self) -> None:
+        found = httpx.Response(200, json={"artists": []})
+        soon, late = httpx.Response(429, headers={"retry-after": "0"}), httpx.Response(429, headers={"retry-after": "3600"})
+        self.assertEqual(self.call([soon, found], True), 2)
+        with self.assertRaises(RateLimitedError) as refused:
+            self.call([late], True)
+        self.assertEqual(refused.exception.retry_after, 3600)
+        with self.assertRaises(RateLimitedError):
+            self.call([soon], True, retries=Retries(most=0))
+
+    def test_what_may_have_been_done_is_repeated_only_if_that_is_safe(self) -> None:
+        found, sent = httpx.Response(200, json={"artists": []}), httpx.Response(200, json={"success": True})
+        lost, fault = httpx.ReadError("lost"), httpx.Response(500, text="<html>")
+        by_gateway, by_service = httpx.Response(503), httpx.Response(503, headers={"retry-after": "0"})
+        self.assertEqual(self.call([lost, fault, by_gateway, found], True), 4)
+        self.assertEqual(self.call([by_service, sent], False), 2)
+        for answer, error in ((lost, httpx.ReadError), (fault, ServiceError), (by_gateway, ServiceError)):
+            with self.assertRaises(error):
+                self.call([answer], False)
+            self.assertEqual(self.sent, 1)
+
+    def test_a_write_that_still_runs_is_waited_for_under_the_same_key(self) -> None:
+        pending = {"transactionId": str(uuid.uuid4()), "status": "sent", "chainId": 8453}
+        running = httpx.Response(409, headers={"retry-after": "0"}, json={"status": "error", "message": "being answered"})
+        accepted = httpx.Response(202, headers={"retry-after": "0"}, json=pending)
+        mined = httpx.Response(200, json={"hash": "0x1", "chainId": 8453})
+        keys, answers = set(), [running, accepted, mined, accepted]
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            keys.add(request.headers["idempotency-key"])
+            return answers.pop(0)
+
+        moments = Moments("https://example.com/api", transport=httpx.MockTransport(answer))
+        real, time.sleep = time.sleep, lambda seconds: None
+        try:
+            self.assertEqual(moments.update_sale(moment=MomentRef(NOWHERE, "1")).hash_, "0x1")
+            self.assertEqual(len(keys), 1)
+            with self.assertRaises(TransactionPendingError):
+                moments.update_sale(moment=MomentRef(NOWHERE, "1"), wait=0)
+        finally:
+            time.sleep = real
+
+
+class Amounts(unittest.TestCase):
+    def test_amounts_are_exact(self) -> None:
+        self.assertEqual(parse_amount("0.000000000000000001", 18), 1)
+        self.assertEqual(parse_amount("1.50", 6), 1_500_000)
+        for text in ("123456789.123456789012345678", "0", "10", "0.1"):
+            self.assertEqual(format_amount(parse_amount(text, 18), 18), text)
+        for text in ("", "1e3", "-1", "0.0000001", ".5", "1.", "1_0", "١"):
+            with self.assertRaises(ValueError):
+                parse_amount(text, 6)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+//! One read, one paged read, one write under a key, one error, and a sale that is read, edited and sent back.
+
+// Warnings of what the tool writes aren't ours; types that don't fit are errors anyway.
+#[allow(warnings, clippy::all, missing_docs)]
+mod client {
+    include!(concat!(env!("OUT_DIR"), "/client.rs"));
+}
+
+use std::{env, error::Error, num::NonZeroU64};
+
+use client::{Client, types};
+use progenitor_client::Error as Refused;
+use reqwest::header::{HeaderMap, HeaderValue};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let (api, collection, token) = (env::var("API")?, env::var("COLLECTION")?, env::var("TOKEN")?);
+    let credentials = HeaderMap::from_iter([("x-api-key".parse()?, HeaderValue::try_from(env::var("KEY")?)?)]);
+    let client = Client::new_with_client(&api, reqwest::Client::builder().default_headers(credentials).build()?);
+
+    let two = NonZeroU64::MIN.saturating_add(1);
+    let (mut page, mut seen) = (NonZeroU64::MIN, 0);
+    loop {
+        let answer = client.list_timeline().limit(two).page(page).collection(collection.as_str()).send().await?;
+        seen += answer.moments.len();
+        if answer.headers().get("link").is_none() {
+            break;
+        }
+        page = page.saturating_add(1);
+    }
+    assert!(page > NonZeroU64::MIN && seen > 2, "{seen} moments on {page} pages");
+
+    let key = uuid::Uuid::new_v4().to_string();
+    let create = || client.create_collection().idempotency_key(key.as_str());
+    let body = || types::CreateCollectionRequest::builder().name("Tides").uri("ar://tides");
+    let first = create().body(body()).send().await?.into_inner();
+    let again = create().body(body()).send().await?.into_inner();
+    assert_eq!(*first.hash, *again.hash, "written twice");
+
+    let read = || client.read_moment().collection_address(collection.as_str()).token_id(token.as_str());
+    let sale = read().send().await?.into_inner().sale.ok_or("no sale")?;
+    let moment = types::MomentRef::builder().collection_address(collection.as_str()).token_id(token.as_str());
+    let edited = types::UpdateSaleRequest::builder()
+        .moment(moment)
+        .price_per_token(Some("2000000000000000".parse::<types::Amount>()?))
+        .sale_start(Some(sale.sale_start.parse::<types::Whole>()?))
+        .sale_end(Some(sale.sale_end.parse::<types::Whole>()?))
+        .max_tokens_per_address(Some(sale.max_tokens_per_address.parse::<types::Whole>()?));
+    client.update_sale().idempotency_key(uuid::Uuid::new_v4().to_string()).body(edited).send().await?;
+    let changed = loop {
+        let found = read().send().await?.into_inner().sale.ok_or("no sale")?;
+        if *found.price_per_token != *sale.price_per_token {
+            break found;
+        }
+    };
+    assert_eq!((*changed.price_per_token).as_str(), "2000000000000000");
+    assert_eq!(*changed.sale_end, *sale.sale_end);
+
+    let nowhere = format!("0x{}", "1".repeat(40));
+    let missing = client.read_moment().collection_address(nowhere.as_str()).token_id("1").send().await;
+    match missing {
+        Err(Refused::ErrorResponse(answer)) => assert!(answer.status() == 404 && !answer.message.is_empty()),
+        other => return Err(format!("no error: {other:?}").into()),
+    }
+    println!("read, pages, write, error and round trip");
+    Ok(())
+}

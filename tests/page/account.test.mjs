@@ -1,0 +1,155 @@
+// What protects an artist's account on the page: keys that may do little, money that goes only where it was allowed to, the
+// list of what happened, and signing out everywhere.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { askNode, codesFor, launch, open, setNumber, settled, signIn, stack } from "./support.mjs";
+
+const ETHER = 10n ** 18n;
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser?.close());
+
+const button = (page, name) => page.getByRole("button", { name, exact: true });
+const has = (page, text) => page.getByText(text).first().waitFor();
+
+/** The token that the page uses. */
+const tokenOf = (page) => page.requests.map((request) => request.headers().authorization).findLast(Boolean);
+
+test("key is limited as chosen, and shown so", async () => {
+  const page = await open(browser);
+  await signIn(page);
+  await page.getByLabel("Name of a new key").fill("Collector");
+  await page.getByLabel("ETH a day").fill("a lot");
+  for (const scope of ["Publish and change moments", "Collect with your money"]) await page.getByLabel(scope).uncheck();
+  await button(page, "Create key").click();
+  await page.locator("#scope-publish-note .error", { hasText: "Choose one" }).waitFor();
+  await page.locator("#key-eth-note .error", { hasText: "Must be a number" }).waitFor();
+  await page.getByLabel("Collect with your money").check();
+  await page.getByLabel("ETH a day").fill("0.25");
+  await page.getByLabel("USDC a day").fill("7.5");
+  await page.getByLabel("It ends").selectOption({ label: "In 30 days" });
+  await button(page, "Create key").click();
+  await page.getByRole("heading", { name: "Your new key" }).waitFor();
+  const key = await page.locator("#new-key-value").inputValue();
+  await has(page, "collects · spends up to 0.25 ETH and 7.5 USDC a day");
+  const { keys } = await (await fetch(`${stack.api}/artists/api-keys`, { headers: { authorization: tokenOf(page) } })).json();
+  assert.deepEqual([keys[0].scopes, keys[0].daily_spend], [["collect"], { eth: String(ETHER / 4n), usdc: "7500000" }]);
+  const days = (Date.parse(keys[0].expires_at) - Date.parse(keys[0].created_at)) / 86_400_000;
+  assert.equal(days, 30);
+  const body = JSON.stringify({ name: "Not allowed", uri: "ipfs://x" });
+  const refused = await fetch(`${stack.api}/collections`, { method: "POST", headers: { "x-api-key": key, "content-type": "application/json" }, body });
+  assert.equal(refused.status, 403);
+  assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("400")), []);
+  await page.context().close();
+});
+
+test("money goes to an address that is a day old, after a fresh code where the sign-in is old", async () => {
+  const page = await open(browser);
+  const email = await signIn(page);
+  const account = await page.locator("#self-address").textContent();
+  await askNode("anvil_setBalance", [account, `0x${ETHER.toString(16)}`]);
+  const payee = `0x${crypto.randomUUID().replaceAll("-", "").padEnd(40, "0")}`;
+  await has(page, "Connect a wallet below, or add an address");
+  await page.getByLabel("Another address").fill(payee);
+  await button(page, "Add address").click();
+  await has(page, "Money can go there from");
+  assert.equal(await page.locator("#out-form").isVisible(), false, "a new address can't be paid");
+
+  const artist = JSON.parse(Buffer.from(tokenOf(page).split(".")[1], "base64url")).sub;
+  await setNumber("ArtistTable", `PAYOUTS#${artist}`, payee, "added_at", Math.floor(Date.now() / 1000) - 86_400);
+  await button(page, "Sign out").click();
+  await signIn(page, email);
+  await has(page, "Money can go there");
+  await page.getByLabel("Amount").fill("0");
+  await button(page, "Withdraw").click();
+  await page.locator("#amount-note .error", { hasText: "Must be more than 0" }).waitFor();
+  await page.getByLabel("Amount").fill("0.25");
+
+  // The service's answer to a token of more than 15 minutes, once.
+  let stale = 0;
+  await page.route("**/api/smartwallet/withdraw", (route) => {
+    if (++stale > 1) return route.continue();
+    const headers = { "www-authenticate": 'Bearer error="insufficient_user_authentication", max_age="900"' };
+    return route.fulfill({ status: 401, headers, json: { status: "error", message: "Sign in again" } });
+  });
+  const before = (await codesFor(email)).length;
+  await button(page, "Withdraw").click();
+  await button(page, "Send it").click();
+  await page.getByRole("heading", { name: "Is it you?" }).waitFor();
+  await page.getByLabel("Money needs a fresh sign-in.").fill("000000");
+  await page.locator("#again-code-note .error").waitFor();
+  const codes = await codesFor(email);
+  assert.equal(codes.length, before + 1);
+  await page.getByLabel("Money needs a fresh sign-in.").fill(codes.at(-1));
+  await page.getByText("Sent 0.25 ETH.").waitFor({ timeout: 30_000 });
+  assert.equal(BigInt(await askNode("eth_getBalance", [payee, "latest"])), ETHER / 4n);
+  await settled(page);
+  await page.locator("#balance-list").getByText("0.75", { exact: true }).waitFor();
+
+  // All of the rest, and what was done is on record.
+  await page.getByLabel("Amount").fill("max");
+  await button(page, "Withdraw").click();
+  await button(page, "Don't").click();
+  assert.equal(BigInt(await askNode("eth_getBalance", [payee, "latest"])), ETHER / 4n, "money was sent without a yes");
+  await button(page, "Withdraw").click();
+  await button(page, "Send it").click();
+  await page.getByText("Sent all your ETH.").waitFor({ timeout: 30_000 });
+  assert.equal(BigInt(await askNode("eth_getBalance", [payee, "latest"])), ETHER);
+  await button(page, `Remove ${payee}`).click();
+  await button(page, "Remove").click();
+  await has(page, "You have added none.");
+  await page.locator("#activity-list li", { hasText: `Payout address removed ${payee}` }).waitFor();
+  await page.locator("#activity-list", { hasText: `0.25 ETH to ${payee}` }).waitFor();
+  await button(page, "Show older").click();
+  await button(page, "Show older").waitFor({ state: "hidden" });
+  const kinds = await page.locator("#activity-list [data-slot=kind]").allTextContents();
+  for (const kind of ["Signed in", "Signed out", "Payout address added", "Payout address removed", "Money sent"]) assert.ok(kinds.includes(kind), kind);
+  await page.context().close();
+});
+
+test("signing out ends the token, and everywhere ends them all", async () => {
+  const [page, other] = [await open(browser), await open(browser)];
+  const email = await signIn(page);
+  await signIn(other, email);
+  const third = await open(browser);
+  await signIn(third, email);
+  const ended = tokenOf(third);
+  const sent = third.waitForResponse((response) => response.url().endsWith("/oauth/logout"));
+  await button(third, "Sign out").click();
+  assert.equal((await sent).status(), 200);
+  assert.equal((await fetch(`${stack.api}/artists/api-keys`, { headers: { authorization: ended } })).status, 401);
+
+  await button(page, "Sign out everywhere").click();
+  await button(page, "Stay").click();
+  await button(page, "Sign out everywhere").click();
+  await page.locator("#confirm-yes").click();
+  await has(page, "You are signed out everywhere.");
+  await button(other, "Create key").click();
+  await has(other, "Your session has ended.");
+  for (const one of [page, other, third]) await one.context().close();
+});
+
+test("data is downloaded, and an account that is to be deleted is kept by signing in", async () => {
+  const page = await open(browser);
+  const email = await signIn(page);
+  const account = await page.locator("#self-address").textContent();
+  const downloading = page.waitForEvent("download");
+  await button(page, "Download it").click();
+  const rows = JSON.parse(readFileSync(await (await downloading).path(), "utf8"));
+  assert.ok(rows.length > 1 && JSON.stringify(rows).includes(email), "the address is among it");
+
+  await askNode("anvil_setBalance", [account, "0x1"]);
+  await button(page, "Delete account").click();
+  await button(page, "Keep it").click();
+  await button(page, "Delete account").click();
+  await button(page, "Delete it").click();
+  await page.getByRole("heading", { name: "Leave your money behind?" }).waitFor();
+  await button(page, "Leave it").last().click();
+  await has(page, "Your account will be erased on");
+  await signIn(page, email);
+  await page.locator("#activity-list", { hasText: "Deletion taken back" }).waitFor();
+  await page.context().close();
+});

@@ -1,0 +1,182 @@
+// "Publish a moment" on the page, with real uploads, transactions and the real indexer: from a fresh sign-in to a moment on
+// the timeline whose file the browser shows.
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { crc32, deflateSync } from "node:zlib";
+import { elsewhere, found, launch, looksRight, open, pictures, signIn, stack } from "./support.mjs";
+
+let browser;
+before(async () => {
+  mkdirSync(pictures, { recursive: true });
+  browser = await launch();
+});
+after(() => browser?.close());
+
+const button = (page, name) => page.getByRole("button", { name, exact: true });
+const read = async (path) => (await fetch(`${stack.api}/${path}`)).json();
+
+/** A PNG of noise, 64 × 64, that nobody else has. */
+function picture() {
+  const chunk = (kind, content) => {
+    const [length, sum, body] = [Buffer.alloc(4), Buffer.alloc(4), Buffer.concat([Buffer.from(kind), content])];
+    length.writeUInt32BE(content.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.from([0, 0, 0, 64, 0, 0, 0, 64, 8, 0, 0, 0, 0]);
+  const rows = Buffer.concat(Array.from({ length: 64 }, () => Buffer.concat([Buffer.alloc(1), randomBytes(64)])));
+  return Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]);
+}
+
+/** A film of a second, as the browser records it. */
+async function film() {
+  const page = await browser.newPage();
+  const content = await page.evaluate(async () => {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [96, 64];
+    const brush = canvas.getContext("2d");
+    const recorder = new MediaRecorder(canvas.captureStream(25), { mimeType: "video/webm" });
+    const pieces = [];
+    recorder.ondataavailable = ({ data }) => pieces.push(data);
+    const ended = new Promise((done) => (recorder.onstop = done));
+    recorder.start();
+    for (let frame = 0; frame < 25; frame++) {
+      brush.fillStyle = `hsl(${Math.random() * 360} 80% 50%)`;
+      brush.fillRect(0, 0, 96, 64);
+      await new Promise((done) => setTimeout(done, 40));
+    }
+    recorder.stop();
+    await ended;
+    return Array.from(new Uint8Array(await new Blob(pieces).arrayBuffer()));
+  });
+  await page.close();
+  return Buffer.from(content);
+}
+
+/** The moment on its collection's timeline. */
+async function onTimeline(page) {
+  const link = new URL(await page.locator("#published-moment").getAttribute("href"), stack.api);
+  const [collection, token] = [link.searchParams.get("collectionAddress"), link.searchParams.get("tokenId")];
+  return found(async () => {
+    const { moments } = await read(`timeline?collection=${collection}&n=${crypto.randomUUID()}`);
+    return moments?.find((moment) => moment.token_id === token && moment.metadata);
+  }, "the moment on the timeline");
+}
+
+test("picture is published at a price, shown from its CID and on the timeline", async () => {
+  const page = await open(browser, { viewport: { width: 360, height: 740 }, colorScheme: "dark", reducedMotion: "reduce" });
+  await signIn(page);
+  const content = picture();
+  await page.getByLabel("File", { exact: true }).setInputFiles({ name: "fog.png", mimeType: "image/png", buffer: content });
+  await page.getByLabel("Name", { exact: true }).fill("Fog <b>");
+  await page.getByLabel("Description").fill("It came in at four.");
+  await page.getByLabel("Price").fill("0,05");
+  await page.getByLabel("Copies").fill("7");
+  await page.getByLabel("Name of the new collection").fill("Weather diary");
+  await button(page, "Publish").click();
+  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 30_000 });
+  const shown = page.locator("#published-picture");
+  await page.waitForFunction(() => document.getElementById("published-picture").naturalWidth === 64);
+  const file = new URL(await shown.getAttribute("src"), stack.api + "/").href;
+  assert.deepEqual(Buffer.from(await (await fetch(file)).arrayBuffer()), content);
+  await page.screenshot({ path: `${pictures}/published-360-dark.png`, fullPage: true });
+  await looksRight(page, "published");
+
+  const moment = await onTimeline(page);
+  assert.equal(moment.metadata.name, "Fog <b>");
+  assert.equal(moment.metadata.description, "It came in at four.");
+  assert.equal(moment.metadata.image, `ipfs://${file.split("/ipfs/")[1]}`);
+  const sold = await read((await page.locator("#published-moment").getAttribute("href")));
+  assert.equal(sold.saleConfig?.pricePerToken ?? sold.sale?.pricePerToken, String(5n * 10n ** 16n), JSON.stringify(sold));
+
+  // The next one goes into the same collection, which is asked for no name.
+  await button(page, "Publish another").click();
+  assert.equal(await page.getByLabel("Name of the new collection").isVisible(), false);
+  await page.getByRole("radio", { name: "Text" }).check();
+  await page.getByLabel("Name", { exact: true }).fill("High water");
+  await page.locator("#text").fill("The sea came in at four.\nIt stayed.");
+  await button(page, "Publish").click();
+  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 30_000 });
+  const text = await onTimeline(page);
+  assert.equal(text.metadata.name, "High water");
+  assert.equal(text.metadata.content.mime, "text/plain");
+  assert.equal(text.collection?.address ?? text.address, moment.collection?.address ?? moment.address);
+  assert.deepEqual(elsewhere(page), []);
+  assert.deepEqual(page.consoleErrors, []);
+  await page.context().close();
+});
+
+test("film is stored although the connection breaks, and plays", async () => {
+  const page = await open(browser, { reducedMotion: "reduce" });
+  await signIn(page);
+  let tries = 0;
+  await page.route(`${stack.aws}/**`, (route) => {
+    if (route.request().method() === "PUT" && (tries += 1) === 1) return route.abort("connectionreset");
+    return route.continue();
+  });
+  await page.getByLabel("File", { exact: true }).setInputFiles({ name: "loop.webm", mimeType: "video/webm", buffer: await film() });
+  await page.getByLabel("Name", { exact: true }).fill("Loop");
+  await button(page, "Publish").click();
+  await page.getByRole("heading", { name: "Published" }).waitFor({ timeout: 30_000 });
+  assert.equal(tries, 2);
+  const played = await page.evaluate(async () => {
+    const video = document.getElementById("published-video");
+    video.muted = true;
+    await video.play();
+    await new Promise((done) => video.addEventListener("ended", done, { once: true }));
+    return [video.videoWidth, video.currentTime > 0.3];
+  });
+  assert.deepEqual(played, [96, true]);
+  const moment = await onTimeline(page);
+  assert.equal(moment.metadata.content.mime, "video/webm");
+  await page.context().close();
+});
+
+test("what is wrong is said at its field, an upload can be stopped, and nothing is published", async () => {
+  const page = await open(browser, { reducedMotion: "reduce" });
+  await signIn(page);
+  await page.getByLabel("Price").fill("much");
+  await page.getByLabel("Copies").fill("0");
+  await button(page, "Publish").click();
+  for (const [field, words] of [["file", "Choose one."], ["title", "Is required."], ["price", "Must be a number"], ["supply", "Must be a whole number"]]) {
+    await page.locator(`#${field}-note .error`, { hasText: words }).waitFor();
+  }
+  assert.equal(await page.evaluate(() => document.activeElement.id), "file");
+
+  // A page that calls itself a picture.
+  await page.getByLabel("File", { exact: true }).setInputFiles({ name: "a.png", mimeType: "image/png", buffer: Buffer.from("<!doctype html><script>alert(1)</script>") });
+  await page.getByLabel("Name", { exact: true }).fill("A page");
+  await page.getByLabel("Price").fill("1");
+  await page.getByLabel("Copies").fill("");
+  await button(page, "Publish").click();
+  await page.locator("#file-note .error").waitFor();
+  await page.screenshot({ path: `${pictures}/publish-refused.png`, fullPage: true });
+
+  // Less than the least price in this currency: the service says so at the price.
+  await page.getByLabel("File", { exact: true }).setInputFiles({ name: "b.png", mimeType: "image/png", buffer: picture() });
+  await page.locator("#currency").selectOption({ label: "USDC" });
+  await page.getByLabel("Price").fill("0.000001");
+  await button(page, "Publish").click();
+  await page.locator("#price-note .error", { hasText: "10000" }).waitFor({ timeout: 30_000 });
+
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route(`${stack.aws}/**`, async (route) => {
+    await held;
+    await route.continue().catch(() => {});
+  });
+  await page.getByLabel("File", { exact: true }).setInputFiles({ name: "c.png", mimeType: "image/png", buffer: picture() });
+  await button(page, "Publish").click();
+  await page.getByText("Storing the file: 0 %").waitFor();
+  await looksRight(page, "uploading");
+  await page.screenshot({ path: `${pictures}/publish-progress.png`, fullPage: true });
+  await button(page, "Stop").click();
+  await page.getByText("Stopped. Nothing was published.").waitFor();
+  release();
+  const account = await page.locator("#self-address").textContent();
+  assert.deepEqual((await read(`collections?artist=${account}`)).collections, []);
+  await page.context().close();
+});

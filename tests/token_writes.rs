@@ -1,0 +1,81 @@
+//! Writes with a token in place of an API key.
+
+use std::fs;
+
+use alloy::primitives::U256;
+use local::paths::Paths;
+use serde_json::{Value, json};
+use tests::{Answer, Collector, Stack};
+
+const ETHER: u64 = 1_000_000_000_000_000_000;
+
+fn left(answer: &Answer) -> u64 {
+    let part = answer.header("ratelimit").split(';').find_map(|part| part.trim().strip_prefix("r="));
+    part.and_then(|left| left.parse().ok()).unwrap_or_else(|| panic!("no limit: {answer:?}"))
+}
+
+#[tokio::test]
+async fn token_is_taken_wherever_a_key_is() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let document = fs::read_to_string(Paths::of_checkout().root().join("openapi.json")).expect("openapi.json");
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    let mut tried = 0;
+    for (path, operations) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let schemes = operation["security"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let takes = |name: &str| schemes.iter().any(|scheme| scheme.get(name).is_some());
+            if !takes("apiKey") {
+                continue;
+            }
+            assert!(takes("token"), "{method} {path}");
+            let url = format!("{}{path}", stack.map.api);
+            let url = url.replace("{id}", "x").replace("{network}", "x").replace("{contract}", "x");
+            let method: reqwest::Method = method.to_uppercase().parse().expect("a method");
+            let request = || stack.http.request(method.clone(), &url).json(&json!({}));
+            Answer::of(request()).await.expect_error(401);
+            let answer = Answer::of(request().bearer_auth(&artist.token)).await;
+            assert!(![401, 403].contains(&answer.status), "{method} {path}: {answer:?}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 20, "{tried}");
+}
+
+#[tokio::test]
+async fn token_does_what_a_key_may_not_and_spends_the_same_budget() {
+    let stack = Stack::connect();
+    let (seller, Collector { artist, account, .. }) = (stack.new_writer().await, stack.new_collector().await);
+    stack.set_balance(account, ETHER).await;
+    let narrow = json!({"scopes": ["publish"], "dailySpend": {"eth": "0"}});
+    let key =
+        stack.create_key(&artist, &narrow).await.expect_success().body["apiKey"].as_str().expect("a key").to_owned();
+    let order = json!({"moment": {"collectionAddress": seller.collection, "tokenId": "1"}, "amount": 1});
+    stack.write("/moment/collect", &key, &order, &[]).await.expect_error(403);
+    let collect = |name: &'static str| {
+        let request = stack.post("/moment/collect").bearer_auth(&artist.token).json(&order);
+        Answer::of(request.header("idempotency-key", name))
+    };
+    let collected = collect("by-token").await.expect_success();
+    let replayed = collect("by-token").await.expect_success();
+    assert_eq!((replayed.header("idempotent-replayed"), &replayed.body), ("true", &collected.body));
+    assert_eq!(stack.tokens_of(account, seller.collection).await, U256::ONE);
+
+    // A key counts against what the token left, and its retries are the artist's.
+    let make = json!({"name": "Both", "uri": "ipfs://bafyboth/collection.json"});
+    let by_token = Answer::of(stack.post("/collections").bearer_auth(&artist.token).json(&make)).await.expect_success();
+    let by_key = stack.write("/collections", &key, &make, &[("idempotency-key", "both")]).await.expect_success();
+    assert!(left(&by_token) < left(&collected) && left(&by_key) < left(&by_token), "{by_token:?} {by_key:?}");
+    let request = stack.post("/collections").bearer_auth(&artist.token).header("idempotency-key", "both").json(&make);
+    let replayed = Answer::of(request).await.expect_success();
+    assert_eq!((replayed.header("idempotent-replayed"), &replayed.body), ("true", &by_key.body));
+
+    // Where both are sent, the token counts; one that was signed out counts for nothing.
+    let permission = json!({"moment": {"collectionAddress": by_token.body["contractAddress"], "tokenId": "0"},
+        "adminAddress": "0x00000000000000000000000000000000000000a1"});
+    stack.write("/moment/permission", &key, &permission, &[]).await.expect_error(403);
+    let both = || stack.post("/moment/permission").bearer_auth(&artist.token).header("x-api-key", &key);
+    Answer::of(both().json(&permission)).await.expect_success();
+    stack.log_out(&artist, &json!({})).await;
+    Answer::of(both().json(&permission)).await.expect_error(401);
+}
