@@ -137,15 +137,23 @@ async fn every_example_is_accepted() {
     stack.set_balance(account, 1_000_000_000_000_000_000).await;
     for operation in operations(&document) {
         let Operation { method, path, .. } = &operation;
-        prepare(&stack, &writer, &operation).await;
-        let mut answer = send_example(&stack, &writer, &operation).await;
+        let (leaving, is_leaving);
+        is_leaving = (method.as_str(), path.as_str()) == ("DELETE", "/artists/me");
+        let writer = if is_leaving {
+            leaving = stack.new_writer().await;
+            &leaving
+        } else {
+            &writer
+        };
+        prepare(&stack, writer, &operation).await;
+        let mut answer = send_example(&stack, writer, &operation).await;
         // New content takes a moment to be indexed.
         for _ in 0..100 {
             if method != "GET" || answer.status != 404 {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
-            answer = send_example(&stack, &writer, &operation).await;
+            answer = send_example(&stack, writer, &operation).await;
         }
         let accepted = if method == "DELETE" { vec![200, 204] } else { vec![200, 201, 202] };
         assert!(accepted.contains(&answer.status), "the example of {method} {path}: {answer:?}");

@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 use shared::{
     api::transact::PendingTransaction,
     http::ErrorBody,
-    model::{CaipContract, CaipNetwork, Cid, ContentType, PageLimit, PageNumber, Period, RankedBy, SortOrder},
+    model::{
+        CaipContract, CaipNetwork, Cid, ContentType, ExportCursor, PageLimit, PageNumber, Period, RankedBy, SortOrder,
+    },
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -258,6 +260,7 @@ fn schemas() -> Value {
         ("CaipNetwork".to_owned(), CaipNetwork::schema()),
         ("Cid".to_owned(), Cid::schema()),
         ("ContentType".to_owned(), ContentType::schema()),
+        ("ExportCursor".to_owned(), ExportCursor::schema()),
         ("PageLimit".to_owned(), PageLimit::schema()),
         ("PageNumber".to_owned(), PageNumber::schema()),
         ("PendingTransaction".to_owned(), PendingTransaction::schema()),
