@@ -55,9 +55,9 @@ fn render(mails: &[Mail]) -> String {
     for Mail { to, source, subject, body_text, .. } in mails.iter().rev() {
         let [to, source, subject, text] = [&to.join(", "), source, subject, body_text].map(|text| escaped(text));
         // Writing to a string can't fail.
-        let _ = write!(
+        let _ = writeln!(
             list,
-            "<article><header><h2>{subject}</h2><p>To {to}</p><p>From {source}</p></header><pre>{}</pre></article>\n",
+            "<article><header><h2>{subject}</h2><p>To {to}</p><p>From {source}</p></header><pre>{}</pre></article>",
             text.trim_end()
         );
     }
