@@ -20,6 +20,7 @@ pub mod paths;
 pub mod process;
 pub mod recorder;
 pub mod roles;
+pub mod secrets;
 pub mod stack;
 pub mod welcome;
 pub mod workshop;

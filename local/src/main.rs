@@ -1,7 +1,8 @@
 //! Commands:
 //! - `local run` starts the stack and keeps it running until Ctrl-C; if one runs already, it says where. `PORT`, `RPC_URLS` and `NODE_PORTS` choose the API's
 //!   port, the nodes' URLs for functions, and the nodes' ports.
-//! - `local test <command…>` runs a command against a stack on free ports and records the functions' AWS calls.
+//! - `local test <command…>` runs a command against a stack on free ports and records the functions' AWS calls. The functions
+//!   log all that they can; the command fails if a secret is in it.
 //! - `local bench <command…>` does the same without recording; with `KEEP_SCHEDULE` workers run as often as in an account.
 //! - `local load <command…>` does it with production's limits.
 //! - `local roles` compares the template's roles with the recorded calls: each role must allow exactly those.
@@ -21,9 +22,9 @@ use std::{
 use local::{
     Error,
     chains::NodeSettings,
-    cloud, containers, operator,
+    cloud, containers, mail, operator,
     paths::Paths,
-    roles,
+    roles, secrets,
     stack::{LIMIT_FACTOR, Options, Stack, StackMap},
     welcome,
 };
@@ -80,6 +81,13 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let status = client.status().await.map_err(|error| format!("{program} can't be started: {error}"))?;
             if is_recorded {
                 fs::write(folder.join(NEEDS), serde_json::to_string_pretty(&stack.needs())?)?;
+                let template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+                let mails = mail::all(&stack.map.mail).await?;
+                let findings = secrets::findings(&folder.join("logs"), &template, &mails)?;
+                findings.iter().for_each(|finding| println!("{finding} is logged"));
+                if !findings.is_empty() {
+                    return Ok(ExitCode::FAILURE);
+                }
             }
             exit_code(status)
         }

@@ -216,7 +216,10 @@ impl Stack {
                 urls.iter().map(Url::as_str).collect::<Vec<_>>().join(", ")
             ));
         }
-        let overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway, options.limit_factor)?;
+        let mut overrides = overrides(&template, &api, chains_json, &rpc_urls, gateway, options.limit_factor)?;
+        if options.is_recorded {
+            overrides.insert("LogLevel", "trace".to_owned());
+        }
         let mut names = endpoints.provision(&template, overrides).await?;
         steps.done("tables, keys and identities");
         let operator = set_up_operator(paths, &endpoints, &nodes, &mut names).await?;
