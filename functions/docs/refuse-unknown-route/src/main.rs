@@ -52,11 +52,14 @@ mod tests {
     #[test]
     fn a_known_path_has_methods_and_an_unknown_one_has_none() {
         assert_eq!(allowed_methods("/api/comments"), ["GET"]);
-        let mut keys = allowed_methods("/api/artists/api-keys");
-        keys.sort_unstable();
-        assert_eq!(keys, ["DELETE", "GET", "POST"]);
+        let sorted = |path: &str| {
+            let mut methods = allowed_methods(path);
+            methods.sort_unstable();
+            methods
+        };
+        assert_eq!(sorted("/api/artists/api-keys"), ["DELETE", "GET", "POST"]);
         assert_eq!(allowed_methods("/api/artists/0x1"), ["GET"]);
-        assert_eq!(allowed_methods("/api/artists/me"), ["PATCH"]);
+        assert_eq!(sorted("/api/artists/me"), ["DELETE", "PATCH"]);
         for path in ["/", "/api", "/api/", "/api/comments/", "/api/comments/1", "/comments", "/api/Comments"] {
             assert!(allowed_methods(path).is_empty(), "{path} was found");
         }
