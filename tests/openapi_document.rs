@@ -186,6 +186,16 @@ async fn prepare(stack: &Stack, writer: &Writer, operation: &Operation<'_>) {
     }
 }
 
+/// A split in which money waits.
+async fn filled_split(stack: &Stack, writer: &Writer) -> String {
+    let shares = [(EXAMPLE_PERSON.to_owned(), 60), (format!("{:#x}", writer.collection), 40)];
+    let shares = shares.map(|(address, share)| json!({"address": address, "percentAllocation": share}));
+    let made = stack.write("/splits", &writer.key, &json!({"splits": shares}), &[]).await.expect_success().body;
+    let split = made["splitAddress"].as_str().expect("an address").to_owned();
+    stack.give_usdc(split.parse().expect("an address"), 2_500_000).await;
+    split
+}
+
 /// The CID of a metadata document.
 async fn stored_document(stack: &Stack, writer: &Writer) -> String {
     let body = json!({"name": uuid::Uuid::new_v4()});
@@ -217,6 +227,7 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
             stack.connect_wallet(&writer.artist, &wallet).await.expect_success();
             format!("{:#x}", wallet.address())
         }
+        ("POST", "/splits/distribute") | ("GET", "/splits/{network}/{address}") => filled_split(stack, writer).await,
         _ => format!("{:#x}", writer.collection),
     };
     let mut real = vec![(EXAMPLE_ADDRESS, address), (EXAMPLE_EMAIL, email.clone())];

@@ -41,6 +41,8 @@ async fn collection_has_every_field() {
         "image": picture,
         "description": "Mornings by the sea, before anyone is up.",
         "content": {"mime": "image/svg+xml", "uri": picture},
+        "external_url": "",
+        "animation_url": "",
     });
     assert_eq!(body["metadata"], expected);
 }

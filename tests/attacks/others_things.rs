@@ -20,7 +20,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 38] = [
+const OPERATIONS: [(&str, Outcome); 41] = [
     ("listActivity", Own),
     ("revokeApiKey", Refused(404)),
     ("listApiKeys", Own),
@@ -53,6 +53,10 @@ const OPERATIONS: [(&str, Outcome); 38] = [
     ("grantPermission", Refused(403)),
     ("markNotifications", Nothing),
     ("logOut", Nothing),
+    ("hideMoment", Refused(403)),
+    // What waits in a split is paid to its recipients, whoever asks.
+    ("createSplit", Nothing),
+    ("distributeSplit", Nothing),
     ("updateMomentUri", Refused(403)),
     ("updateSale", Refused(403)),
     ("withdrawFunds", Nothing),

@@ -144,19 +144,27 @@ impl Payments {
         offset: u64,
         limit: usize,
     ) -> Result<PaymentPage, StoreError> {
+        self.newest_of(&[(chain, filter)], offset, limit).await
+    }
+
+    async fn numbered(
+        &self,
+        chain: ChainId,
+        filter: PaymentFilter,
+        offset: u64,
+        limit: usize,
+    ) -> Result<CountedPage<NumberedPayment>, StoreError> {
         let list = self.list(chain, filter);
         if filter == PaymentFilter::default() {
-            let page: CountedPage<Payment> = list.newest_counted(offset, limit).await?;
-            return Ok(PaymentPage { payments: page.rows, total: page.total });
+            return list.newest_counted(offset, limit).await;
         }
         if filter.collector.is_some() {
             let page = self.0.newest_numbers(&list.partition, offset, limit).await?;
             let numbers = page.numbers.into_iter().map(|number| PaymentNumber { number }).collect();
-            return Ok(PaymentPage { payments: self.by_number(chain, numbers).await?, total: page.total });
+            return Ok(CountedPage { rows: self.by_number(chain, numbers).await?, total: page.total });
         }
         let page: CountedPage<PaymentNumber> = list.newest_counted(offset, limit).await?;
-        let payments = self.by_number(chain, page.rows).await?;
-        Ok(PaymentPage { payments, total: page.total })
+        Ok(CountedPage { rows: self.by_number(chain, page.rows).await?, total: page.total })
     }
 
     /// Returns payments of several lists, newest first. Reads as [`Self::newest`] for each; more beyond the first hundred.
@@ -169,7 +177,8 @@ impl Payments {
         let list =
             |(chain, filter): &(ChainId, PaymentFilter)| OneList { payments: self, chain: *chain, filter: *filter };
         let page = merged::newest(&Vec::from_iter(lists.iter().map(list)), offset, limit).await?;
-        Ok(PaymentPage { total: page.total(), payments: page.rows })
+        let total = page.total();
+        Ok(PaymentPage { payments: page.rows.into_iter().map(|row| row.payment).collect(), total })
     }
 
     /// Returns how many payments an artist received; the newest ones may be missing. Half a read.
@@ -196,7 +205,8 @@ impl Payments {
         }
         // Numbers in both lists have the same order.
         places.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
-        self.by_number(list.chain, places.into_iter().map(|place| place.number).collect()).await
+        let rows = self.by_number(list.chain, places.into_iter().map(|place| place.number).collect()).await?;
+        Ok(rows.into_iter().map(|row| row.payment).collect())
     }
 
     /// Returns the places of notifications by id; unknown ones are left out. One read per 100.
@@ -241,14 +251,14 @@ impl Payments {
         }
     }
 
-    async fn by_number(&self, chain: ChainId, numbers: Vec<PaymentNumber>) -> Result<Vec<Payment>, StoreError> {
+    async fn by_number(&self, chain: ChainId, numbers: Vec<PaymentNumber>) -> Result<Vec<NumberedPayment>, StoreError> {
         let partition = PaymentFilter::default().partition(chain);
-        let mut payments: Vec<Payment> = Vec::new();
+        let mut payments = Vec::new();
         for numbers in numbers.chunks(100) {
             let mut rows: Vec<NumberedPayment> =
                 self.0.get_many(numbers.iter().map(|number| row_key(&partition, number.number))).await?;
             rows.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
-            payments.extend(rows.into_iter().map(|row| row.payment));
+            payments.append(&mut rows);
         }
         Ok(payments)
     }
@@ -265,16 +275,15 @@ struct OneList<'a> {
 }
 
 impl NewestFirst for OneList<'_> {
-    type Row = Payment;
-    type Key = (u64, ChainId);
+    type Row = NumberedPayment;
+    type Key = (u64, ChainId, String);
 
-    async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<Payment>, StoreError> {
-        let page = self.payments.newest(self.chain, self.filter, offset, limit).await?;
-        Ok(CountedPage { rows: page.payments, total: page.total })
+    async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<NumberedPayment>, StoreError> {
+        self.payments.numbered(self.chain, self.filter, offset, limit).await
     }
 
-    fn key(&self, payment: &Payment) -> Self::Key {
-        (payment.transferred_at, self.chain)
+    fn key(&self, row: &NumberedPayment) -> Self::Key {
+        (row.payment.transferred_at, self.chain, row.sk.clone())
     }
 }
 

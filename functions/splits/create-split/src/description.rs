@@ -9,7 +9,7 @@ use shared::api::publish::{CreateSplitRequest, CreatedSplit};
     post,
     path = "/splits",
     tag = "Splits",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateSplitRequest, example = json!({
         "splits": [
             {"address": "0x00000000000000000000000000000000000000a1", "percentAllocation": 70},

@@ -9,7 +9,7 @@ use super::DistributeSplitRequest;
     post,
     path = "/splits/distribute",
     tag = "Splits",
-    security(("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = DistributeSplitRequest, example = json!({
         "splitAddress": "0x540c18b7f99b3b599c6feb99964498931c211858",
         "currency": "USDC",
