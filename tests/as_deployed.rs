@@ -27,7 +27,7 @@ const SENDER: (&str, &str) = ("MailSender", "moments@example.com");
 const SET_LATER: [&str; 3] = ["OperatorLanes", "OperatorSafe", "TokenPublicKeys"];
 
 /// Variables that differ in the local stack, and why.
-const DIFFERENCES: [(&str, &str); 19] = [
+const DIFFERENCES: [(&str, &str); 20] = [
     ("ARTIST_TABLE", "the account's own name"),
     ("CHAINS", "local chains begin at block 0, are final at once and spend the local coin"),
     ("CHAIN_TABLE", "the account's own name"),
@@ -36,6 +36,7 @@ const DIFFERENCES: [(&str, &str); 19] = [
     ("CODES_TOTAL_HOURLY", "all tests are one client"),
     ("CODE_KEY_ID", "the account's own id"),
     ("IPFS_GATEWAYS", "no document of the tests is public"),
+    ("LOG_LEVEL", "tests look for secrets in all that functions can log"),
     ("MEDIA_BUCKET", "the account's own name"),
     ("OPERATOR_LANE_KEYS", "the account's own ids"),
     ("PRIVATE_GATEWAYS", "the local gateway's address isn't public"),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::polish::resolve;
 
 /// Examples of fields whose types have none.
-const FIELDS: [(&str, &str); 26] = [
+const FIELDS: [(&str, &str); 27] = [
     ("amount", "0.001"),
     ("apiKey", "moments_4f8c2e6a9b1d3f5071829304a5b6c7d8e9f0a1b2"),
     ("bio", "I keep a diary of the weather."),
@@ -26,6 +26,7 @@ const FIELDS: [(&str, &str); 26] = [
     ("prefix", "moments_4f8c"),
     ("symbol", "ETH"),
     ("token", "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"),
+    ("transactionHash", "0x7c1d2f0e5b9a4c3d8e6f7a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f"),
     ("transaction_hash", "0x7c1d2f0e5b9a4c3d8e6f7a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f"),
     ("transferred_at", "2026-11-21T09:30:00+00:00"),
     ("updated_at", "2026-11-21T09:30:00Z"),

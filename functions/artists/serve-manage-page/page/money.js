@@ -87,6 +87,8 @@ onSubmit($("out-form"), async ({ to, amount, currency }) => {
   await write("smartwallet/withdraw", { to: to.value, amount: digits, unit: "wei", currency: symbol });
   amount.value = "";
   $("out-form").querySelector(".outcome").textContent = `Sent ${sum}.`;
+  // The service keeps balances for two seconds.
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
   await fill("balances", loadBalances);
 });
 

@@ -7,7 +7,7 @@ use super::{HideMomentRequest, HideMomentResponse};
     post,
     path = "/moment/hide",
     tag = "Moments",
-    security(("token" = []), ("apiKey" = [])),
+    security(("apiKey" = []), ("token" = [])),
     request_body(content = HideMomentRequest, example = json!({
         "moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"},
         "hidden": true,
