@@ -193,6 +193,7 @@ async fn filled_split(stack: &Stack, writer: &Writer) -> String {
     let made = stack.write("/splits", &writer.key, &json!({"splits": shares}), &[]).await.expect_success().body;
     let split = made["splitAddress"].as_str().expect("an address").to_owned();
     stack.give_usdc(split.parse().expect("an address"), 2_500_000).await;
+    stack.wait_until(&format!("/splits/eip155:8453/{split}"), |body| body["message"].is_null()).await;
     split
 }
 

@@ -141,14 +141,24 @@ fn clip(text: &str, max_characters: usize) -> String {
     text.chars().filter(is_kept).take(max_characters).collect()
 }
 
-/// Drops a URI that is too long, since a part of one leads nowhere, or that runs a script.
+/// Drops a URI that is too long, since a part of one leads nowhere, or that may run a script.
 fn uri(text: &str) -> String {
     let text = text.trim();
-    let is_script = text.split(':').next().is_some_and(|scheme| {
-        ["javascript", "vbscript"].iter().any(|script| scheme.trim().eq_ignore_ascii_case(script))
-    });
-    let is_kept = text.len() <= MAX_URI_BYTES && !text.chars().any(char::is_control) && !is_script;
+    let is_kept = text.len() <= MAX_URI_BYTES && !text.chars().any(char::is_control) && !may_run(text);
     if is_kept { text.to_owned() } else { String::new() }
+}
+
+/// Whether it is a script, or a document in itself other than a picture or JSON.
+fn may_run(uri: &str) -> bool {
+    let Some((scheme, rest)) = uri.split_once(':') else { return false };
+    match scheme.trim().to_ascii_lowercase().as_str() {
+        "javascript" | "vbscript" => true,
+        "data" => {
+            let start: String = rest.trim_start().chars().take(16).collect();
+            !["image/", "application/json"].iter().any(|safe| start.to_ascii_lowercase().starts_with(safe))
+        }
+        _ => false,
+    }
 }
 
 /// Drops what is no address on the web.
@@ -177,6 +187,17 @@ mod tests {
         assert_eq!((metadata.external_url.as_str(), metadata.animation_url.as_str()), ("https://a.example", "ar://c"));
         let other = json!({"external_url": "data:text/html,x", "animation_url": "javascript:alert(1)"});
         assert_eq!(Metadata::from_json(&other), Some(Metadata::default()));
+        for (uri, is_kept) in [
+            ("data:image/svg+xml,<svg/>", true),
+            ("data: Image/PNG;base64,AA", true),
+            ("data:application/json,{}", true),
+            ("data:text/html,x", false),
+            ("DATA:,x", false),
+            ("data:application/xhtml+xml,x", false),
+        ] {
+            let image = Metadata::from_json(&json!({"image": uri})).unwrap().image;
+            assert_eq!(image == uri, is_kept, "{uri}");
+        }
     }
 
     #[test]
