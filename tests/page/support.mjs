@@ -71,14 +71,19 @@ export async function settled(page) {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Asserts that the page has no accessibility violation and isn't wider than the window. */
+/** Asserts that the page, once its colours have faded in, has no accessibility violation and isn't wider than the window. */
 export async function looksRight(page, state) {
   const wider = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
   assert.ok(!wider, `${state} is wider than the window`);
   // `evaluate` isn't subject to the page's content security policy.
   await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), [], state);
+  let found;
+  for (let tries = 0; tries < 5 && found?.length !== 0; tries += 1) {
+    if (found) await page.waitForTimeout(500);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+    found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  }
+  assert.deepEqual(found, [], state);
 }
 
 /** The page's requests to other origins than the service's own and its bucket's. */
