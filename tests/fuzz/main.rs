@@ -23,6 +23,8 @@ async fn responses_conform_to_the_contract() {
         stack.connect_wallet(artist, wallet).await.expect_success();
     }
     let wallets = wallets.map(|wallet| format!("{:#x}", wallet.address())).join(" ");
+    let payout = PrivateKeySigner::random().address();
+    stack.add_old_payout_address(&reader, payout).await;
     let email = unused_email();
     let code = stack.code_for(&email).await;
     let root = Paths::of_checkout().root().to_owned();
@@ -35,6 +37,7 @@ async fn responses_conform_to_the_contract() {
     command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key).env("CONTRACT_SEED", &seed);
     command.env("CONTRACT_EMAIL", &email).env("CONTRACT_CODE", &code);
     command.env("CONTRACT_KEY_ID", &key_id).env("CONTRACT_OWN_WALLETS", &wallets);
+    command.env("CONTRACT_PAYOUT", format!("{payout:#x}"));
     command
         .env("CONTRACT_COLLECTION", format!("{:#x}", writer.collection))
         .env("CONTRACT_WALLET", &writer.artist.wallet);
