@@ -1,0 +1,70 @@
+//! The log of events that are no chain's. Each run is appended together with its cause; its number comes from the head.
+
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    event_runs::{LogHead, NumberedEvent, Run, json, sort_key},
+    table::{PrimaryKey, StoreError, Table, number, row},
+};
+use crate::model::Event;
+
+/// How long they are kept, in seconds: as long as transactions.
+const LIFETIME: u64 = 90 * 24 * 60 * 60;
+
+const PARTITION: &str = "EVENTS";
+const HEAD: &str = "HEAD";
+
+/// The service's own log.
+#[derive(Clone)]
+pub struct ServiceEvents(Table);
+
+#[derive(Serialize, Deserialize)]
+struct HeadRow {
+    #[serde(flatten)]
+    head: LogHead,
+}
+
+impl ServiceEvents {
+    /// Uses the artist table.
+    pub fn new(artists: Table) -> Self {
+        Self(artists)
+    }
+
+    /// The log's end; `None` before the first event. One read.
+    pub async fn head(&self) -> Result<Option<LogHead>, StoreError> {
+        Ok(self.0.get::<HeadRow>(&PrimaryKey::new(PARTITION, HEAD)).await?.map(|row| row.head))
+    }
+
+    /// Events after the one with this number. One Query.
+    pub async fn after(&self, number: u64, rows: i32) -> Result<Vec<NumberedEvent>, StoreError> {
+        // Rows are deleted in time, so that a gap may stay; and each is committed before the next one.
+        self.0.clone().consistent().events_after(PARTITION, number, rows, false).await
+    }
+
+    /// Writes that append events now, for a transaction with their cause. They hold while the head is as it was read: after
+    /// a failed condition, ask again. One read.
+    pub(super) async fn appending(&self, events: &[Event], now: u64) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let known = self.head().await?;
+        let head = known.unwrap_or_else(LogHead::new);
+        let texts = events.iter().map(json).collect::<Result<Vec<_>, _>>()?;
+        let mut writes = Vec::new();
+        let mut end = head;
+        for (last, run) in Run::pack(head, &texts)? {
+            let run = Run { expires_at: Some(now.saturating_add(LIFETIME)), ..run };
+            writes.push(self.0.insertion(&PrimaryKey::new(PARTITION, sort_key(last)), &run)?);
+            end.last = last;
+        }
+        let put = Put::builder().table_name(&self.0.name);
+        let put = put.set_item(Some(row(&PrimaryKey::new(PARTITION, HEAD), &HeadRow { head: end })?));
+        let put = match known {
+            None => put.condition_expression("attribute_not_exists(pk)"),
+            Some(head) => put
+                .condition_expression("#last = :last")
+                .expression_attribute_names("#last", "last")
+                .expression_attribute_values(":last", number(head.last)),
+        };
+        writes.push(TransactWriteItem::builder().put(put.build()?).build());
+        Ok(writes)
+    }
+}
