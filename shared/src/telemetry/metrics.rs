@@ -42,11 +42,15 @@ pub enum Metric {
     RankingAge,
     /// Metadata documents that couldn't be fetched.
     MetadataFailures,
+    /// Events that webhooks weren't told of yet, at most in a run.
+    FanOutLag,
+    /// Tries to deliver to a webhook that failed.
+    WebhookFailures,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::CodesSent,
         Self::CodesRefused,
         Self::SignIns,
@@ -62,6 +66,8 @@ impl Metric {
         Self::IndexLagSeconds,
         Self::RankingAge,
         Self::MetadataFailures,
+        Self::FanOutLag,
+        Self::WebhookFailures,
     ];
 
     /// Name in CloudWatch.
