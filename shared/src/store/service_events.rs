@@ -9,8 +9,8 @@ use super::{
 };
 use crate::model::Event;
 
-/// How long they are kept, in seconds: as long as transactions.
-const LIFETIME: u64 = 90 * 24 * 60 * 60;
+/// How long they are kept, in seconds.
+const LIFETIME: u64 = 30 * 24 * 60 * 60;
 
 const PARTITION: &str = "EVENTS";
 const HEAD: &str = "HEAD";
