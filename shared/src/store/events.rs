@@ -24,7 +24,7 @@ impl EventLogs {
     /// A log's end; `None` before its first event. One read.
     pub async fn head(&self, log: LogName) -> Result<Option<LogHead>, StoreError> {
         match log {
-            LogName::Chain(chain) => Ok(Progress::of(&self.chains, chain).await?.log()),
+            LogName::Chain(chain) => Ok(Progress::of(&self.chains.clone().consistent(), chain).await?.log()),
             LogName::Service => self.service.head().await,
         }
     }

@@ -5,12 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     event_runs::{LogHead, NumberedEvent, Run, json, sort_key},
-    table::{PrimaryKey, StoreError, Table, number, row},
+    table::{PrimaryKey, StoreError, Table, backoff, number, row},
 };
 use crate::model::Event;
 
-/// How long they are kept, in seconds: as long as transactions.
-const LIFETIME: u64 = 90 * 24 * 60 * 60;
+/// How long they are kept, in seconds.
+const LIFETIME: u64 = 30 * 24 * 60 * 60;
+
+/// Other writers may be faster so often.
+const ATTEMPTS: u32 = 20;
 
 const PARTITION: &str = "EVENTS";
 const HEAD: &str = "HEAD";
@@ -40,6 +43,28 @@ impl ServiceEvents {
     pub async fn after(&self, number: u64, rows: i32) -> Result<Vec<NumberedEvent>, StoreError> {
         // Rows are deleted in time, so that a gap may stay; and each is committed before the next one.
         self.0.clone().consistent().events_after(PARTITION, number, rows, false).await
+    }
+
+    /// Makes these writes and appends events, all or nothing; `false` if one of their conditions failed.
+    pub(super) async fn write_and_tell(
+        &self,
+        writes: Vec<TransactWriteItem>,
+        events: &[Event],
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        if events.is_empty() {
+            return self.0.write_together(writes).await;
+        }
+        for attempt in 0..ATTEMPTS {
+            let all = writes.iter().cloned().chain(self.appending(events, now).await?).collect();
+            match self.0.write_or_reasons(all).await {
+                Ok(Ok(())) => return Ok(true),
+                Ok(Err(reasons)) if reasons.iter().take(writes.len()).any(|it| it.is_condition()) => return Ok(false),
+                Err(error) if !error.is_throttled() => return Err(error),
+                _ => tokio::time::sleep(backoff(attempt)).await,
+            }
+        }
+        Err(StoreError::Contention("the log of events"))
     }
 
     /// Writes that append events now, for a transaction with their cause. They hold while the head is as it was read: after

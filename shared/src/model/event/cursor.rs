@@ -113,6 +113,12 @@ impl fmt::Display for LogName {
     }
 }
 
+impl serde::Serialize for EventCursor {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 fn entry(text: &str) -> Option<(LogName, LogPlace)> {
     let mut parts = text.split('.');
     let (name, log, number) = (parts.next()?, parts.next()?.parse().ok()?, parts.next()?);

@@ -33,6 +33,9 @@ pub struct CollectionEvent {
     pub uri: String,
     /// Account that the collection was made for.
     pub owner: Address,
+    /// Royalty of tokens without one of their own; null without one.
+    #[schema(required = true)]
+    pub royalty: Option<EventRoyalty>,
     /// Transaction of the event.
     #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
     pub transaction_hash: B256,
