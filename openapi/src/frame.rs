@@ -141,7 +141,7 @@ fn headers() -> Value {
 }
 
 /// Common errors: status, name, meaning, and a message as an example.
-pub(crate) const ERRORS: [(u16, &str, &str, &str); 13] = [
+pub(crate) const ERRORS: [(u16, &str, &str, &str); 14] = [
     (400, "InvalidInput", "The request is malformed; `errors` names the wrong fields.", "Invalid input: see errors"),
     (
         401,
@@ -162,6 +162,12 @@ pub(crate) const ERRORS: [(u16, &str, &str, &str); 13] = [
         "Conflict",
         "The current state doesn't allow it, or the first request with this key still runs.",
         "The first request with this key still runs: wait and send it again",
+    ),
+    (
+        410,
+        "Gone",
+        "It was there, and isn't any more.",
+        "The cursor belongs to a log that was made anew: begin without after, ids are the same",
     ),
     (413, "PayloadTooLarge", "The body is too long.", "The body must be at most 16384 bytes long"),
     (

@@ -5,10 +5,10 @@ use serde_json::{Number, Value};
 use super::fields::{Field, FromField};
 use crate::model::{
     ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
-    CollectionName, CommentId, CommentText, ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag,
-    Invalid, KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber,
-    Period, Protocol, RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder, Title, TokenId, TransactionId,
-    TransferType, UploadId, UploadSize, UploadType, Username, WebUrl, Whole,
+    CollectionName, CommentId, CommentText, ContentType, DailyLimit, Email, EventId, EventKinds, EventsAfter,
+    ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce,
+    OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder,
+    Title, TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username, Wait, WebUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -38,11 +38,11 @@ macro_rules! scalars {
 
 scalars! {
     Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
-        CommentId, CommentText, ContentType, DailyLimit, Email, EventId, ExportCursor, FileHash, Flag, KeyId,
+        CommentId, CommentText, ContentType, DailyLimit, Email, EventId, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, KeyId,
         KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope,
         SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
         WebUrl;
-    Number: KeyDays, PageLimit, PageNumber;
+    Number: KeyDays, PageLimit, PageNumber, Wait;
     Exact: Share, UploadSize, Whole;
 }
 

@@ -11,6 +11,7 @@ mod collection;
 mod comment;
 mod dag;
 mod email;
+mod event;
 mod event_id;
 mod export_cursor;
 mod fees;
@@ -47,6 +48,11 @@ pub use collection::{
 pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use dag::{Dag, LEAF};
 pub use email::Email;
+pub use event::{
+    About, ArtistEvent, CollectionEvent, CommentEvent, Event, EventCursor, EventData, EventKind, EventKinds,
+    EventRoyalty, EventsAfter, LogId, LogName, LogPlace, MomentEvent, PaymentEvent, PermissionEvent, SaleEvent,
+    SaleView, TransactionEvent, TransferEvent, Wait,
+};
 pub use event_id::EventId;
 pub use export_cursor::ExportCursor;
 pub use fees::{Fees, MarketFees};

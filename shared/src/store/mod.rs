@@ -9,6 +9,8 @@ mod collection_lists;
 mod comment_names;
 mod comments;
 mod deletions;
+mod event_runs;
+mod events;
 mod guesses;
 mod index;
 mod leaderboard;
@@ -23,6 +25,7 @@ mod rate_windows;
 mod related;
 mod request_counts;
 mod search;
+mod service_events;
 mod sessions;
 mod settled_payments;
 mod structures;
@@ -45,6 +48,8 @@ pub use self::{
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     deletions::{Deletion, Deletions, GRACE, TakenBack},
+    event_runs::{LogHead, NumberedEvent},
+    events::EventLogs,
     guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
@@ -61,6 +66,7 @@ pub use self::{
     related::{Related, RelatedKeys, RelatedRows},
     request_counts::RequestCounts,
     search::{ListedArtist, Search},
+    service_events::ServiceEvents,
     sessions::Sessions,
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
     table::{Item, PrimaryKey, StoreError, Table},

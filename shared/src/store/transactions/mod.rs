@@ -12,6 +12,7 @@ mod lease;
 mod outlay;
 mod queue;
 mod replay;
+mod told;
 mod transaction;
 
 pub use self::{

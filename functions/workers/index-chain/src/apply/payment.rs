@@ -52,7 +52,8 @@ impl Applier<'_> {
             block: at.block,
             transferred_at: at.time,
         };
-        self.work.add_payment(&payment).await.map(drop)
+        self.work.add_payment(&payment).await?;
+        self.tell_payment(at, &payment)
     }
 
     /// The seller's strategy; `None` for one without known prices.

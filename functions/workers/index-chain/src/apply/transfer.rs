@@ -49,10 +49,11 @@ impl Applier<'_> {
             if from.is_zero() || to.is_zero() {
                 self.work.put_moment(&moment)?;
             }
+            let transfer = self.transfer(event, &moment, (from, to), quantity, number).await?;
             if !to.is_zero() {
-                let transfer = self.transfer(event, &moment, (from, to), quantity, number).await?;
                 self.work.add_transfer(&transfer).await?;
             }
+            self.tell_transfer(&event.at, number, &transfer)?;
         }
         Ok(None)
     }
