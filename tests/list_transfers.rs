@@ -127,7 +127,7 @@ async fn paid_and_free_collects_come_in_the_order_of_the_chain() {
     let path = format!("/transfers?artist={wallet}&type=payment");
     let all = stack.wait_until(&path, |body| body["pagination"]["total_count"] == 5).await;
     assert_eq!((types(&all), tokens(&all)), (vec!["payment"; 5], expected.clone()));
-    assert_eq!(all["transfers"][0]["value"], "0.0");
+    assert_eq!(all["transfers"][0]["value"], "0");
     for query in [format!("artist={wallet}"), format!("collector={collector}&type=payment&chainId=8453")] {
         let path = format!("/transfers?{query}");
         let body = Answer::of(stack.get(&path)).await.expect_success().body;
