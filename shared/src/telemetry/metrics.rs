@@ -42,11 +42,13 @@ pub enum Metric {
     RankingAge,
     /// Metadata documents that couldn't be fetched.
     MetadataFailures,
+    /// Failed attempts to pin a file.
+    PinFailures,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::CodesSent,
         Self::CodesRefused,
         Self::SignIns,
@@ -62,6 +64,7 @@ impl Metric {
         Self::IndexLagSeconds,
         Self::RankingAge,
         Self::MetadataFailures,
+        Self::PinFailures,
     ];
 
     /// Name in CloudWatch.
