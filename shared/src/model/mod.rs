@@ -61,7 +61,7 @@ pub use flag::Flag;
 pub use folded_name::FoldedName;
 pub use invalid::Invalid;
 pub use key::{DailyLimit, DailySpend, KeyDays, KeyId, KeyName, Scope};
-pub use media::{FileHash, LongText, MediaType, Title, UploadId, UploadSize, UploadType, WebUrl};
+pub use media::{FileHash, LongText, MediaType, RawFormat, Title, UploadId, UploadSize, UploadType, WebUrl};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use one_time_code::{Nonce, OneTimeCode};

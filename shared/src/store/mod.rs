@@ -22,6 +22,7 @@ mod notification_reads;
 mod payments;
 mod payouts;
 mod personal;
+mod pins;
 mod rate_windows;
 mod related;
 mod request_counts;
@@ -56,7 +57,7 @@ pub use self::{
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
     lease::Lease as WorkLease,
-    media::{HashProgress, Media, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
+    media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     notification_reads::{NotificationReads, NumberPage},
@@ -65,6 +66,7 @@ pub use self::{
     },
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     personal::{ARTIST_KINDS, Person, PersonalPage, PersonalRows, SECRET_KINDS},
+    pins::{PinJob, PinPause, Pins},
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
     request_counts::RequestCounts,

@@ -46,11 +46,13 @@ pub enum Metric {
     FanOutLag,
     /// Tries to deliver to a webhook that failed.
     WebhookFailures,
+    /// Failed attempts to pin a file.
+    PinFailures,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::CodesSent,
         Self::CodesRefused,
         Self::SignIns,
@@ -68,6 +70,7 @@ impl Metric {
         Self::MetadataFailures,
         Self::FanOutLag,
         Self::WebhookFailures,
+        Self::PinFailures,
     ];
 
     /// Name in CloudWatch.
