@@ -1,5 +1,7 @@
 //! Receivers that hang, fail, lie and redirect don't delay others.
 
+use std::time::Duration;
+
 use serde_json::json;
 use shared::{
     model::{ArtistId, DeliveryId, WebhookId, WebhookStatus},
@@ -29,14 +31,52 @@ fn path(artist: usize, place: usize) -> String {
     format!("/{kind}/{artist}/{place}")
 }
 
+/// Tables of a worker of its own.
+struct Tables {
+    webhooks: Webhooks,
+    deliveries: Deliveries,
+    queue: WebhookQueue,
+}
+
+impl Tables {
+    async fn of(sandbox: &Sandbox) -> Self {
+        let table = Table::new(&sandbox.endpoints.sdk_config(&sandbox.endpoints.dynamodb).await, "ArtistTable");
+        let (webhooks, deliveries) = (Webhooks::new(table.clone()), Deliveries::new(table.clone()));
+        Self { webhooks, deliveries, queue: WebhookQueue::new(table) }
+    }
+
+    /// A webhook that so many events wait for.
+    async fn webhook(&self, artist: ArtistId, url: &str, events: u64) -> WebhookId {
+        let now = unix_now();
+        let webhook = Webhook {
+            id: WebhookId::next(),
+            url: url.parse().expect("a URL"),
+            description: Default::default(),
+            types: Vec::new(),
+            collection: None,
+            created_at: now,
+            status: WebhookStatus::Active,
+            generation: 0,
+            rotated_at: None,
+        };
+        self.webhooks.add(artist, &webhook).await.expect("a webhook");
+        let waiting = (0..events).map(|event| {
+            let id = DeliveryId::of_tick(((now * 1_000) << 12) + event);
+            let body = json!({"number": event}).to_string();
+            (artist, Delivery::new(id, webhook.id, id.to_string(), "x".to_owned(), body, now))
+        });
+        self.deliveries.add(&waiting.collect::<Vec<_>>()).await.expect("rows");
+        self.queue.note_added(artist, webhook.id).await.expect("a row");
+        webhook.id
+    }
+}
+
 #[tokio::test]
 async fn hostile_receivers_cost_others_nothing() {
     let (stack, receiver, liar) = (Stack::connect(), Receiver::start().await, liar().await);
     let sandbox = Sandbox::with_empty_tables(&stack, "deliver-webhooks").await;
-    let table = Table::new(&sandbox.endpoints.sdk_config(&sandbox.endpoints.dynamodb).await, "ArtistTable");
-    let (webhooks, deliveries, queue) =
-        (Webhooks::new(table.clone()), Deliveries::new(table.clone()), WebhookQueue::new(table));
-    let (now, mut made, mut waiting) = (unix_now(), Vec::new(), Vec::new());
+    let tables = Tables::of(&sandbox).await;
+    let (now, mut made) = (unix_now(), Vec::new());
     for number in 0..ARTISTS {
         let artist = ArtistId::random();
         for place in 0..EACH {
@@ -45,28 +85,10 @@ async fn hostile_receivers_cost_others_nothing() {
                 Some(_) => format!("{liar}/{}/x", number / 2 % 2),
                 None => format!("{}{path}", receiver.url),
             };
-            let webhook = Webhook {
-                id: WebhookId::next(),
-                url: url.parse().expect("a URL"),
-                description: Default::default(),
-                types: Vec::new(),
-                collection: None,
-                created_at: now,
-                status: WebhookStatus::Active,
-                generation: 0,
-                rotated_at: None,
-            };
-            webhooks.add(artist, &webhook).await.expect("a webhook");
-            for event in 0..EVENTS {
-                let id = DeliveryId::of_tick((now * 1_000 << 12) + event);
-                let body = json!({"number": event}).to_string();
-                waiting.push((artist, Delivery::new(id, webhook.id, id.to_string(), "x".to_owned(), body, now)));
-            }
-            queue.note_added(artist, webhook.id).await.expect("a row");
-            made.push((artist, webhook.id, path));
+            made.push((artist, tables.webhook(artist, &url, EVENTS).await, path));
         }
     }
-    deliveries.add(&waiting).await.expect("rows");
+    let deliveries = tables.deliveries;
     // Until nothing is left that is due.
     let done = sandbox.invoke(&json!({})).await;
 
@@ -97,4 +119,31 @@ async fn hostile_receivers_cost_others_nothing() {
     }
     assert!(messages.iter().all(|message| message.path != "/private"), "a redirect was followed");
     assert_eq!(done["delivered"], json!(75 * EVENTS), "{done}");
+}
+
+#[tokio::test]
+async fn a_worker_that_is_killed_loses_nothing_and_repeats_with_the_same_id() {
+    const WEBHOOKS: usize = 3;
+    const MANY: u64 = 150;
+    let (stack, receiver) = (Stack::connect(), Receiver::start().await);
+    let sandbox = Sandbox::with_empty_tables(&stack, "deliver-webhooks").await;
+    let (tables, artist) = (Tables::of(&sandbox).await, ArtistId::random());
+    for number in 0..WEBHOOKS {
+        tables.webhook(artist, &format!("{}/{number}", receiver.url), MANY).await;
+    }
+    for milliseconds in [300, 4_700] {
+        sandbox.kill_after(Duration::from_millis(milliseconds), &json!({})).await;
+    }
+    let before = receiver.messages().len() as u64;
+    sandbox.invoke(&json!({})).await;
+    let messages = receiver.messages();
+    for number in 0..WEBHOOKS {
+        let of_webhook = messages.iter().filter(|message| message.path == format!("/{number}"));
+        let mut told: Vec<_> =
+            of_webhook.map(|message| (message.json()["number"].as_u64(), message.id().to_owned())).collect();
+        told.dedup();
+        let numbers: Vec<_> = told.iter().filter_map(|(number, _)| *number).collect();
+        assert_eq!(numbers, (0..MANY).collect::<Vec<_>>(), "in order, and each with one id");
+    }
+    assert!(before < WEBHOOKS as u64 * MANY, "it was killed too late to have lost anything");
 }

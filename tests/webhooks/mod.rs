@@ -3,7 +3,10 @@
 mod hostile;
 mod receiver;
 
-use alloy::primitives::Address;
+use alloy::{
+    primitives::{Address, keccak256},
+    providers::ext::AnvilApi,
+};
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use shared::model::DeliveryId;
@@ -16,6 +19,18 @@ const DAY: u64 = 24 * 60 * 60;
 
 fn unix_now() -> u64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a clock").as_secs()
+}
+
+fn free_sale() -> Value {
+    json!({"type": "fixedPrice", "pricePerToken": "0", "saleStart": 0, "saleEnd": u64::MAX})
+}
+
+/// An account with money that the node signs for.
+async fn buyer(stack: &Stack) -> Address {
+    let buyer = Address::from_word(keccak256(Uuid::new_v4()));
+    stack.chain().anvil_impersonate_account(buyer).await.expect("an account");
+    stack.set_balance(buyer, 1_000_000_000_000_000_000).await;
+    buyer
 }
 
 /// An artist's webhook.
@@ -138,14 +153,8 @@ async fn what_happens_to_an_artists_moment_is_sent_in_order_and_signed() {
     let other = json!({"url": format!("{}/other", receiver.url), "collection": Address::repeat_byte(9)});
     Hook::create(&stack, &writer.artist, other).await;
 
-    let sale = json!({"type": "fixedPrice", "pricePerToken": "0", "saleStart": 0, "saleEnd": u64::MAX});
-    let collection = stack.publish(&writer.key, sale, json!({})).await;
-    let buyer = Address::from_word(alloy::primitives::keccak256(Uuid::new_v4()));
-    {
-        use alloy::providers::ext::AnvilApi;
-        stack.chain().anvil_impersonate_account(buyer).await.expect("an account");
-    }
-    stack.set_balance(buyer, 1_000_000_000_000_000_000).await;
+    let collection = stack.publish(&writer.key, free_sale(), json!({})).await;
+    let buyer = buyer(&stack).await;
     stack.collect(collection, buyer, "High water").await;
 
     let collected = receiver.wait_for("/some", 1).await;
@@ -273,4 +282,25 @@ async fn a_receiver_that_is_gone_or_fails_for_five_days_is_sent_nothing_more() {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
     panic!("{} after 30 s", hook.status().await);
+}
+
+#[tokio::test]
+#[ignore = "prints a measurement"]
+async fn latency_from_the_block_to_the_receiver() {
+    const COLLECTS: usize = 60;
+    let (stack, receiver) = (Stack::connect(), Receiver::start().await);
+    let writer = stack.new_collector().await;
+    let body = json!({"url": format!("{}/x", receiver.url), "types": ["moment.collected"]});
+    Hook::create(&stack, &writer.artist, body).await;
+    let collection = stack.publish(&writer.key, free_sale(), json!({})).await;
+    let (buyer, mut latencies) = (buyer(&stack).await, Vec::new());
+    for number in 0..COLLECTS {
+        stack.collect(collection, buyer, "").await;
+        let mined = std::time::Instant::now();
+        let message = receiver.wait_for("/x", number + 1).await.remove(number);
+        latencies.push(message.at.saturating_duration_since(mined));
+    }
+    latencies.sort_unstable();
+    let at = |hundredths: usize| latencies[(COLLECTS * hundredths / 100).min(COLLECTS - 1)];
+    println!("{COLLECTS} collects: p50 {:?}, p90 {:?}, p99 {:?}", at(50), at(90), at(99));
 }

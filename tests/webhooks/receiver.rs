@@ -5,7 +5,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicU16, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::{
@@ -27,6 +27,7 @@ pub struct Message {
     pub path: String,
     pub headers: HeaderMap,
     pub body: Bytes,
+    pub at: Instant,
 }
 
 /// It answers `/hang…` never, `/fail…` with 500, `/redirect…` with a redirect to `/private`, and everything else with the
@@ -87,7 +88,12 @@ impl Receiver {
 
 async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let path = uri.path().to_owned();
-    receiver.messages.lock().expect("nobody panicked").push(Message { path: path.clone(), headers, body });
+    receiver.messages.lock().expect("nobody panicked").push(Message {
+        path: path.clone(),
+        headers,
+        body,
+        at: Instant::now(),
+    });
     if path.starts_with("/hang") {
         return std::future::pending().await;
     }
