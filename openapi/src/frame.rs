@@ -10,7 +10,7 @@ use shared::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::{example, polish::polish};
+use crate::{example, polish::polish, webhooks::webhooks};
 
 /// The document without its endpoints.
 pub fn frame() -> Value {
@@ -26,6 +26,7 @@ pub fn frame() -> Value {
         "servers": [{"url": "/api", "description": "Where this document was read."}],
         "tags": TAGS.map(|(name, description)| json!({"name": name, "description": description})),
         "paths": {},
+        "webhooks": webhooks(),
         "components": {
             "securitySchemes": security_schemes(),
             "parameters": {"IdempotencyKey": idempotency_key(false), "RequiredIdempotencyKey": idempotency_key(true)},
@@ -42,7 +43,7 @@ an e-mailed code to get a token, and create and update with it, or with API keys
 
 **Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), \
 [idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
-networks](docs/test-networks), [governance](docs/governance), [versions](docs/versions).
+networks](docs/test-networks), [events](docs/events), [governance](docs/governance), [versions](docs/versions).
 
 **Errors** always have the body `{status: \"error\", message, errors?}`; `errors` names every wrong field by its dotted \
 path. Every answer carries `x-request-id`: quote it when you ask for help.
