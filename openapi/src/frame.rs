@@ -41,9 +41,9 @@ const DESCRIPTION: &str = "\
 A moment is a token inside a collection, an ERC-1155 contract on an EVM chain. Browse without a credential; sign in with \
 an e-mailed code to get a token, and create and update with it, or with API keys that you make with it.
 
-**Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), \
+**Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), [events](docs/events), \
 [idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
-networks](docs/test-networks), [events](docs/events), [governance](docs/governance), [versions](docs/versions).
+networks](docs/test-networks), [governance](docs/governance), [versions](docs/versions).
 
 **Errors** always have the body `{status: \"error\", message, errors?}`; `errors` names every wrong field by its dotted \
 path. Every answer carries `x-request-id`: quote it when you ask for help.
