@@ -34,6 +34,7 @@ mod list_chains;
 mod list_collections;
 mod list_collectors;
 mod list_comments;
+mod list_events;
 mod list_payments;
 mod list_timeline;
 mod list_transfers;
