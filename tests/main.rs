@@ -68,4 +68,5 @@ mod update_collection;
 mod update_moment_uri;
 mod update_sale;
 mod uploads;
+mod webhooks;
 mod withdraw_funds;

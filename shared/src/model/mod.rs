@@ -34,6 +34,7 @@ mod text;
 mod transaction;
 mod transfer;
 mod uri;
+mod webhook;
 
 pub use activity::{ActivityId, ActivityKind};
 pub use address::{Address, CheckedAddress};
@@ -73,3 +74,4 @@ pub use sale::{Sale, SaleTerms, SaleType};
 pub use transaction::{Call, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
 pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;
+pub use webhook::{DeliveryId, DeliveryStatus, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl};

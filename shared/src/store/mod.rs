@@ -14,6 +14,7 @@ mod events;
 mod guesses;
 mod index;
 mod leaderboard;
+mod lease;
 mod media;
 mod metadata;
 mod moments;
@@ -35,6 +36,7 @@ mod timeline;
 mod timelines_together;
 mod transactions;
 mod transfers;
+mod webhooks;
 
 pub use self::{
     activities::{Activities, Activity},
@@ -54,6 +56,7 @@ pub use self::{
     guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
+    lease::Lease as WorkLease,
     media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
@@ -78,8 +81,12 @@ pub use self::{
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
         Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay, Pool,
-        PoolLimit, Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
+        PoolLimit, Queued, Replay, ReplayKey, Slot, Transaction, TransactionPage, Transactions,
     },
     transfers::{TransferList, TransferPage, Transfers, transfer_keys},
+    webhooks::{
+        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOut, LogPosition, MAX_WEBHOOKS, Webhook, WebhookQueue,
+        Webhooks,
+    },
 };
 pub(crate) use table::backoff;
