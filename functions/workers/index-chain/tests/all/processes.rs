@@ -1,7 +1,11 @@
 //! The function's real process: killed at any moment, and its memory at the largest event. `SEED=<number>` chooses another
 //! course, `ROUNDS=<number>` a longer one, `TOKENS=50000` the largest edition.
 
-use std::{env, fs, time::Duration};
+use std::{
+    env, fs,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use alloy::{
     network::TransactionBuilder,
@@ -24,17 +28,19 @@ use shared::{
 };
 use template::Template;
 use tests::{
-    Error, TestChain,
+    DatabaseProxy, Error, TestChain,
     history::{Dice, History},
 };
 
 use crate::support::Indexer;
 
 const FUNCTION: &str = "index-chain";
-const ROUNDS: u64 = 12;
+const ROUNDS: u64 = 8;
 /// Longest time until a process is killed, in milliseconds: about that of a run.
-const LIFE: u64 = 500;
-const TOKENS: u64 = 2_000;
+const LIFE: u64 = 800;
+/// Milliseconds that each call of the database takes longer, so that batches take a while.
+const DELAY: u64 = 10;
+const TOKENS: u64 = 500;
 /// Most memory of the process, in kilobytes.
 const MAX_MEMORY: u64 = 256 << 10;
 
@@ -72,10 +78,18 @@ impl Process {
         Ok(answer.status().is_success() && !answer.headers().contains_key("x-amz-function-error"))
     }
 
-    /// Kills the process `life` after a run began; returns whether the run ended before.
-    async fn die_after(&self, life: Duration) -> Result<bool, Error> {
+    /// Kills the process some time after a run began, or within a batch; returns whether the run ended before.
+    async fn die(&self, life: Duration, within_a_batch: Option<&Indexer>) -> Result<bool, Error> {
         let kill = async {
-            tokio::time::sleep(life).await;
+            let start = Instant::now();
+            while start.elapsed() < life {
+                if let Some(indexer) = within_a_batch
+                    && indexer.is_within_a_batch().await?
+                {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
             self.emulator.crash(FUNCTION, 0).await
         };
         let (ended, killed) = tokio::join!(self.follow(), kill);
@@ -104,10 +118,13 @@ async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error>
     let test_chain = TestChain::start(&format!("killed-{seed}"), 16).await?;
     let mut history = History::on(&test_chain, 2_000 + seed).await?;
     let indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
-    let process = Process::start(&format!("killed-{seed}-processes"), &test_chain, &indexer.dynamodb).await?;
+    let proxy = DatabaseProxy::start().await?;
+    proxy.lead_to(&indexer.dynamodb);
+    proxy.delay.store(DELAY, Ordering::Relaxed);
+    let process = Process::start(&format!("killed-{seed}-processes"), &test_chain, &proxy.url).await?;
     let (mut killed, mut within) = (0, 0);
     for _ in 0..rounds {
-        history.go_on(20 + usize::try_from(dice.roll(60))?).await?;
+        history.go_on(30 + usize::try_from(dice.roll(60))?).await?;
         match dice.roll(4) {
             0 => {
                 test_chain.reorganise(1 + dice.roll(8)).await?;
@@ -116,12 +133,14 @@ async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error>
             1 => test_chain.finalise().await?,
             _ => {}
         }
-        killed += u64::from(!process.die_after(Duration::from_millis(dice.roll(LIFE))).await?);
+        let is_aimed = dice.roll(2) == 0;
+        let life = Duration::from_millis(if is_aimed { 2 * LIFE } else { dice.roll(LIFE) });
+        killed += u64::from(!process.die(life, is_aimed.then_some(&indexer)).await?);
         within += u64::from(indexer.is_within_a_batch().await?);
         indexer.expire_lease(&test_chain.chain.id.to_string()).await?;
     }
     println!("SEED={seed}: {killed} of {rounds} runs killed, {within} of them within a batch");
-    assert!(killed * 4 >= rounds, "only {killed} of {rounds} runs were killed");
+    assert!(killed * 4 >= rounds && within > 0, "{killed} of {rounds} runs were killed, {within} within a batch");
     test_chain.finalise().await?;
     // A process that was killed after its run may be found dead only now.
     while !process.follow().await? {}
@@ -148,7 +167,7 @@ async fn largest_edition_fits_into_memory() -> Result<(), Error> {
     let minted = (U256::ZERO, collector, U256::from(tokens), U256::from(1_000)).abi_encode_params();
     let request = TransactionRequest::default().with_from(collector).with_to(edition).with_input(minted);
     assert!(test_chain.node.eth_send_transaction_sync(request).await?.status());
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     assert!(process.follow().await?);
     let peak = process.peak_memory()?;
     println!("{tokens} tokens of one event in {:?}: {peak} kB at most, {before} kB before", start.elapsed());

@@ -83,8 +83,9 @@ impl Indexer {
 
     /// Whether a batch is half written.
     pub async fn is_within_a_batch(&self) -> Result<bool, Error> {
-        let key = (format!("CHECKPOINT#{}", self.chain.id), "CHECKPOINT".to_owned());
-        let checkpoint = self.all_rows().await?.remove(&key);
+        let call = self.client.get_item().table_name("ChainTable").consistent_read(true);
+        let call = call.key("pk", AttributeValue::S(format!("CHECKPOINT#{}", self.chain.id)));
+        let checkpoint = call.key("sk", AttributeValue::S("CHECKPOINT".to_owned())).send().await?.item;
         Ok(checkpoint.is_some_and(|row| row.get("pending").is_some_and(AttributeValue::is_m)))
     }
 
