@@ -15,7 +15,7 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 14] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 15] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "revoke-api-key"]),
@@ -29,6 +29,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 14] = [
     ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist"]),
     ("ArtistTable", "WALLET#x", &["DeleteItem"], &["disconnect-wallet", "erase-artists"]),
     ("ArtistTable", "PAYOUTS#x", &CHANGES, &["add-payout-address", "remove-payout-address"]),
+    ("ArtistTable", "BLOCK#x", &WRITES, &["pin-content"]),
     ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in"]),
 ];
 

@@ -8,6 +8,7 @@ mod moment;
 mod payment;
 mod permission;
 mod sale;
+mod tell;
 mod timeline;
 mod transfer;
 
@@ -126,7 +127,7 @@ impl Index {
 
     /// Applies events of the queue in their order while there is room. After an error the unit of work must be dropped.
     pub async fn apply(&mut self, work: &mut UnitOfWork, queue: &mut Queue, room: Room) -> Result<(), StoreError> {
-        let is_full = |work: &UnitOfWork| work.weight().rows >= room.rows || work.weight().bytes >= room.bytes;
+        let is_full = |work: &UnitOfWork| is_full(work, room);
         while !queue.is_empty() && !is_full(work) {
             let end = queue.events.len().min(queue.done + MAX_EVENTS);
             let events = &queue.events[queue.done..end];
@@ -179,6 +180,11 @@ impl Index {
         timeline::apply_documents(work, &self.documents, self.chain.id).await?;
         timeline::relist_due(work, &self.timelines, &self.artists, self.chain.id).await
     }
+}
+
+fn is_full(work: &UnitOfWork, room: Room) -> bool {
+    let weight = work.weight();
+    weight.rows >= room.rows || weight.bytes >= room.bytes || work.has_told_enough()
 }
 
 /// Usernames of those who comment or create in these events.
@@ -240,8 +246,8 @@ impl Applier<'_> {
                 self.moment_created(at, emitter, *token, *sender, uri, *max_supply).await
             }
             Fact::UriSet { token, uri } => self.uri_set(at, emitter, *token, uri).await,
-            Fact::PermissionsSet { token, account, is_admin, .. } => {
-                self.permissions_set(at, emitter, *token, *account, *is_admin).await
+            Fact::PermissionsSet { token, account, mask, is_admin } => {
+                self.permissions_set(at, emitter, (*token, *account), *mask, *is_admin).await
             }
             Fact::RoyaltySet { token, royalty } => self.royalty_set(at, emitter, *token, *royalty).await,
             Fact::SaleSet { collection, token, sale, is_reset } => {
@@ -290,7 +296,10 @@ impl Applier<'_> {
                 }
                 _ => {}
             }
-            keys.extend(self.comment_of(event).iter().flat_map(shared::store::NewComment::keys));
+            if let Some(new) = self.comment_of(event) {
+                keys.push(collection_key(chain, new.moment.collection));
+                keys.extend(new.keys());
+            }
         }
         self.work.prefetch(keys).await?;
         let mut lists = Vec::new();
@@ -320,8 +329,7 @@ impl Applier<'_> {
     }
 
     fn is_full(&self) -> bool {
-        let weight = self.work.weight();
-        weight.rows >= self.room.rows || weight.bytes >= self.room.bytes
+        is_full(self.work, self.room)
     }
 
     fn knows(&self, collection: Address) -> bool {

@@ -18,13 +18,15 @@ impl Applier<'_> {
         let (Some(mut moment), Some(buyer)) = (self.work.moment(&place).await?, self.collects.buyer(at)) else {
             return Ok(());
         };
-        let sale = self.sale_of(purchase, &moment).cloned();
+        let transfer = self.collected(at, purchase, &moment, &collection, buyer);
+        let is_real = !buyer.quantity.is_zero() && !buyer.account.is_zero();
+        if is_real {
+            self.tell_transfer(at, 0, &transfer)?;
+        }
+        let sale = self.sale_of(purchase, &moment);
         let sold = sale.map(|sale| (sale.price.0.saturating_mul(buyer.quantity), sale.currency));
         let Some((paid, currency)) = sold.filter(|(paid, _)| !paid.is_zero()) else {
-            if buyer.quantity.is_zero() || buyer.account.is_zero() {
-                return Ok(());
-            }
-            return self.work.add_transfer(&self.collected(at, purchase, &moment, &collection, buyer)).await;
+            return if is_real { self.work.add_transfer(&transfer).await } else { Ok(()) };
         };
         // A split may be created after the sale that names it.
         let fee_recipients = self.fee_recipients(&moment, &collection).await?;
@@ -53,7 +55,8 @@ impl Applier<'_> {
             log: at.log_index,
             transferred_at: at.time,
         };
-        self.work.add_payment(&payment).await.map(drop)
+        self.work.add_payment(&payment).await?;
+        self.tell_payment(at, &payment)
     }
 
     /// Keys that applying the purchase reads, for prefetching. Its collection and its moment are cached.

@@ -49,10 +49,15 @@ impl Applier<'_> {
             if from.is_zero() || to.is_zero() {
                 self.work.put_moment(&moment)?;
             }
-            if !to.is_zero() && !self.collects.is_bought(&event.at, token) {
-                let transfer = self.transfer(event, &moment, (from, to), quantity, number).await?;
+            // A purchase lists and tells its own transfer.
+            if self.collects.is_bought(&event.at, token) {
+                continue;
+            }
+            let transfer = self.transfer(event, &moment, (from, to), quantity, number).await?;
+            if !to.is_zero() {
                 self.work.add_transfer(&transfer).await?;
             }
+            self.tell_transfer(&event.at, number, &transfer)?;
         }
         Ok(None)
     }

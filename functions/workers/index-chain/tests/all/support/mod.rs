@@ -12,7 +12,8 @@ use rank_collectors::Ranker;
 use serde_json::json;
 use shared::{
     chain::{Chain, node::Node},
-    store::{Artists, Table},
+    model::{Event, LogName},
+    store::{Artists, EventLogs, NumberedEvent, Table},
 };
 use template::Template;
 use tests::{DatabaseProxy, Error, TestChain};
@@ -31,6 +32,21 @@ pub struct Indexer {
     pub client: aws_sdk_dynamodb::Client,
     chain: Chain,
     nodes: Node,
+}
+
+/// What a log has told and not taken back.
+pub fn replayed(log: Vec<Event>) -> Result<Vec<Event>, Error> {
+    let mut standing: Vec<Event> = Vec::new();
+    for event in log {
+        if event.is_reverted {
+            let told = standing.pop().ok_or("what is taken back was never told")?;
+            assert_eq!((told.id, &told.data), (event.id, &event.data), "another event is taken back");
+        } else {
+            assert!(standing.iter().all(|told| told.id != event.id), "told twice: {event:?}");
+            standing.push(event);
+        }
+    }
+    Ok(standing)
 }
 
 impl Indexer {
@@ -123,15 +139,36 @@ impl Indexer {
         self.follower.follow(None, None, &[]).await
     }
 
-    /// Rows of the chain's table without progress, journal and metadata documents.
+    /// Rows of the chain's table without progress, journal and metadata documents; of its log, what it has told and not
+    /// taken back.
     pub async fn rows(&self) -> Result<Rows, Error> {
-        let rows = self.all_rows().await?;
-        Ok(rows
-            .into_iter()
-            .filter(|((pk, _), _)| {
-                !["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other))
-            })
-            .collect())
+        const OTHERS: [&str; 5] = ["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA", "EVENTS#"];
+        let mut rows = self.all_rows().await?;
+        rows.retain(|(pk, _), _| !OTHERS.iter().any(|other| pk.starts_with(other)));
+        for (number, event) in replayed(self.log().await?)?.iter().enumerate() {
+            let row = BTreeMap::from([("event".to_owned(), AttributeValue::S(serde_json::to_string(event)?))]);
+            rows.insert(("LOG".to_owned(), format!("{number:08}")), row);
+        }
+        Ok(rows)
+    }
+
+    /// The log as a consumer gets it, without gaps.
+    pub async fn log(&self) -> Result<Vec<Event>, Error> {
+        let logs = EventLogs::new(self.table.clone(), self.artists.clone());
+        let mut events: Vec<Event> = Vec::new();
+        loop {
+            let page = logs.after(LogName::Chain(self.chain.id), events.len() as u64, 3).await?;
+            if page.is_empty() {
+                break;
+            }
+            for NumberedEvent { number, event } in page {
+                events.push(event);
+                assert_eq!(number, events.len() as u64, "the log has a gap");
+            }
+        }
+        let last = logs.head(LogName::Chain(self.chain.id)).await?.map_or(0, |head| head.last);
+        assert_eq!(last, events.len() as u64, "the log's end");
+        Ok(events)
     }
 
     /// Asserts that the rows equal those of a fresh index; names those that differ.
