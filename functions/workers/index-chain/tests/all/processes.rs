@@ -167,15 +167,21 @@ async fn largest_edition_fits_into_memory() -> Result<(), Error> {
     let minted = (U256::ZERO, collector, U256::from(tokens), U256::from(1_000)).abi_encode_params();
     let request = TransactionRequest::default().with_from(collector).with_to(edition).with_input(minted);
     assert!(test_chain.node.eth_send_transaction_sync(request).await?.status());
-    let start = Instant::now();
-    assert!(process.follow().await?);
-    let peak = process.peak_memory()?;
-    println!("{tokens} tokens of one event in {:?}: {peak} kB at most, {before} kB before", start.elapsed());
-    assert!(peak <= MAX_MEMORY, "{peak} kB");
-
     let timelines = Timelines::new(indexer.table.clone());
     let filter = TimelineFilter { protocol: Some(Protocol::Editions), ..TimelineFilter::default() };
-    let listed = timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 1).await?;
-    assert_eq!(listed.total, tokens + 4);
+    let (start, mut runs, mut listed) = (Instant::now(), 0, 0);
+    // The largest event may take more than one run.
+    while listed < tokens + 4 {
+        assert!(process.follow().await?);
+        runs += 1;
+        let before = listed;
+        listed = timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 1).await?.total;
+        assert!(listed > before, "{listed} of {tokens} tokens after {runs} runs");
+    }
+    let peak = process.peak_memory()?;
+    let took = start.elapsed();
+    println!("{tokens} tokens of one event in {took:?}, {runs} runs: {peak} kB at most, {before} kB before");
+    assert!(peak <= MAX_MEMORY, "{peak} kB");
+    assert_eq!(listed, tokens + 4);
     Ok(())
 }
