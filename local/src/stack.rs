@@ -329,6 +329,7 @@ fn overrides(
         ("TokenIssuer", api.to_owned()),
         ("IpfsGateways", format!("http://{gateway}/ipfs/")),
         ("PrivateGateways", gateway.to_string()),
+        ("PrivateWebhooks", gateway.ip().to_string()),
     ]);
     let defaults = template.parameter_defaults();
     for limit in SCALED_LIMITS {

@@ -10,7 +10,7 @@ use shared::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::{example, polish::polish};
+use crate::{example, polish::polish, webhooks::webhooks};
 
 /// The document without its endpoints.
 pub fn frame() -> Value {
@@ -26,6 +26,7 @@ pub fn frame() -> Value {
         "servers": [{"url": "/api", "description": "Where this document was read."}],
         "tags": TAGS.map(|(name, description)| json!({"name": name, "description": description})),
         "paths": {},
+        "webhooks": webhooks(),
         "components": {
             "securitySchemes": security_schemes(),
             "parameters": {"IdempotencyKey": idempotency_key(false), "RequiredIdempotencyKey": idempotency_key(true)},
@@ -40,9 +41,9 @@ const DESCRIPTION: &str = "\
 A moment is a token inside a collection, an ERC-1155 contract on an EVM chain. Browse without a credential; sign in with \
 an e-mailed code to get a token, and create and update with it, or with API keys that you make with it.
 
-**Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), \
+**Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), [events](docs/events), \
 [idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
-networks](docs/test-networks), [governance](docs/governance), [versions](docs/versions).
+networks](docs/test-networks), [governance](docs/governance), [webhooks](docs/webhooks), [versions](docs/versions).
 
 **Errors** always have the body `{status: \"error\", message, errors?}`; `errors` names every wrong field by its dotted \
 path. Every answer carries `x-request-id`: quote it when you ask for help.
@@ -74,7 +75,7 @@ username, and means all of their wallets. **Lists** are over all chains unless o
 Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 11] = [
+const TAGS: [(&str, &str); 12] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
@@ -83,6 +84,7 @@ const TAGS: [(&str, &str); 11] = [
     ("Splits", "Contracts that divide proceeds among fixed recipients."),
     ("Media", "Files and metadata for moments, stored here under their CIDs."),
     ("Transactions", "What became of an artist's writes."),
+    ("Webhooks", "Events that are sent to a URL of the artist as they happen."),
     ("Comments", "Comments of collectors and admins."),
     ("Activity", "Timelines, collectors, payments, notifications."),
     ("Service", "The service's own pages and documents."),
@@ -141,7 +143,7 @@ fn headers() -> Value {
 }
 
 /// Common errors: status, name, meaning, and a message as an example.
-pub(crate) const ERRORS: [(u16, &str, &str, &str); 13] = [
+pub(crate) const ERRORS: [(u16, &str, &str, &str); 14] = [
     (400, "InvalidInput", "The request is malformed; `errors` names the wrong fields.", "Invalid input: see errors"),
     (
         401,
@@ -162,6 +164,12 @@ pub(crate) const ERRORS: [(u16, &str, &str, &str); 13] = [
         "Conflict",
         "The current state doesn't allow it, or the first request with this key still runs.",
         "The first request with this key still runs: wait and send it again",
+    ),
+    (
+        410,
+        "Gone",
+        "It was there, and isn't any more.",
+        "The cursor belongs to a log that was made anew: begin without after, ids are the same",
     ),
     (413, "PayloadTooLarge", "The body is too long.", "The body must be at most 16384 bytes long"),
     (

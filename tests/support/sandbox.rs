@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use local::{
     cloud::Endpoints,
@@ -9,6 +9,7 @@ use local::{
 };
 use serde_json::{Value, json};
 use template::Template;
+use tokio::process::Command;
 use uuid::Uuid;
 
 use crate::Stack;
@@ -93,6 +94,20 @@ impl Sandbox {
     /// Invokes the function with an event.
     pub async fn invoke(&self, event: &Value) -> Value {
         Invocation::of(self.emulator.url(), &self.binary).send(event).await.expect("the function returns")
+    }
+
+    /// Kills the function's process with SIGKILL once it runs for so long; an invocation under way fails.
+    pub async fn kill_after(&self, time: Duration, event: &Value) {
+        let mut processes = self.emulator.processes();
+        let invocation = Invocation::of(self.emulator.url(), &self.binary);
+        let killing = async {
+            let running = processes.wait_for(|all| all.get(&self.binary).is_some_and(|ids| !ids.is_empty())).await;
+            let ids = running.expect("an emulator")[&self.binary].clone();
+            tokio::time::sleep(time).await;
+            let ids = ids.iter().map(u32::to_string);
+            Command::new("kill").arg("-9").args(ids).status().await.expect("kill runs");
+        };
+        let (_, ()) = tokio::join!(invocation.send(event), killing);
     }
 
     /// Invokes the function with its event file and this query string.

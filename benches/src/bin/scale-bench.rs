@@ -246,6 +246,7 @@ fn payment(number: u64, block: u64) -> Payment {
         currency: Address::ZERO,
         transaction_hash,
         block,
+        log: 0,
         transferred_at: NOW,
     }
 }

@@ -144,6 +144,11 @@ impl ApiError {
         Self::conflict(message).retry_after(retry_after)
     }
 
+    /// 410: what it names was there, and isn't any more.
+    pub fn gone(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, message)
+    }
+
     /// 422: the request is valid and can't be carried out.
     pub fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)

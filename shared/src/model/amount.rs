@@ -1,7 +1,6 @@
 use std::{fmt, str::FromStr};
 
 use alloy::primitives::U256;
-use serde::{Serialize, Serializer};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{ObjectBuilder, RefOr, Schema, Type, schema::OneOfBuilder},
@@ -98,11 +97,21 @@ impl FromStr for Whole {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholeText(pub u64);
 
-impl Serialize for WholeText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
+impl FromStr for WholeText {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        text.parse().map(|Whole(number)| Self(number))
     }
 }
+
+impl fmt::Display for WholeText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+serde_as_text!(WholeText);
 
 text_schema!(
     WholeText,

@@ -43,6 +43,11 @@ impl EventId {
         self.0.as_u128()
     }
 
+    /// Id of what no log caused, by a name that nothing else has.
+    pub fn named(name: &str) -> Self {
+        Self(Uuid::new_v5(&NAMESPACE, name.as_bytes()))
+    }
+
     /// Id of a row derived from this one; `what` names it, such as a payment's `notification`.
     pub fn of_its(self, what: &str) -> Self {
         Self(Uuid::new_v5(&self.0, what.as_bytes()))

@@ -11,6 +11,7 @@ mod collection;
 mod comment;
 mod dag;
 mod email;
+mod event;
 mod event_id;
 mod export_cursor;
 mod fees;
@@ -33,6 +34,7 @@ mod text;
 mod transaction;
 mod transfer;
 mod uri;
+mod webhook;
 
 pub use activity::{ActivityId, ActivityKind};
 pub use address::{Address, CheckedAddress};
@@ -47,6 +49,11 @@ pub use collection::{
 pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use dag::{Dag, LEAF};
 pub use email::Email;
+pub use event::{
+    About, ArtistEvent, CollectionEvent, CommentEvent, Event, EventCursor, EventData, EventKind, EventKinds,
+    EventRoyalty, EventsAfter, LogId, LogName, LogPlace, MomentEvent, PaymentEvent, PermissionEvent, SaleEvent,
+    SaleView, TransactionEvent, TransferEvent, Wait,
+};
 pub use event_id::EventId;
 pub use export_cursor::ExportCursor;
 pub use fees::{Fees, MarketFees};
@@ -67,3 +74,4 @@ pub use sale::{Sale, SaleTerms, SaleType};
 pub use transaction::{Call, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
 pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;
+pub use webhook::{DeliveryId, DeliveryStatus, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl};

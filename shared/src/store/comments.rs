@@ -99,14 +99,14 @@ impl Comments {
 }
 
 impl UnitOfWork {
-    /// Appends a comment to its list and updates its parent's count and preview. A known comment is ignored.
-    pub async fn add_comment(&mut self, new: &NewComment) -> Result<(), StoreError> {
+    /// Appends a comment to its list and updates its parent's count and preview. A known comment is ignored: `false`.
+    pub async fn add_comment(&mut self, new: &NewComment) -> Result<bool, StoreError> {
         let NewComment { moment, comment, sparks } = new;
         let named_key = new.named_key();
         // A comment made while collecting comes once; the protocol's may be backfilled again.
         let may_be_known = comment.comment_id.is_some();
         if may_be_known && self.get::<PlaceRow>(&named_key).await?.is_some() {
-            return Ok(());
+            return Ok(false);
         }
         let partition = match comment.reply_to_id {
             None => top_level_partition(moment),
@@ -123,14 +123,15 @@ impl UnitOfWork {
             None => self.insert(&named_key, &place)?,
         }
         // A parent from before the first indexed block has no row.
-        let Some(parent) = comment.reply_to_id else { return Ok(()) };
+        let Some(parent) = comment.reply_to_id else { return Ok(true) };
         self.change_comment(moment.chain, parent, |row| {
             row.listed.reply_count = number + 1;
             if number < MAX_PREVIEWS {
                 row.listed.replies.push(comment.clone());
             }
         })
-        .await
+        .await?;
+        Ok(true)
     }
 
     /// Gives a comment the ids that it has in the comments protocol; `false` if the sender has none with this id.

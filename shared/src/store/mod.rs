@@ -9,9 +9,12 @@ mod collection_lists;
 mod comment_names;
 mod comments;
 mod deletions;
+mod event_runs;
+mod events;
 mod guesses;
 mod index;
 mod leaderboard;
+mod lease;
 mod media;
 mod metadata;
 mod moments;
@@ -24,6 +27,7 @@ mod rate_windows;
 mod related;
 mod request_counts;
 mod search;
+mod service_events;
 mod sessions;
 mod settled_payments;
 mod structures;
@@ -32,6 +36,7 @@ mod timeline;
 mod timelines_together;
 mod transactions;
 mod transfers;
+mod webhooks;
 
 pub use self::{
     activities::{Activities, Activity},
@@ -46,9 +51,12 @@ pub use self::{
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     deletions::{Deletion, Deletions, GRACE, TakenBack},
+    event_runs::{LogHead, NumberedEvent},
+    events::EventLogs,
     guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
+    lease::Lease as WorkLease,
     media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
@@ -63,6 +71,7 @@ pub use self::{
     related::{Related, RelatedKeys, RelatedRows},
     request_counts::RequestCounts,
     search::{ListedArtist, Search},
+    service_events::ServiceEvents,
     sessions::Sessions,
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
     table::{Item, PrimaryKey, StoreError, Table},
@@ -72,8 +81,12 @@ pub use self::{
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
         Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay, Pool,
-        PoolLimit, Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
+        PoolLimit, Queued, Replay, ReplayKey, Slot, Transaction, TransactionPage, Transactions,
     },
     transfers::{TransferList, TransferPage, Transfers, transfer_keys},
+    webhooks::{
+        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOut, LogPosition, MAX_WEBHOOKS, Webhook, WebhookQueue,
+        Webhooks,
+    },
 };
 pub(crate) use table::backoff;

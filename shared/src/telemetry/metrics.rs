@@ -42,13 +42,17 @@ pub enum Metric {
     RankingAge,
     /// Metadata documents that couldn't be fetched.
     MetadataFailures,
+    /// Events that webhooks weren't told of yet, at most in a run.
+    FanOutLag,
+    /// Tries to deliver to a webhook that failed.
+    WebhookFailures,
     /// Failed attempts to pin a file.
     PinFailures,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::CodesSent,
         Self::CodesRefused,
         Self::SignIns,
@@ -64,6 +68,8 @@ impl Metric {
         Self::IndexLagSeconds,
         Self::RankingAge,
         Self::MetadataFailures,
+        Self::FanOutLag,
+        Self::WebhookFailures,
         Self::PinFailures,
     ];
 

@@ -19,8 +19,19 @@ use serde_json::Value;
 use crate::guide::Guide;
 
 /// Guides in reading order; a test holds that each file in `docs/guide/` is one of them.
-const GUIDES: [&str; 9] =
-    ["quickstart", "errors", "paging", "transactions", "limits", "browser", "test-networks", "governance", "versions"];
+const GUIDES: [&str; 11] = [
+    "quickstart",
+    "errors",
+    "paging",
+    "events",
+    "transactions",
+    "limits",
+    "browser",
+    "test-networks",
+    "governance",
+    "webhooks",
+    "versions",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../..");

@@ -10,7 +10,7 @@ use shared::{
         protocol::{created::created, splits},
         transaction::{Execution, Failure, Operation, attribute, failure, unpack},
     },
-    model::TransactionStatus,
+    model::{Event, TransactionStatus},
     store::{Batch, Ending, Member, MinedIn, Transaction},
     telemetry,
 };
@@ -44,15 +44,15 @@ enum Verdict {
 }
 
 impl ChainRelay {
-    /// Stores what became of each of a mined batch's transactions. May be repeated. One write each, one read per 100; up to
-    /// two node calls for each that failed.
+    /// Stores what became of each of a mined batch's transactions, and returns what is to be told once the batch is closed.
+    /// May be repeated. One write each, one read per 100; up to two node calls for each that failed.
     pub(crate) async fn conclude(
         &self,
         batch: &Batch,
         receipt: &Receipt,
         now: u64,
         report: &mut Report,
-    ) -> Result<(), RelayError> {
+    ) -> Result<Vec<Event>, RelayError> {
         if batch.fills(receipt.transaction_hash) {
             return self.return_to_queue(batch, "The chain's nodes refuse the transaction", now, report).await;
         }
@@ -75,7 +75,7 @@ impl ChainRelay {
         reason: &str,
         now: u64,
         report: &mut Report,
-    ) -> Result<(), RelayError> {
+    ) -> Result<Vec<Event>, RelayError> {
         let company = (batch.members.len() > 1).then_some(batch.members.len().div_ceil(2));
         let verdict = || match company {
             Some(company) => Verdict::Again(Some(company)),
@@ -86,7 +86,7 @@ impl ChainRelay {
     }
 
     /// Puts all of a batch's transactions back as they were.
-    pub(crate) async fn release(&self, batch: &Batch, now: u64, report: &mut Report) -> Result<(), RelayError> {
+    pub(crate) async fn release(&self, batch: &Batch, now: u64, report: &mut Report) -> Result<Vec<Event>, RelayError> {
         let verdicts = batch.members.iter().map(|_| Verdict::Again(None)).collect();
         self.store(batch, verdicts, now, report).await
     }
@@ -97,45 +97,51 @@ impl ChainRelay {
         verdicts: Vec<Verdict>,
         now: u64,
         report: &mut Report,
-    ) -> Result<(), RelayError> {
+    ) -> Result<Vec<Event>, RelayError> {
         let rows: HashMap<_, _> = self.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
         let mut steps = stream::iter(batch.members.iter().zip(verdicts))
             .filter_map(|(member, verdict)| {
                 std::future::ready(rows.get(&member.transaction_id).map(|row| (row, verdict)))
             })
             .map(|(row, verdict)| self.step(batch, row, verdict, now))
-            .buffer_unordered(SIDE_BY_SIDE);
-        while let Some(ended) = steps.next().await {
-            report.ended += usize::from(ended?);
+            .buffered(SIDE_BY_SIDE);
+        let mut events = Vec::new();
+        while let Some(step) = steps.next().await {
+            let (has_ended, event) = step?;
+            report.ended += usize::from(has_ended);
+            events.extend(event);
         }
-        Ok(())
+        Ok(events)
     }
 
-    async fn step(&self, batch: &Batch, row: &Transaction, verdict: Verdict, now: u64) -> Result<bool, RelayError> {
+    /// Returns whether the transaction has ended now, and what is to be told: also if a run before ended it, and told nothing.
+    async fn step(
+        &self,
+        batch: &Batch,
+        row: &Transaction,
+        verdict: Verdict,
+        now: u64,
+    ) -> Result<(bool, Option<Event>), RelayError> {
         let was_over = row.status.is_final();
         if was_over && row.batch.is_some_and(|last| last != batch.slot.into()) {
             // A later batch decided it.
-            return Ok(false);
+            return Ok((false, None));
         }
-        match verdict {
-            Verdict::Over(mut ending) => {
-                ending.batch = Some(batch.slot.into());
-                Ok(self.transactions.end(row, &ending, now).await? && !was_over)
+        let mut ending = match verdict {
+            Verdict::Over(ending) => ending,
+            Verdict::Again(_) if was_over => undone(batch),
+            Verdict::Again(_) if row.attempts >= MOST_ATTEMPTS => {
+                failed("It was tried often and never got through: try again")
             }
-            Verdict::Again(_) if was_over => {
-                let ending = undone(batch);
-                self.transactions.end(row, &ending, now).await?;
-                Ok(false)
-            }
-            Verdict::Again(_) if row.attempts >= MOST_ATTEMPTS => Ok(self
-                .transactions
-                .end(row, &failed("It was tried often and never got through: try again"), now)
-                .await?),
             Verdict::Again(company) => {
                 self.transactions.requeue(row, company, now).await?;
-                Ok(false)
+                return Ok((false, None));
             }
-        }
+        };
+        ending.batch = Some(batch.slot.into());
+        let is_stored = self.transactions.end(row, &ending, now).await?;
+        let event = (is_stored || row.status == ending.status).then(|| row.ended(&ending, now));
+        Ok((is_stored && !was_over, event))
     }
 
     /// What the logs of a successful batch say.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use shared::{
     chain::node::{NodeFault, Receipt},
+    model::Event,
     store::{Batch, BatchStatus},
     telemetry::{self, Metric},
 };
@@ -51,14 +52,14 @@ impl Leader<'_> {
         for lane in &mut self.lanes {
             let mut index = 0;
             while index < lane.open.len() {
-                let Some(receipt) = relay.decide(lane, index, now, report).await? else {
+                let Some((receipt, events)) = relay.decide(lane, index, now, report).await? else {
                     index += 1;
                     continue;
                 };
                 let tracked = lane.open.remove(index);
                 let fills = tracked.batch.fills(receipt.transaction_hash);
                 let status = if fills { BatchStatus::Filled } else { BatchStatus::Mined };
-                lane.young.push(relay.close(lease, tracked.batch, status, &receipt, now).await?);
+                lane.young.push(relay.close(lease, tracked.batch, status, &receipt, (&events, now)).await?);
                 let nonce = lane.young.last().map(|tracked| tracked.batch.slot.nonce).unwrap_or_default();
                 lane.on_chain = lane.on_chain.max(nonce + 1);
                 lane.is_well();
@@ -222,8 +223,9 @@ impl Leader<'_> {
         }
         tracing::error!(chain.id = relay.chain.id.0, lane = %batch.slot.lane, nonce = batch.slot.nonce, "the lane's key was used elsewhere");
         telemetry::count(Metric::ForeignNonces);
-        relay.release(&batch, now, report).await?;
-        still_leads(relay.transactions.close_batch(lease, &batch, BatchStatus::Displaced, None, now).await?)?;
+        let events = relay.release(&batch, now, report).await?;
+        let closed = relay.transactions.close_batch(lease, &batch, BatchStatus::Displaced, None, (&events, now));
+        still_leads(closed.await?)?;
         self.lanes[lane].open[index].batch.status = BatchStatus::Displaced;
         Ok(())
     }
@@ -273,11 +275,12 @@ async fn mature(
             continue;
         }
         let receipt = relay.receipt(&lane.young[index].batch).await?;
+        let mut events = Vec::new();
         if let Some(receipt) = receipt.as_ref().filter(|receipt| {
             // Another block has it now, where it may have gone another way.
             receipt.block_hash != lane.young[index].batch.mined.map(|mined| mined.block_hash)
         }) {
-            relay.conclude(&lane.young[index].batch, receipt, now, report).await?;
+            events = relay.conclude(&lane.young[index].batch, receipt, now, report).await?;
         }
         let mut tracked = lane.young.remove(index);
         match receipt {
@@ -297,7 +300,7 @@ async fn mature(
             }
             Some(receipt) => {
                 let status = tracked.batch.status;
-                lane.young.insert(index, relay.close(lease, tracked.batch, status, &receipt, now).await?);
+                lane.young.insert(index, relay.close(lease, tracked.batch, status, &receipt, (&events, now)).await?);
                 index += 1;
             }
             None => {
@@ -320,12 +323,12 @@ impl ChainRelay {
         index: usize,
         now: u64,
         report: &mut Report,
-    ) -> Result<Option<Receipt>, RelayError> {
+    ) -> Result<Option<(Receipt, Vec<Event>)>, RelayError> {
         let batch = &lane.open[index].batch;
         let decided = async {
             let Some(receipt) = self.receipt(batch).await? else { return Ok(None) };
-            self.conclude(batch, &receipt, now, report).await?;
-            Ok(Some(receipt))
+            let events = self.conclude(batch, &receipt, now, report).await?;
+            Ok(Some((receipt, events)))
         };
         decided.await.or_else(if_node)
     }
@@ -346,10 +349,10 @@ impl ChainRelay {
         mut batch: Batch,
         status: BatchStatus,
         receipt: &Receipt,
-        now: u64,
+        told: (&[Event], u64),
     ) -> Result<Tracked, RelayError> {
         let mined = mined_in(receipt, receipt.gas_used);
-        still_leads(self.transactions.close_batch(lease, &batch, status, Some(mined), now).await?)?;
+        still_leads(self.transactions.close_batch(lease, &batch, status, Some(mined), told).await?)?;
         (batch.status, batch.mined) = (status, Some(mined));
         Ok(Tracked::new(batch))
     }

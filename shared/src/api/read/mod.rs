@@ -1,6 +1,7 @@
 //! Answers of public reads: stored rows with names and metadata.
 
 mod collection;
+mod event;
 mod moment;
 mod payment;
 mod reader;
@@ -8,7 +9,8 @@ mod transfer;
 
 pub use self::{
     collection::CollectionView,
-    moment::{MomentView, SaleView, Supply},
+    event::EventView,
+    moment::{MomentView, Supply},
     payment::{FeeRecipientView, PaymentView},
     reader::{Pagination, Person, ReadError, Reader},
     transfer::TransferView,

@@ -7,10 +7,7 @@ use utoipa::ToSchema;
 use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
-    model::{
-        Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, MomentSale, Protocol, SaleType,
-        TokenId, WholeText,
-    },
+    model::{Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, Protocol, SaleView, TokenId},
     store::{Documents, ListedMoment, RelatedKeys, RelatedRows},
 };
 
@@ -60,27 +57,6 @@ pub struct MomentView {
 #[schema(as = NamedCollection)]
 struct CollectionName {
     name: String,
-}
-
-/// A sale, in the words of `POST /sale`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Sale)]
-#[serde(rename_all = "camelCase")]
-pub struct SaleView {
-    r#type: SaleType,
-    /// In the currency's smallest unit.
-    price_per_token: Amount,
-    /// Unix time in seconds.
-    sale_start: WholeText,
-    /// Unix time in seconds; 18446744073709551615 means no end.
-    sale_end: WholeText,
-    /// 0 means unlimited.
-    max_tokens_per_address: WholeText,
-    /// Null where the contract has none.
-    #[schema(required = true)]
-    funds_recipient: Option<Address>,
-    /// The currency's contract; the zero address means the chain's own.
-    currency: Address,
 }
 
 /// Token counts of a moment.
@@ -174,20 +150,6 @@ impl MomentView {
             sold_out: moment.minted >= moment.max_supply,
             comments: rows.comments.get(&moment.place()).copied().unwrap_or_default(),
         })
-    }
-}
-
-impl SaleView {
-    pub(super) fn of(sale: &MomentSale) -> Self {
-        Self {
-            r#type: sale.strategy,
-            price_per_token: sale.price,
-            sale_start: WholeText(sale.start),
-            sale_end: WholeText(sale.end),
-            max_tokens_per_address: WholeText(sale.max_per_address),
-            funds_recipient: sale.funds_recipient,
-            currency: sale.currency,
-        }
     }
 }
 

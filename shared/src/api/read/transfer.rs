@@ -6,13 +6,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
-    moment::SaleView,
     payment::FeeRecipientView,
     reader::{Person, ReadError, Reader},
 };
 use crate::{
     clock::iso_8601_with_offset,
-    model::{Address, Amount, ChainId, ContentType, EventId, Metadata, Protocol, TokenId, Transfer, TransferType},
+    model::{
+        Address, Amount, ChainId, ContentType, EventId, Metadata, Protocol, SaleView, TokenId, Transfer, TransferType,
+    },
     store::{Documents, RelatedKeys, RelatedRows},
 };
 

@@ -37,7 +37,8 @@ pub struct Standing {
 }
 
 impl Permission {
-    const ALL: [Self; 5] = [Self::Admin, Self::Minter, Self::Sales, Self::Metadata, Self::FundsManager];
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Admin, Self::Minter, Self::Sales, Self::Metadata, Self::FundsManager];
 
     /// Whether the bit set `permissions` contains this permission.
     pub fn is_among(self, permissions: U256) -> bool {

@@ -11,8 +11,11 @@ use super::{
     profile::{Profile, ProfileChange, ProfileRefusal, Revision},
 };
 use crate::{
-    model::{Address, ArtistId, Bio, Email, SocialUsername, Wallet},
-    store::table::{Item, StoreError, WriteReason, backoff, number, updating},
+    model::{Address, ArtistEvent, ArtistId, Bio, Email, Event, EventData, EventId, SocialUsername, Wallet},
+    store::{
+        service_events::ServiceEvents,
+        table::{Item, StoreError, WriteReason, backoff, number, updating},
+    },
 };
 
 #[derive(Serialize)]
@@ -89,7 +92,7 @@ impl Artists {
         gone: R,
         revision: impl Fn(&mut Profile) -> Result<Revision<R>, StoreError>,
     ) -> Result<Result<Profile, R>, StoreError> {
-        const ATTEMPTS: u32 = 8;
+        const ATTEMPTS: u32 = 20;
         for attempt in 0..ATTEMPTS {
             let Some(mut profile) = self.profile(artist).await? else { return Ok(Err(gone)) };
             let (writes, meanings): (Vec<_>, Vec<_>) = match revision(&mut profile)? {
@@ -98,7 +101,9 @@ impl Artists {
                 Revision::Refused(refusal) => return Ok(Err(refusal)),
             };
             profile.updated_at = now;
-            let writes = writes.into_iter().chain([self.replacement(&mut profile)?]).collect();
+            let replacement = self.replacement(&mut profile)?;
+            let told = ServiceEvents::new(self.0.clone()).appending(&[updated(&profile, now)], now).await?;
+            let writes = writes.into_iter().chain([replacement]).chain(told).collect();
             let Err(reasons) = self.0.write_or_reasons(writes).await? else { return Ok(Ok(profile)) };
             let refused = reasons.into_iter().zip(meanings).find_map(|(reason, meaning)| match reason {
                 WriteReason::Condition => meaning,
@@ -155,6 +160,14 @@ impl Artists {
         let update = update.update_expression(format!("SET {}", settings.join(", ")));
         updating(update)
     }
+}
+
+/// The event of a change.
+fn updated(profile: &Profile, now: u64) -> Event {
+    let Artist { artist_id, embedded_wallet } = profile.artist;
+    let id = EventId::named(&format!("artist.updated/{artist_id}/{}", profile.version));
+    let data = EventData::ArtistUpdated(ArtistEvent { address: embedded_wallet });
+    Event { id, time: now, is_reverted: false, data }
 }
 
 impl ProfileChange {

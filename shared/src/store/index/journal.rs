@@ -11,13 +11,17 @@ use uuid::Uuid;
 use super::{
     bulk::{Bulk, Write},
     images::{images_field, images_of, packed},
+    log::{appended, standing},
     progress::{Batch, BlockId, EventPlace, Pending, Progress},
-    unit_of_work::{Change, UnitOfWork},
+    unit_of_work::{Change, MAX_EVENT_BYTES, UnitOfWork},
 };
 use crate::{
     clock,
     model::ChainId,
-    store::table::{Item, PrimaryKey, StoreError, Table, row},
+    store::{
+        event_runs::{LogHead, json},
+        table::{Item, PrimaryKey, StoreError, Table, row},
+    },
 };
 
 /// Writes and bytes per transaction; DynamoDB's limits are 100 and 4 MB.
@@ -58,8 +62,12 @@ pub struct Extent {
     pub final_block: Option<u64>,
 }
 
-/// Changes on their way into the table.
-pub struct Prepared(Vec<Change>);
+/// Changes on their way into the table, and what they tell.
+#[derive(Default)]
+pub struct Prepared {
+    changes: Vec<Change>,
+    events: Vec<String>,
+}
 
 /// The journal of one chain, or of other work.
 pub struct Journal {
@@ -174,7 +182,7 @@ impl Journal {
 
     /// Commits the changes of the next blocks.
     pub async fn commit_to(&mut self, unit: &mut UnitOfWork, extent: Extent) -> Result<(), CommitError> {
-        let prepared = Prepared(unit.take_changes().await?);
+        let prepared = self.prepare(unit).await?;
         self.finish(unit, prepared, extent, false).await
     }
 
@@ -185,7 +193,7 @@ impl Journal {
             unit.clear();
             return Ok(false);
         };
-        let prepared = Prepared(unit.take_changes().await?);
+        let prepared = self.prepare(unit).await?;
         let extent = Extent { last, within: self.progress.within, final_block: None };
         self.finish(unit, prepared, extent, true).await.map(|()| true)
     }
@@ -194,7 +202,7 @@ impl Journal {
     pub async fn set_final(&mut self, unit: &mut UnitOfWork, final_block: Option<u64>) -> Result<(), CommitError> {
         let Some(last) = self.milestones().next() else { return Ok(()) };
         let extent = Extent { last, within: self.progress.within, final_block };
-        self.finish(unit, Prepared(Vec::new()), extent, true).await
+        self.finish(unit, Prepared::default(), extent, true).await
     }
 
     /// Commits the changes as the next step of work that is never undone.
@@ -205,7 +213,7 @@ impl Journal {
 
     /// Takes the unit's changes, for [`Journal::write`]. Until then it may be changed, not trimmed.
     pub async fn prepare(&mut self, unit: &mut UnitOfWork) -> Result<Prepared, CommitError> {
-        Ok(Prepared(unit.take_changes().await?))
+        Ok(Prepared { changes: unit.take_changes().await?, events: unit.take_events() })
     }
 
     async fn finish(
@@ -215,7 +223,7 @@ impl Journal {
         extent: Extent,
         is_beside: bool,
     ) -> Result<(), CommitError> {
-        let written = self.write_batch(prepared.0, extent, is_beside).await;
+        let written = self.write_batch(prepared, extent, is_beside).await;
         unit.add_usage(self.bulk.take_usage());
         match written {
             Ok(()) => {
@@ -232,7 +240,7 @@ impl Journal {
 
     /// Writes changes of the next blocks. [`Journal::settle`] comes next.
     pub async fn write(&mut self, prepared: Prepared, extent: Extent) -> Result<(), CommitError> {
-        let written = self.write_batch(prepared.0, extent, false).await;
+        let written = self.write_batch(prepared, extent, false).await;
         self.is_open &= written.is_ok();
         written
     }
@@ -262,6 +270,27 @@ impl Journal {
     }
 
     async fn undo_after(&mut self, unit: &mut UnitOfWork, kept: usize) -> Result<(), CommitError> {
+        while self.batches.len() > kept {
+            let part = self.last_part(kept);
+            self.undo_part(unit, part).await?;
+        }
+        Ok(())
+    }
+
+    /// The oldest of the newest batches whose events fit into one transaction.
+    fn last_part(&self, kept: usize) -> usize {
+        let (mut first, mut bytes) = (self.batches.len(), 0);
+        for (index, batch) in self.batches.iter().enumerate().skip(kept).rev() {
+            bytes += batch.event_bytes;
+            if bytes > MAX_EVENT_BYTES && first < self.batches.len() {
+                break;
+            }
+            first = index;
+        }
+        first
+    }
+
+    async fn undo_part(&mut self, unit: &mut UnitOfWork, kept: usize) -> Result<(), CommitError> {
         let undone = self.batches.get(kept..).unwrap_or_default().to_vec();
         let Some((oldest, newer)) = undone.split_first() else { return Ok(()) };
         let before = self.images(&undone).await?;
@@ -277,11 +306,32 @@ impl Journal {
         self.bulk.write(newer).await?;
         begun = self.progress.clone();
         begun.pending = None;
-        self.replace(begun, vec![(oldest.key(&self.work), None)]).await?;
+        let mut rows = self.taking_back(&mut begun, oldest.first_event).await?;
+        rows.push((oldest.key(&self.work), None));
+        self.replace(begun, rows).await?;
         self.bulk.write(oldest.chunk_keys(&self.work).map(|key| (key, None)).collect()).await?;
         self.batches.truncate(kept);
         unit.add_usage(self.bulk.take_usage());
         Ok(())
+    }
+
+    /// Takes back what was told from event `first` on. A half-written batch has told nothing.
+    async fn taking_back(&self, progress: &mut Progress, first: u64) -> Result<Vec<Write>, CommitError> {
+        let Some(head) = progress.log else { return Ok(Vec::new()) };
+        let told = standing(&self.bulk.table, &self.work, first, head.last).await?.into_iter().rev();
+        let time = now();
+        let events = told.map(|event| json(&event.reverted(time))).collect::<Result<Vec<_>, _>>()?;
+        self.tell(progress, &events)
+    }
+
+    /// The rows that tell events, and the log's end after them.
+    fn tell(&self, progress: &mut Progress, events: &[String]) -> Result<Vec<Write>, CommitError> {
+        if events.is_empty() {
+            return Ok(Vec::new());
+        }
+        let head = progress.log.unwrap_or_else(LogHead::new);
+        progress.log = Some(LogHead { last: head.last + events.len() as u64, ..head });
+        Ok(appended(&self.work, head, events)?)
     }
 
     async fn images(&mut self, batches: &[Batch]) -> Result<HashMap<PrimaryKey, Option<Item>>, CommitError> {
@@ -296,13 +346,18 @@ impl Journal {
         Ok(before)
     }
 
-    async fn write_batch(&mut self, changes: Vec<Change>, extent: Extent, is_beside: bool) -> Result<(), CommitError> {
+    async fn write_batch(&mut self, prepared: Prepared, extent: Extent, is_beside: bool) -> Result<(), CommitError> {
+        let Prepared { changes, events } = prepared;
         let mut progress = self.progress.clone();
         progress.final_block = progress.final_block.max(extent.final_block);
         let serial = progress.version + 1;
         let next = progress.next_block.unwrap_or(extent.last.number);
         let (writer, within) = (self.owner.clone(), progress.within);
-        let mut batch = Batch { serial, writer, first: next, within, last: extent.last, chunks: 0 };
+        let first_event = progress.log.map_or(0, |head| head.last) + 1;
+        let event_bytes = events.iter().map(String::len).sum();
+        let log = self.tell(&mut progress, &events)?;
+        let last = extent.last;
+        let mut batch = Batch { serial, writer, first: next, within, last, chunks: 0, first_event, event_bytes };
         if !is_beside {
             progress.within = extent.within;
             progress.next_block = Some(extent.last.number + u64::from(extent.within.is_none()));
@@ -321,8 +376,8 @@ impl Journal {
 
         let bytes: usize = changes.iter().map(Change::bytes).sum();
         let chunks = packed(&changes, is_born_final && !is_beside);
-        let writes = changes.len() + chunks.len() + journal.len() + 2;
-        let fits = writes <= MAX_TRANSACTION && bytes <= MAX_TRANSACTION_BYTES;
+        let writes = changes.len() + chunks.len() + journal.len() + log.len() + 2;
+        let fits = writes <= MAX_TRANSACTION && bytes + event_bytes <= MAX_TRANSACTION_BYTES;
         let is_nothing = is_beside && changes.is_empty();
         let is_kept = !(fits && (is_born_final || is_nothing));
         let mut mark = Vec::new();
@@ -344,9 +399,9 @@ impl Journal {
         }
         let rows = changes.into_iter().map(|change| (change.key, change.after));
         if fits {
-            self.replace(progress, journal.into_iter().chain(mark).chain(rows).collect()).await?;
+            self.replace(progress, journal.into_iter().chain(mark).chain(rows).chain(log).collect()).await?;
         } else {
-            self.write_marked(progress, journal, mark, rows.collect(), serial).await?;
+            self.write_marked((progress, log), journal, mark, rows.collect(), serial).await?;
         }
         self.stale.extend(self.batches.drain(..dropped));
         self.stale.drain(..deleted);
@@ -359,7 +414,7 @@ impl Journal {
     /// Writes a batch that doesn't fit into a transaction. The mark in the middle changes `pending` alone.
     async fn write_marked(
         &mut self,
-        done: Progress,
+        (done, log): (Progress, Vec<Write>),
         journal: Vec<Write>,
         mark: Vec<Write>,
         rows: Vec<Write>,
@@ -377,7 +432,7 @@ impl Journal {
         }
         self.bulk.write(rows).await?;
         let version = self.progress.version;
-        self.replace(Progress { version, ..done }, Vec::new()).await
+        self.replace(Progress { version, ..done }, log).await
     }
 
     async fn replace(&mut self, mut progress: Progress, rows: Vec<Write>) -> Result<(), CommitError> {

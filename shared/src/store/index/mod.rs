@@ -3,6 +3,7 @@
 mod bulk;
 mod images;
 mod journal;
+mod log;
 mod progress;
 mod unit_of_work;
 mod usage;

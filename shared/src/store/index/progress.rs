@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::ChainId,
-    store::table::{PrimaryKey, StoreError, Table, number, row, text},
+    store::{
+        event_runs::LogHead,
+        table::{PrimaryKey, StoreError, Table, number, row, text},
+    },
 };
 
 /// A block as it was when it was read.
@@ -43,6 +46,9 @@ pub struct Progress {
     /// Last block that can't be undone; it may lie ahead of [`Progress::next_block`].
     pub final_block: Option<u64>,
     pub(super) anchor: Option<BlockId>,
+    /// End of the log of events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) log: Option<LogHead>,
     /// Set while a batch is half written or half undone.
     pub(super) pending: Option<Pending>,
 }
@@ -60,6 +66,12 @@ pub(super) struct Batch {
     pub(super) last: BlockId,
     /// Number of rows with its images; 0 if they are in this one.
     pub(super) chunks: u32,
+    /// Number of the first event that was told since it began.
+    #[serde(default)]
+    pub(super) first_event: u64,
+    /// Bytes of its events.
+    #[serde(default)]
+    pub(super) event_bytes: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +85,11 @@ impl Progress {
     /// Reads the progress of a chain. One read.
     pub async fn of(table: &Table, chain: ChainId) -> Result<Self, StoreError> {
         Self::of_work(table, &chain.to_string()).await
+    }
+
+    /// End of the log of events; `None` before the first one.
+    pub fn log(&self) -> Option<LogHead> {
+        self.log
     }
 
     /// Returns whether everything in a block is indexed, and can't be undone.

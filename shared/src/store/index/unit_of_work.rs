@@ -9,11 +9,21 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{bulk::Bulk, usage::Usage};
-use crate::store::table::{Item, PrimaryKey, StoreError, Table, row};
+use crate::{
+    model::Event,
+    store::{
+        event_runs::json,
+        table::{Item, PrimaryKey, StoreError, Table, row},
+    },
+};
 
 /// Limits of the cache between two batches.
 const MAX_CACHED: usize = 30_000;
 const MAX_CACHED_BYTES: usize = 16 << 20;
+
+/// Most events of a batch, and their bytes; one step more fits, too. DynamoDB's transactions have 100 rows and 4 MB.
+const MAX_EVENTS: usize = 3_000;
+pub(super) const MAX_EVENT_BYTES: usize = 2 << 20;
 
 /// Cached rows of one table and their pending changes.
 pub struct UnitOfWork {
@@ -25,6 +35,9 @@ pub struct UnitOfWork {
     /// Approximate bytes of the cached rows and of the changed ones.
     cached_bytes: usize,
     changed_bytes: usize,
+    /// What the batch tells, as JSON, and its bytes.
+    events: Vec<String>,
+    event_bytes: usize,
     usage: Usage,
 }
 
@@ -68,6 +81,8 @@ impl UnitOfWork {
             born: Vec::new(),
             cached_bytes: 0,
             changed_bytes: 0,
+            events: Vec::new(),
+            event_bytes: 0,
             usage: Usage::default(),
         }
     }
@@ -81,6 +96,19 @@ impl UnitOfWork {
 
     pub(super) fn add_usage(&mut self, usage: Usage) {
         self.usage += usage;
+    }
+
+    /// Tells an event in the chain's log, once the batch is committed.
+    pub fn tell(&mut self, event: &Event) -> Result<(), StoreError> {
+        let event = json(event)?;
+        self.event_bytes += event.len();
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// Returns whether no more events should be told: those of a batch are written in one transaction.
+    pub fn has_told_enough(&self) -> bool {
+        self.events.len() >= MAX_EVENTS || self.event_bytes >= MAX_EVENT_BYTES
     }
 
     /// Returns the size of the uncommitted changes.
@@ -188,7 +216,7 @@ impl UnitOfWork {
 
     /// Returns whether there are uncommitted changes.
     pub fn is_changed(&self) -> bool {
-        !self.changed.is_empty()
+        !self.changed.is_empty() || !self.events.is_empty()
     }
 
     /// Drops all changes and the cache.
@@ -196,7 +224,13 @@ impl UnitOfWork {
         self.rows.clear();
         self.changed.clear();
         self.born.clear();
-        (self.cached_bytes, self.changed_bytes) = (0, 0);
+        self.events.clear();
+        (self.cached_bytes, self.changed_bytes, self.event_bytes) = (0, 0, 0);
+    }
+
+    pub(super) fn take_events(&mut self) -> Vec<String> {
+        self.event_bytes = 0;
+        std::mem::take(&mut self.events)
     }
 
     /// Takes the changes, with the rows before. The cache counts them as stored: clear it if their write fails.

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     model::TransactionStatus,
-    store::table::{StoreError, WriteReason, backoff, number, status_in, text, updating},
+    store::{
+        service_events::ServiceEvents,
+        table::{StoreError, WriteReason, backoff, number, status_in, text, updating},
+    },
 };
 
 /// What became of a transaction.
@@ -86,7 +89,8 @@ impl Transactions {
         self.end_if(None, transaction, ending, now).await
     }
 
-    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile. One write.
+    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile. It is told.
+    /// One write, and a read.
     pub async fn give_up(
         &self,
         lease: &Lease,
@@ -116,15 +120,19 @@ impl Transactions {
             if !transaction.status.is_final() {
                 writes.push(self.dequeue(transaction.chain, &transaction.place)?);
             }
+            let own = writes.len();
             if let Some(lease) = lease {
                 writes.push(self.leads(lease)?);
+                // No batch tells of it.
+                let event = transaction.ended(ending, now);
+                writes.extend(ServiceEvents::new(self.table.clone()).appending(&[event], now).await?);
             }
             let Err(reasons) = self.table.write_or_reasons(writes).await? else { return Ok(true) };
             let failed = |at: Option<&WriteReason>| at.is_some_and(|reason| reason.is_condition());
-            if failed(reasons.first()) || (lease.is_some() && failed(reasons.last())) {
+            if failed(reasons.first()) || (lease.is_some() && failed(reasons.get(own))) {
                 return Ok(false);
             }
-            if reasons.iter().any(|reason| reason.is_condition()) {
+            if reasons.iter().take(own).any(|reason| reason.is_condition()) {
                 // The account's budget is another day's by now.
                 same_day = false;
             } else {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::{
     primitives::Blob,
-    types::{AttributeValue, Update, builders::UpdateBuilder},
+    types::{AttributeValue, TransactWriteItem, Update, builders::UpdateBuilder},
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +16,11 @@ use super::{
     transaction::Transactions,
 };
 use crate::{
-    model::{Address, ChainId},
-    store::table::{StoreError, number, status_in, text, updating},
+    model::{Address, ChainId, Event},
+    store::{
+        service_events::ServiceEvents,
+        table::{StoreError, number, status_in, text, updating},
+    },
 };
 
 /// How long a batch's row is kept after it is over.
@@ -133,14 +136,14 @@ impl Transactions {
     }
 
     /// Records that a nonce is used: by the batch (`Mined`), by its filler (`Filled`), or by another program
-    /// (`Displaced`). Do so after what its transactions became is stored. One write.
+    /// (`Displaced`). Do so after what its transactions became is stored: here it is told. One write, and a read.
     pub async fn close_batch(
         &self,
         lease: &Lease,
         batch: &Batch,
         status: BatchStatus,
         mined: Option<MinedIn>,
-        now: u64,
+        (events, now): (&[Event], u64),
     ) -> Result<bool, StoreError> {
         let update = self.transition(batch, status);
         let update = match mined {
@@ -152,13 +155,16 @@ impl Transactions {
                 .expression_attribute_values(":expiry", number(now + KEPT)),
         };
         let change = if mined.is_some() { "ADD young :nonce DELETE #open :nonce" } else { "DELETE #open :nonce" };
-        self.move_nonce(lease, batch, update, change).await
+        let writes = self.moving_nonce(lease, batch, update, change)?;
+        ServiceEvents::new(self.table.clone()).write_and_tell(writes, events, now).await
     }
 
     /// Opens a batch again whose block the chain has dropped. One write.
     pub async fn reopen_batch(&self, lease: &Lease, batch: &Batch) -> Result<bool, StoreError> {
         let update = self.transition(batch, BatchStatus::Open).update_expression("SET #status = :status REMOVE mined");
-        self.move_nonce(lease, batch, update, "ADD #open :nonce DELETE young :nonce").await
+        self.table
+            .write_together(self.moving_nonce(lease, batch, update, "ADD #open :nonce DELETE young :nonce")?)
+            .await
     }
 
     /// Records that a batch's block is final. One write.
@@ -167,23 +173,23 @@ impl Transactions {
             .transition(batch, BatchStatus::Final)
             .update_expression("SET #status = :status, expires_at = :expiry")
             .expression_attribute_values(":expiry", number(now + KEPT));
-        self.move_nonce(lease, batch, update, "DELETE young :nonce, #open :nonce").await
+        self.table.write_together(self.moving_nonce(lease, batch, update, "DELETE young :nonce, #open :nonce")?).await
     }
 
-    async fn move_nonce(
+    fn moving_nonce(
         &self,
         lease: &Lease,
         batch: &Batch,
         update: UpdateBuilder,
         change: &str,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
         let Slot { chain, lane, nonce } = batch.slot;
         let lane = self
             .lane_update(chain, lane)
             .update_expression(change)
             .expression_attribute_names("#open", "open")
             .expression_attribute_values(":nonce", set(nonce));
-        self.table.write_together(vec![self.leads(lease)?, updating(update)?, updating(lane)?]).await
+        Ok(vec![self.leads(lease)?, updating(update)?, updating(lane)?])
     }
 
     /// An update of a batch whose versions are still those of `batch`, and whose status may become `next`.

@@ -2,7 +2,7 @@
 
 use alloy::primitives::Address;
 use shared::{
-    model::{Collection, Protocol, clip_name, clip_uri},
+    model::{Collection, EventData, Protocol, clip_name, clip_uri},
     store::StoreError,
 };
 
@@ -39,6 +39,7 @@ impl Applier<'_> {
         };
         self.known.insert(new.address, protocol);
         self.work.add_collection(&collection)?;
+        self.tell_collection(at, &collection, EventData::CollectionCreated)?;
         self.work.list_collection(&collection).await
     }
 
@@ -57,6 +58,7 @@ impl Applier<'_> {
             collection.uri = clip_uri(uri);
         }
         collection.updated_at = at.time;
-        self.work.put_collection(&collection)
+        self.work.put_collection(&collection)?;
+        self.tell_collection(at, &collection, EventData::CollectionUpdated)
     }
 }

@@ -70,6 +70,9 @@ impl Applier<'_> {
                 return Ok(());
             }
         }
-        self.work.add_comment(&new).await
+        if self.work.add_comment(&new).await? {
+            self.tell_comment(&event.at, &new).await?;
+        }
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use alloy::primitives::{Address, U256};
 use shared::{
-    model::{Amount, Collection, EventId, Moment, clip_uri},
+    model::{Amount, Collection, EventData, EventId, Moment, clip_uri},
     store::{PrimaryKey, StoreError, Tier, listing_keys, moment_key},
 };
 
@@ -91,6 +91,7 @@ impl Applier<'_> {
             };
             moment.fee_recipients = self.fee_recipients(&moment, owner).await?;
             self.work.put_moment(&moment)?;
+            self.tell_moment((at, number), &moment, owner, EventData::MomentCreated)?;
             self.list_new(&moment, owner).await?;
         }
         Ok(())

@@ -8,6 +8,7 @@ mod moment;
 mod payment;
 mod permission;
 mod sale;
+mod tell;
 mod timeline;
 mod transfer;
 
@@ -18,8 +19,8 @@ use shared::{
     chain::Chain,
     model::{ArtistId, ContentType, EventId, MomentRef},
     store::{
-        Artists, BlockId, Documents, EventPlace, Moments, PaymentFilter, PrimaryKey, StoreError, Table, Timelines,
-        UnitOfWork, collection_key, moment_key, moment_keys, split_key,
+        Artists, BlockId, Documents, EventPlace, Moments, PrimaryKey, StoreError, Table, Timelines, UnitOfWork,
+        collection_key, moment_key, moment_keys, split_key,
     },
 };
 
@@ -126,7 +127,7 @@ impl Index {
 
     /// Applies events of the queue in their order while there is room. After an error the unit of work must be dropped.
     pub async fn apply(&mut self, work: &mut UnitOfWork, queue: &mut Queue, room: Room) -> Result<(), StoreError> {
-        let is_full = |work: &UnitOfWork| work.weight().rows >= room.rows || work.weight().bytes >= room.bytes;
+        let is_full = |work: &UnitOfWork| is_full(work, room);
         while !queue.is_empty() && !is_full(work) {
             let end = queue.events.len().min(queue.done + MAX_EVENTS);
             let events = &queue.events[queue.done..end];
@@ -179,6 +180,11 @@ impl Index {
         timeline::apply_documents(work, &self.documents, self.chain.id).await?;
         timeline::relist_due(work, &self.timelines, &self.artists, self.chain.id).await
     }
+}
+
+fn is_full(work: &UnitOfWork, room: Room) -> bool {
+    let weight = work.weight();
+    weight.rows >= room.rows || weight.bytes >= room.bytes || work.has_told_enough()
 }
 
 /// Usernames of those who comment or create in these events.
@@ -240,8 +246,8 @@ impl Applier<'_> {
                 self.moment_created(at, emitter, *token, *sender, uri, *max_supply).await
             }
             Fact::UriSet { token, uri } => self.uri_set(at, emitter, *token, uri).await,
-            Fact::PermissionsSet { token, account, is_admin, .. } => {
-                self.permissions_set(at, emitter, *token, *account, *is_admin).await
+            Fact::PermissionsSet { token, account, mask, is_admin } => {
+                self.permissions_set(at, emitter, (*token, *account), *mask, *is_admin).await
             }
             Fact::RoyaltySet { token, royalty } => self.royalty_set(at, emitter, *token, *royalty).await,
             Fact::SaleSet { collection, token, sale, is_reset } => {
@@ -281,6 +287,7 @@ impl Applier<'_> {
                     let few = tokens.iter().filter(|(_, quantity)| !quantity.is_zero()).take(FEW_TOKENS);
                     keys.extend(few.map(|(token, _)| moment_key(&on(event.emitter, *token))));
                 }
+                Fact::Purchased(purchase) => keys.push(moment_key(&on(purchase.collection, purchase.token))),
                 Fact::EditionMinted { .. } => keys.push(collection_key(chain, event.emitter.into())),
                 Fact::MomentCreated { token, sender, uri, .. } => {
                     let (moment, creator) = (on(event.emitter, *token), (*sender).into());
@@ -289,16 +296,16 @@ impl Applier<'_> {
                 }
                 _ => {}
             }
-            keys.extend(self.comment_of(event).iter().flat_map(shared::store::NewComment::keys));
+            if let Some(new) = self.comment_of(event) {
+                keys.push(collection_key(chain, new.moment.collection));
+                keys.extend(new.keys());
+            }
         }
         self.work.prefetch(keys).await?;
         let mut lists = Vec::new();
         for event in events {
             let Fact::Purchased(purchase) = &event.fact else { continue };
-            let collection = self.work.collection(chain, purchase.collection.into()).await?;
-            if let (Some(buyer), Some(collection)) = (self.collects.buyer(&event.at), collection) {
-                lists.extend(PaymentFilter::of(collection.creator, buyer.account.into()).map(|of| of.key(chain)));
-            }
+            lists.extend(self.purchase_keys(&event.at, purchase).await?);
         }
         self.work.prefetch(lists).await
     }
@@ -322,8 +329,7 @@ impl Applier<'_> {
     }
 
     fn is_full(&self) -> bool {
-        let weight = self.work.weight();
-        weight.rows >= self.room.rows || weight.bytes >= self.room.bytes
+        is_full(self.work, self.room)
     }
 
     fn knows(&self, collection: Address) -> bool {

@@ -2,7 +2,7 @@
 
 use alloy::primitives::{Address, U256};
 use shared::{
-    model::{Amount, Collection, FeeRecipient, Moment, MomentRef, Royalty, Share, clip_uri},
+    model::{Amount, Collection, EventData, FeeRecipient, Moment, MomentRef, Royalty, Share, clip_uri},
     store::{EarlySettings, StoreError},
 };
 
@@ -51,6 +51,7 @@ impl Applier<'_> {
         };
         moment.fee_recipients = self.fee_recipients(&moment, &collection).await?;
         self.work.put_moment(&moment)?;
+        self.tell_moment((at, 0), &moment, &collection, EventData::MomentCreated)?;
         self.list_new(&moment, &collection).await
     }
 
@@ -70,6 +71,9 @@ impl Applier<'_> {
         moment.uri = clip_uri(uri);
         moment.updated_at = at.time;
         self.work.put_moment(&moment)?;
+        if let Some(collection) = self.work.collection(self.chain.id, place.collection).await? {
+            self.tell_moment((at, 0), &moment, &collection, EventData::MomentUpdated)?;
+        }
         self.relist(&place).await
     }
 
@@ -84,11 +88,16 @@ impl Applier<'_> {
         let Some(mut collection) = self.work.collection(self.chain.id, place.collection).await? else { return Ok(()) };
         if token.is_zero() {
             (collection.royalty, collection.updated_at) = (Some(royalty), at.time);
-            return self.work.put_collection(&collection);
+            self.work.put_collection(&collection)?;
+            return self.tell_collection(at, &collection, EventData::CollectionUpdated);
         }
         // Without a recipient the collection's royalty holds again, as in the contracts.
         let royalty = Some(royalty).filter(|royalty| royalty.recipient != shared::model::Address::ZERO);
-        self.change_moment(at, &place, &collection, |_, early| early.royalty = royalty).await
+        self.change_moment(at, &place, &collection, |_, early| early.royalty = royalty).await?;
+        match self.work.moment(&place).await? {
+            Some(moment) => self.tell_moment((at, 0), &moment, &collection, EventData::MomentUpdated),
+            None => Ok(()),
+        }
     }
 
     /// Changes the settings of a moment, or stores them until it is created.

@@ -14,8 +14,8 @@ impl Applier<'_> {
         &mut self,
         at: &Position,
         collection: Address,
-        token: U256,
-        account: Address,
+        (token, account): (U256, Address),
+        mask: U256,
         is_admin: bool,
     ) -> Result<(), StoreError> {
         let place = self.place(collection, token);
@@ -24,6 +24,7 @@ impl Applier<'_> {
         if self.factories.contains(&account) {
             return Ok(());
         }
+        self.tell_permissions(at, &collection, (token, account), mask, is_admin)?;
         let account = account.into();
         if token.is_zero() {
             self.work.put_administered(self.chain.id, place.collection, account, is_admin)?;

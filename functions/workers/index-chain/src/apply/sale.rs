@@ -18,6 +18,7 @@ impl Applier<'_> {
         let place = self.place(collection, token);
         let Some(collection) = self.work.collection(self.chain.id, place.collection).await? else { return Ok(()) };
         let sale = MomentSale { set_in: (at.block, at.log_index), ..sale.clone() };
+        self.tell_sale(at, &collection, token, &sale, is_reset)?;
         self.change_moment(at, &place, &collection, |_, settings| {
             settings.sales.retain(|other| other.strategy != sale.strategy);
             if !is_reset {

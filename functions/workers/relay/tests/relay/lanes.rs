@@ -12,8 +12,12 @@ use alloy::{
     primitives::{Address, U256},
     providers::{Provider, ext::AnvilApi},
 };
+use serde_json::json;
 use shared::{
-    chain::wallet::LaneSigners,
+    chain::{
+        node::{Node, NodeUrls},
+        wallet::LaneSigners,
+    },
     model::{Call, TransactionStatus},
     store::{BatchStatus, Slot},
 };
@@ -116,6 +120,32 @@ async fn nonce_used_by_another_program_costs_no_transaction() -> Result<(), Erro
     let displaced = workshop.transactions().batch(&slot).await?.ok_or("no batch")?;
     assert_eq!(displaced.status, BatchStatus::Displaced);
     assert_done_once(&workshop, collection, &["ar://moved".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<(), Error> {
+    /// Between two of the ages that are looked at first, 63 and 127.
+    const AGE: u64 = 100;
+    let (workshop, ..) = stage("relay-pruned", 1).await?;
+    let (node, lane) = (workshop.node().await?, workshop.lanes()[0].0);
+    node.anvil_mine(Some(200), None).await?;
+    act_as(&workshop, lane, Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
+    let used = node.get_block_number().await?;
+    let transactions = node.get_block_by_number(used.into()).await?.ok_or("no block")?.transactions;
+    node.anvil_mine(Some(AGE), None).await?;
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let block = request.body["params"][1].as_str().and_then(|block| block.strip_prefix("0x"));
+        let block = block.and_then(|block| u64::from_str_radix(block, 16).ok());
+        let is_old = request.operation == "eth_getTransactionCount" && block.is_some_and(|block| block + 20 < used);
+        if is_old { Act::Refuse("missing trie node") } else { Act::Forward }
+    })
+    .await?;
+    let urls: NodeUrls = json!({ workshop.chain.id.to_string(): [url] }).to_string().parse()?;
+
+    let user = Node::new(&urls, workshop.chain.id)?.user_of_nonce(lane.into(), 0, 1).await?;
+
+    assert_eq!(user, transactions.hashes().next());
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

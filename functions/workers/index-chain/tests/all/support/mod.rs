@@ -12,7 +12,8 @@ use rank_collectors::Ranker;
 use serde_json::json;
 use shared::{
     chain::{Chain, node::Node},
-    store::{Artists, Table},
+    model::{Event, LogName},
+    store::{Artists, EventLogs, NumberedEvent, Table},
 };
 use template::Template;
 use tests::{DatabaseProxy, Error, TestChain};
@@ -31,6 +32,21 @@ pub struct Indexer {
     pub client: aws_sdk_dynamodb::Client,
     chain: Chain,
     nodes: Node,
+}
+
+/// What a log has told and not taken back.
+pub fn replayed(log: Vec<Event>) -> Result<Vec<Event>, Error> {
+    let mut standing: Vec<Event> = Vec::new();
+    for event in log {
+        if event.is_reverted {
+            let told = standing.pop().ok_or("what is taken back was never told")?;
+            assert_eq!((told.id, &told.data), (event.id, &event.data), "another event is taken back");
+        } else {
+            assert!(standing.iter().all(|told| told.id != event.id), "told twice: {event:?}");
+            standing.push(event);
+        }
+    }
+    Ok(standing)
 }
 
 impl Indexer {
@@ -81,7 +97,16 @@ impl Indexer {
         Ok(())
     }
 
-    async fn expire_lease(&self, work: &str) -> Result<(), Error> {
+    /// Whether a batch is half written.
+    pub async fn is_within_a_batch(&self) -> Result<bool, Error> {
+        let call = self.client.get_item().table_name("ChainTable").consistent_read(true);
+        let call = call.key("pk", AttributeValue::S(format!("CHECKPOINT#{}", self.chain.id)));
+        let checkpoint = call.key("sk", AttributeValue::S("CHECKPOINT".to_owned())).send().await?.item;
+        Ok(checkpoint.is_some_and(|row| row.get("pending").is_some_and(AttributeValue::is_m)))
+    }
+
+    /// Lets another process go on with the work at once, as when a dead one's lease has ended.
+    pub async fn expire_lease(&self, work: &str) -> Result<(), Error> {
         let key = |text: String| AttributeValue::S(text);
         let expire = self.client.update_item().table_name("ChainTable");
         let expire = expire.key("pk", key(format!("CHECKPOINT#{work}"))).key("sk", key("CHECKPOINT".into()));
@@ -114,15 +139,36 @@ impl Indexer {
         self.follower.follow(None, None, &[]).await
     }
 
-    /// Rows of the chain's table without progress, journal and metadata documents.
+    /// Rows of the chain's table without progress, journal and metadata documents; of its log, what it has told and not
+    /// taken back.
     pub async fn rows(&self) -> Result<Rows, Error> {
-        let rows = self.all_rows().await?;
-        Ok(rows
-            .into_iter()
-            .filter(|((pk, _), _)| {
-                !["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other))
-            })
-            .collect())
+        const OTHERS: [&str; 5] = ["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA", "EVENTS#"];
+        let mut rows = self.all_rows().await?;
+        rows.retain(|(pk, _), _| !OTHERS.iter().any(|other| pk.starts_with(other)));
+        for (number, event) in replayed(self.log().await?)?.iter().enumerate() {
+            let row = BTreeMap::from([("event".to_owned(), AttributeValue::S(serde_json::to_string(event)?))]);
+            rows.insert(("LOG".to_owned(), format!("{number:08}")), row);
+        }
+        Ok(rows)
+    }
+
+    /// The log as a consumer gets it, without gaps.
+    pub async fn log(&self) -> Result<Vec<Event>, Error> {
+        let logs = EventLogs::new(self.table.clone(), self.artists.clone());
+        let mut events: Vec<Event> = Vec::new();
+        loop {
+            let page = logs.after(LogName::Chain(self.chain.id), events.len() as u64, 3).await?;
+            if page.is_empty() {
+                break;
+            }
+            for NumberedEvent { number, event } in page {
+                events.push(event);
+                assert_eq!(number, events.len() as u64, "the log has a gap");
+            }
+        }
+        let last = logs.head(LogName::Chain(self.chain.id)).await?.map_or(0, |head| head.last);
+        assert_eq!(last, events.len() as u64, "the log's end");
+        Ok(events)
     }
 
     /// Asserts that the rows equal those of a fresh index; names those that differ.
