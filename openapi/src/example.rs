@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::polish::resolve;
 
 /// Examples of fields whose types have none.
-const FIELDS: [(&str, &str); 30] = [
+const FIELDS: [(&str, &str); 31] = [
     ("amount", "0.001"),
     ("apiKey", "moments_4f8c2e6a9b1d3f5071829304a5b6c7d8e9f0a1b2"),
     ("bio", "I keep a diary of the weather."),
@@ -24,6 +24,7 @@ const FIELDS: [(&str, &str); 30] = [
     ("message", "example.com wants you to sign in with your Ethereum account"),
     ("mime", "image/png"),
     ("name", "Weather diary"),
+    ("permissions", "ADMIN"),
     ("prefix", "moments_4f8c"),
     ("secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="),
     ("symbol", "ETH"),

@@ -10,7 +10,7 @@ use shared::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::{example, polish::polish};
+use crate::{example, polish::polish, webhooks::webhooks};
 
 /// The document without its endpoints.
 pub fn frame() -> Value {
@@ -26,6 +26,7 @@ pub fn frame() -> Value {
         "servers": [{"url": "/api", "description": "Where this document was read."}],
         "tags": TAGS.map(|(name, description)| json!({"name": name, "description": description})),
         "paths": {},
+        "webhooks": webhooks(),
         "components": {
             "securitySchemes": security_schemes(),
             "parameters": {"IdempotencyKey": idempotency_key(false), "RequiredIdempotencyKey": idempotency_key(true)},
@@ -40,7 +41,7 @@ const DESCRIPTION: &str = "\
 A moment is a token inside a collection, an ERC-1155 contract on an EVM chain. Browse without a credential; sign in with \
 an e-mailed code to get a token, and create and update with it, or with API keys that you make with it.
 
-**Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), \
+**Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), [events](docs/events), \
 [idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
 networks](docs/test-networks), [governance](docs/governance), [webhooks](docs/webhooks), [versions](docs/versions).
 

@@ -10,6 +10,7 @@ mod endpoint;
 mod example;
 mod frame;
 mod polish;
+mod webhooks;
 
 pub use document::{document, hold};
 pub use endpoint::Effect;

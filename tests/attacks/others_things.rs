@@ -20,7 +20,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 50] = [
+const OPERATIONS: [(&str, Outcome); 51] = [
     ("listActivity", Own),
     ("revokeApiKey", Refused(404)),
     ("listApiKeys", Own),
@@ -60,6 +60,7 @@ const OPERATIONS: [(&str, Outcome); 50] = [
     ("updateMomentUri", Refused(403)),
     ("updateSale", Refused(403)),
     ("withdrawFunds", Nothing),
+    ("listEvents", Own),
     ("listTransactions", Own),
     ("readTransaction", Refused(404)),
     ("createUpload", Nothing),
