@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use template::Template;
 use tests::{Answer, Stack, Writer, personal_sign, unused_email};
 
+use crate::webhooks::receiver::Receiver;
+
 /// Values in the examples that each run replaces by existing ones.
 const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
 /// A recipient in the examples: an unused address.
@@ -19,6 +21,8 @@ const EXAMPLE_KEY_ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
 const EXAMPLE_CID: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
 /// Also the example of an upload's id.
 const EXAMPLE_TRANSACTION: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c";
+const EXAMPLE_WEBHOOK: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5d";
+const EXAMPLE_DELIVERY: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5e";
 
 struct Operation<'a> {
     document: &'a Value,
@@ -205,6 +209,27 @@ async fn stored_document(stack: &Stack, writer: &Writer) -> String {
     uri.as_str().and_then(|uri| uri.strip_prefix("ipfs://")).expect("a CID").to_owned()
 }
 
+/// The ids of a webhook and of a delivery that its receiver took.
+async fn told_webhook(stack: &Stack, writer: &Writer) -> [String; 2] {
+    let receiver = Receiver::start().await;
+    let send = async |request: reqwest::RequestBuilder| {
+        Answer::of(request.bearer_auth(&writer.artist.token)).await.expect_success().body
+    };
+    let id = |value: &Value| value["id"].as_str().expect("an id").to_owned();
+    let url = json!({"url": format!("{}/x", receiver.url)});
+    let webhook = id(&send(stack.post("/webhooks").json(&url)).await["webhook"]);
+    let delivery = id(&send(stack.post(&format!("/webhooks/{webhook}/test"))).await);
+    receiver.wait_for("/x", 1).await;
+    for _ in 0..100 {
+        let list = send(stack.get(&format!("/webhooks/{webhook}/deliveries"))).await;
+        if list["deliveries"][0]["status"] == "delivered" {
+            return [webhook, delivery];
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{delivery} isn't delivered");
+}
+
 /// The id of an upload whose bytes are there.
 async fn finished_upload(stack: &Stack, writer: &Writer) -> String {
     let content = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), uuid::Uuid::new_v4().as_bytes()].concat();
@@ -246,6 +271,10 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         real.push((EXAMPLE_TRANSACTION, newest.to_owned()));
     }
     match (operation.method.as_str(), operation.path.as_str()) {
+        (_, path) if path.starts_with("/webhooks/") => {
+            let [webhook, delivery] = told_webhook(stack, writer).await;
+            real.extend([(EXAMPLE_WEBHOOK, webhook), (EXAMPLE_DELIVERY, delivery)]);
+        }
         ("GET", "/ipfs/{cid}") => real.push((EXAMPLE_CID, stored_document(stack, writer).await)),
         ("POST", "/uploads/{id}/complete") => {
             real.insert(0, (EXAMPLE_TRANSACTION, finished_upload(stack, writer).await))

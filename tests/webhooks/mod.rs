@@ -1,7 +1,7 @@
 //! Webhooks: their endpoints, and what is sent to them.
 
 mod hostile;
-mod receiver;
+pub mod receiver;
 
 use alloy::{
     primitives::{Address, keccak256},
