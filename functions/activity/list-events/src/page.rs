@@ -90,7 +90,7 @@ mod tests {
                 }
                 for (log, step) in [(LOGS[0], 1), (LOGS[1], 3)] {
                     let of_log = found.iter().filter(|(of, _)| *of == log).map(|(_, numbered)| numbered.number);
-                    let meant = (1..=60 / step).filter(|number| (number * step).is_multiple_of(every));
+                    let meant = (1..=60_u64 / step).filter(|number| (number * step).is_multiple_of(every));
                     assert_eq!(of_log.collect::<Vec<_>>(), meant.collect::<Vec<_>>(), "{limit} {every}");
                 }
             }
