@@ -27,7 +27,7 @@ const SENDER: (&str, &str) = ("MailSender", "moments@example.com");
 const SET_LATER: [&str; 3] = ["OperatorLanes", "OperatorSafe", "TokenPublicKeys"];
 
 /// Variables that differ in the local stack, and why.
-const DIFFERENCES: [(&str, &str); 20] = [
+const DIFFERENCES: [(&str, &str); 22] = [
     ("ARTIST_TABLE", "the account's own name"),
     ("CHAINS", "local chains begin at block 0, are final at once and spend the local coin"),
     ("CHAIN_TABLE", "the account's own name"),
@@ -40,6 +40,7 @@ const DIFFERENCES: [(&str, &str); 20] = [
     ("MEDIA_BUCKET", "the account's own name"),
     ("OPERATOR_LANE_KEYS", "the account's own ids"),
     ("PRIVATE_GATEWAYS", "the local gateway's address isn't public"),
+    ("PRIVATE_WEBHOOKS", "receivers of the tests aren't public"),
     ("PROPOSALS_PER_CLIENT_HOURLY", "all tests are one client"),
     ("RPC_URLS", "local nodes"),
     ("SECRET_TABLE", "the account's own name"),
@@ -47,6 +48,7 @@ const DIFFERENCES: [(&str, &str); 20] = [
     ("TOKEN_ISSUER", "the local base address, as make deploy sets the deployed one"),
     ("TOKEN_KEY_ID", "the account's own id"),
     ("WALLET_READS_PER_CLIENT_MINUTELY", "all tests are one client"),
+    ("WEBHOOK_KEY_ID", "the account's own id"),
     ("WRITES_PER_CLIENT_MINUTELY", "all tests are one client"),
 ];
 

@@ -103,6 +103,48 @@ async fn transfers_are_listed_by_artist_collector_and_moment() {
 }
 
 #[tokio::test]
+async fn paid_and_free_collects_come_in_the_order_of_the_chain() {
+    let stack = Stack::connect();
+    let (artist, buyer) = (stack.new_collector().await, stack.new_collector().await);
+    let collection = stack.release(&artist.key, "Mixed", &["ar://paid".to_owned()]).await;
+    let sale = json!({"type": "fixedPrice", "pricePerToken": "0", "saleStart": 0, "saleEnd": u64::MAX.to_string()});
+    let token = json!({"tokenMetadataURI": "ar://free", "salesConfig": sale});
+    let body = json!({"contract": {"address": collection}, "token": token});
+    stack.write("/moment/create", &artist.key, &body, &[]).await.expect_success();
+    stack.set_balance(buyer.account, ETHER).await;
+    const ORDER: [&str; 5] = ["1", "2", "2", "1", "2"];
+    for token in ORDER {
+        let order = json!({"moment": {"collectionAddress": collection, "tokenId": token}, "amount": 1});
+        stack.write("/moment/collect", &buyer.key, &order, &[]).await.expect_success();
+    }
+
+    let (wallet, collector) = (&artist.artist.wallet, &buyer.artist.wallet);
+    let tokens = |body: &Value| -> Vec<String> {
+        let rows = body["transfers"].as_array().expect("rows").iter();
+        rows.map(|row| row["moment"]["token_id"].as_str().expect("a token").to_owned()).collect()
+    };
+    let expected: Vec<String> = ORDER.into_iter().rev().map(str::to_owned).collect();
+    let path = format!("/transfers?artist={wallet}&type=payment");
+    let all = stack.wait_until(&path, |body| body["pagination"]["total_count"] == 5).await;
+    assert_eq!((types(&all), tokens(&all)), (vec!["payment"; 5], expected.clone()));
+    assert_eq!(all["transfers"][0]["value"], "0");
+    for query in [format!("artist={wallet}"), format!("collector={collector}&type=payment&chainId=8453")] {
+        let path = format!("/transfers?{query}");
+        let body = Answer::of(stack.get(&path)).await.expect_success().body;
+        assert_eq!(body["transfers"], all["transfers"], "{query}");
+        assert_eq!(json!(stack.all_pages(&path, "transfers", 2).await), all["transfers"], "{query}");
+    }
+    for (token, count) in [("1", 2), ("2", 3)] {
+        let path = format!("/moment/collectors?collectionAddress={collection}&tokenId={token}");
+        let body = Answer::of(stack.get(&path)).await.expect_success().body;
+        assert_eq!(body["pagination"]["total_count"], count, "{body}");
+        let path = format!("/transfers?collection={collection}&tokenId={token}&type=payment");
+        let body = Answer::of(stack.get(&path)).await.expect_success().body;
+        assert_eq!(tokens(&body), vec![token; count], "{body}");
+    }
+}
+
+#[tokio::test]
 async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     let address = format!("0x{}", "9".repeat(40));

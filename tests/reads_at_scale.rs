@@ -96,6 +96,7 @@ fn payment(number: u64, time: u64) -> Payment {
         currency: Address::ZERO.into(),
         transaction_hash: B256::from(U256::from(number)),
         block: number,
+        log: 0,
         transferred_at: time,
     }
 }

@@ -1,4 +1,4 @@
-//! KMS, SES and S3, emulated by ministack, and the template's AWS resources: tables, keys, identities, buckets. Properties are
+//! KMS, SES, S3 and Secrets Manager, emulated by ministack, and the template's AWS resources: tables, keys, identities, buckets. Properties are
 //! passed to the services as the template states them, so nothing is listed twice.
 
 use std::{collections::BTreeMap, path::Path};
@@ -173,8 +173,19 @@ impl Endpoints {
         Ok((lane_address(&self.public_key(&id).await?)?, id))
     }
 
+    /// Creates a secret, as an operator does, and returns its ARN.
+    pub async fn create_secret(&self, name: &str, value: &str) -> Result<String, Error> {
+        let body = Map::from_iter([
+            ("Name".to_owned(), json!(name)),
+            ("SecretString".to_owned(), json!(value)),
+            ("ClientRequestToken".to_owned(), json!("11111111-1111-4111-8111-111111111111")),
+        ]);
+        let answer = call(&self.aws, "secretsmanager.CreateSecret", &body).await?;
+        Ok(answer["ARN"].as_str().ok_or("Secrets Manager made no secret")?.to_owned())
+    }
+
     /// Creates a bucket that pages of any origin may use with signed addresses, as the template's.
-    async fn create_bucket(&self, name: &str) -> Result<(), Error> {
+    pub async fn create_bucket(&self, name: &str) -> Result<(), Error> {
         const CORS: &str = "<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>GET</AllowedMethod>\
                             <AllowedMethod>PUT</AllowedMethod><AllowedHeader>*</AllowedHeader></CORSRule>\
                             </CORSConfiguration>";

@@ -17,6 +17,7 @@ pub mod mailbox;
 mod node;
 pub mod operator;
 pub mod paths;
+pub mod pinning_service;
 pub mod process;
 pub mod recorder;
 pub mod roles;

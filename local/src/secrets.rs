@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use template::Template;
 
-use crate::{Error, mail::Mail};
+use crate::{Error, mail::Mail, pinning_service};
 
 /// Shortest secret part of an API key or a token; their public parts are shorter.
 const LEAST: usize = 20;
@@ -40,6 +40,9 @@ fn secret(line: &str, addresses: &BTreeSet<&str>) -> Option<&'static str> {
     }
     if line.contains("X-Amz-Signature=") {
         return Some("a signed URL");
+    }
+    if line.contains(pinning_service::TOKEN) {
+        return Some("the pinning service's token");
     }
     let mut words = line.split(|c: char| c.is_whitespace() || "\"'<>(),;:=\\".contains(c));
     words.any(|word| addresses.contains(word)).then_some("a mail address")

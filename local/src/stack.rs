@@ -36,6 +36,7 @@ use crate::{
     governor, ipfs_gateway, mail,
     operator::{self, Guard, Guardian, Plan, Setup, State},
     paths::Paths,
+    pinning_service::{self, PinningService},
     process::{Process, free_port, requested_port},
     recorder::{Need, Recorder},
 };
@@ -80,6 +81,8 @@ pub struct StackMap {
     pub aws: String,
     /// URL of the list of sent mails, as JSON.
     pub mail: String,
+    /// URL of the pinning service.
+    pub pinning: String,
     /// Chain id → URL of its node. Functions may be given others (`RPC_URLS`).
     pub rpc: BTreeMap<String, String>,
     /// Chain id → name → address.
@@ -220,6 +223,10 @@ impl Stack {
         if options.is_recorded {
             overrides.insert("LogLevel", "trace".to_owned());
         }
+        let pinning = PinningService::start(Some(api.clone())).await?;
+        overrides.insert("PinningEndpoint", pinning.url.clone());
+        let secret = endpoints.create_secret("moments-pinning", pinning_service::TOKEN).await?;
+        overrides.insert("PinningSecret", secret);
         let mut names = endpoints.provision(&template, overrides).await?;
         steps.done("tables, keys and identities");
         let operator = set_up_operator(paths, &endpoints, &nodes, &mut names).await?;
@@ -264,7 +271,9 @@ impl Stack {
         let demo = serde_json::to_value(demo)?;
         let mut processes = functions.processes();
         let running = processes.borrow_and_update().clone();
-        let map = StackMap { api, lambda, dynamodb, aws, mail, rpc, contracts, demo, names, processes: running };
+        let pinning = pinning.url;
+        let map =
+            StackMap { api, lambda, dynamodb, aws, mail, pinning, rpc, contracts, demo, names, processes: running };
         let file = options.folder.join("stack.json");
         write_map(&map, &file)?;
         let writer = tokio::spawn(follow(map.clone(), file, processes));
@@ -320,6 +329,7 @@ fn overrides(
         ("TokenIssuer", api.to_owned()),
         ("IpfsGateways", format!("http://{gateway}/ipfs/")),
         ("PrivateGateways", gateway.to_string()),
+        ("PrivateWebhooks", gateway.ip().to_string()),
     ]);
     let defaults = template.parameter_defaults();
     for limit in SCALED_LIMITS {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::polish::resolve;
 
 /// Examples of fields whose types have none.
-const FIELDS: [(&str, &str); 28] = [
+const FIELDS: [(&str, &str); 31] = [
     ("amount", "0.001"),
     ("apiKey", "moments_4f8c2e6a9b1d3f5071829304a5b6c7d8e9f0a1b2"),
     ("bio", "I keep a diary of the weather."),
@@ -14,6 +14,7 @@ const FIELDS: [(&str, &str); 28] = [
     ("decimalAmount", "0.001"),
     ("description", "Forty evenings at the same window."),
     ("eth_spent", "0.042"),
+    ("event_id", "6c1f2f6e-6f0e-5b7e-9d8a-3f1c2b4d5e6f.1207"),
     ("field", "moment.collectionAddress"),
     ("hash", "0x7c1d2f0e5b9a4c3d8e6f7a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f"),
     ("hashes", "0x7c1d2f0e5b9a4c3d8e6f7a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f"),
@@ -25,11 +26,13 @@ const FIELDS: [(&str, &str); 28] = [
     ("name", "Weather diary"),
     ("permissions", "ADMIN"),
     ("prefix", "moments_4f8c"),
+    ("secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="),
     ("symbol", "ETH"),
     ("token", "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"),
     ("transactionHash", "0x7c1d2f0e5b9a4c3d8e6f7a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f"),
     ("transaction_hash", "0x7c1d2f0e5b9a4c3d8e6f7a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f"),
     ("transferred_at", "2026-11-21T09:30:00+00:00"),
+    ("type", "moment.collected"),
     ("updated_at", "2026-11-21T09:30:00Z"),
     ("uri", "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy"),
     ("usdc_spent", "12.5"),

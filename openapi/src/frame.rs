@@ -43,7 +43,7 @@ an e-mailed code to get a token, and create and update with it, or with API keys
 
 **Guides**: [quick start](docs/quickstart), [errors](docs/errors), [paging](docs/paging), [events](docs/events), \
 [idempotency and transactions](docs/transactions), [limits](docs/limits), [browsers](docs/browser), [test \
-networks](docs/test-networks), [governance](docs/governance), [versions](docs/versions).
+networks](docs/test-networks), [governance](docs/governance), [webhooks](docs/webhooks), [versions](docs/versions).
 
 **Errors** always have the body `{status: \"error\", message, errors?}`; `errors` names every wrong field by its dotted \
 path. Every answer carries `x-request-id`: quote it when you ask for help.
@@ -75,7 +75,7 @@ username, and means all of their wallets. **Lists** are over all chains unless o
 Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 11] = [
+const TAGS: [(&str, &str); 12] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
@@ -84,6 +84,7 @@ const TAGS: [(&str, &str); 11] = [
     ("Splits", "Contracts that divide proceeds among fixed recipients."),
     ("Media", "Files and metadata for moments, stored here under their CIDs."),
     ("Transactions", "What became of an artist's writes."),
+    ("Webhooks", "Events that are sent to a URL of the artist as they happen."),
     ("Comments", "Comments of collectors and admins."),
     ("Activity", "Timelines, collectors, payments, notifications."),
     ("Service", "The service's own pages and documents."),

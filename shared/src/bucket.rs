@@ -66,11 +66,16 @@ pub struct Bucket {
 impl Bucket {
     /// The bucket that `MEDIA_BUCKET` names.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+        Ok(Self::new(aws, config::required("MEDIA_BUCKET")?))
+    }
+
+    /// The bucket with this name.
+    pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
         // A checksum in a signed URL would be that of no content.
         let settings = Builder::from(aws)
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
-        Ok(Self { client: Client::from_conf(settings.build()), name: config::required("MEDIA_BUCKET")? })
+        Self { client: Client::from_conf(settings.build()), name: name.into() }
     }
 
     /// Where its signed URLs lead: scheme, host and port. No call.

@@ -1,5 +1,5 @@
 //! Library that every function shares. Modules are layered, and imports only point down: `api` uses `auth` and `chain`;
-//! both use `store`; that uses `http`, `mail`, `kms`, `config`, `telemetry`, `clock` and `deadline`; all use `model`.
+//! both use `store`; that uses `http`, `mail`, `kms`, `config`, `telemetry`, `clock` and so on; all use `model`.
 #![warn(missing_docs)]
 
 // So that derived code finds the library within the library.
@@ -16,5 +16,6 @@ pub mod http;
 pub mod kms;
 pub mod mail;
 pub mod model;
+pub mod public_web;
 pub mod store;
 pub mod telemetry;

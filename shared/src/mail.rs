@@ -8,7 +8,7 @@ use aws_sdk_ses::{
 
 use crate::{
     config::{self, ConfigError},
-    model::{Email, OneTimeCode},
+    model::{Email, OneTimeCode, WebhookUrl},
 };
 
 /// A mail that wasn't sent.
@@ -61,6 +61,16 @@ impl Mailer {
              Nobody of Moments will ever ask you for a code.\n"
         );
         self.send(to, what, &text).await
+    }
+
+    /// Tells that a webhook was switched off. One SES call.
+    pub async fn send_webhook_off(&self, to: &Email, url: &WebhookUrl, origin: &str) -> Result<(), MailError> {
+        let text = format!(
+            "The webhook {url} was switched off: no try to deliver an event to it has succeeded for five days.\n\n\
+             Once its receiver answers again, switch it on at {origin}/manage. What happened meanwhile is kept at \
+             {origin}/events.\n"
+        );
+        self.send(to, "A webhook of yours was switched off", &text).await
     }
 
     async fn send(&self, to: &Email, subject: &str, text: &str) -> Result<(), MailError> {

@@ -20,7 +20,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 42] = [
+const OPERATIONS: [(&str, Outcome); 51] = [
     ("listActivity", Own),
     ("revokeApiKey", Refused(404)),
     ("listApiKeys", Own),
@@ -65,6 +65,15 @@ const OPERATIONS: [(&str, Outcome); 42] = [
     ("readTransaction", Refused(404)),
     ("createUpload", Nothing),
     ("completeUpload", Refused(404)),
+    ("createWebhook", Nothing),
+    ("listWebhooks", Own),
+    ("readWebhook", Refused(404)),
+    ("updateWebhook", Refused(404)),
+    ("deleteWebhook", Refused(404)),
+    ("rotateWebhook", Refused(404)),
+    ("testWebhook", Refused(404)),
+    ("listDeliveries", Refused(404)),
+    ("redeliverWebhook", Refused(404)),
 ];
 
 /// Puts the victim's collection into an example, wherever it names one or makes one.
@@ -92,6 +101,8 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
     let transaction = of_victim("/transactions").await["transactions"][0]["id"].clone();
     let upload = stack.post("/uploads").bearer_auth(token).json(&json!({"contentType": "image/png", "size": 1000}));
     let upload = Answer::of(upload).await.expect_success().body["uploadId"].clone();
+    let webhook = stack.post("/webhooks").bearer_auth(token).json(&json!({"url": "https://example.com/theirs"}));
+    let webhook = Answer::of(webhook).await.expect_success().body["webhook"]["id"].clone();
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
     let wallet = victim.artist.wallet.clone();
     let before = of_victim(&format!("/artists/{wallet}")).await;
@@ -111,7 +122,12 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
                 continue;
             }
             let path = path.replace("{network}", "eip155:8453").replace("{contract}", &format!("erc1155:{collection}"));
-            let path = path.replace("{id}", &text(if path.starts_with("/uploads") { &upload } else { &transaction }));
+            let named = match path.split('/').nth(1) {
+                Some("uploads") => &upload,
+                Some("webhooks") => &webhook,
+                _ => &transaction,
+            };
+            let path = path.replace("{id}", &text(named)).replace("{delivery}", &text(&transaction));
             let query = match id {
                 "listActivity" => format!("?before={}", text(&activity)),
                 "revokeApiKey" => format!("?keyId={}", text(&key)),
@@ -143,7 +159,7 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
                 _ => assert_eq!(answer.status, 200, "{id}: {answer:?}"),
             }
             let shown = answer.body.to_string();
-            let theirs = [&text(&key), &text(&activity), &text(&transaction), &victim.artist.email];
+            let theirs = [&text(&key), &text(&activity), &text(&transaction), &text(&webhook), &victim.artist.email];
             for theirs in theirs.into_iter().filter(|_| matches!(outcome, Own)) {
                 assert!(!shown.contains(theirs.as_str()), "{id} shows {theirs}");
             }

@@ -155,6 +155,8 @@ def fit_operation(path, body):
         body.update(saleStart=0, saleEnd=str(2**64 - 1))
     elif path == "/artists/me" and all(value is None for value in body.values()):
         body["bio"] = "Tides"
+    elif path == "/webhooks/{id}" and all(value is None for value in body.values()):
+        body["description"] = "Tides"
     elif path == "/moment/create/writing":
         body["text"] = body.get("text") or "Tides"
 

@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use local::{
     cloud::Endpoints,
@@ -9,6 +9,7 @@ use local::{
 };
 use serde_json::{Value, json};
 use template::Template;
+use tokio::process::Command;
 use uuid::Uuid;
 
 use crate::Stack;
@@ -51,12 +52,29 @@ impl Sandbox {
         dynamodb: &str,
         instances: usize,
     ) -> Self {
+        Self::of(&template(), stack, binary, variables, dynamodb, instances).await
+    }
+
+    /// Runs `binary` with the stack's tables, and with so many seconds for each call.
+    pub async fn hurried(stack: &Stack, binary: &str, seconds: u64) -> Self {
+        let text = template_text().replace("    Timeout: 29\n", &format!("    Timeout: {seconds}\n"));
+        Self::of(&text.parse().expect("a template"), stack, binary, &[], &stack.map.dynamodb, 1).await
+    }
+
+    async fn of(
+        template: &Template,
+        stack: &Stack,
+        binary: &str,
+        variables: &[(&str, &str)],
+        dynamodb: &str,
+        instances: usize,
+    ) -> Self {
         let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() };
-        let (paths, template) = (Paths::of_checkout(), template());
+        let paths = Paths::of_checkout();
         let name = format!("sandbox-{}", Uuid::new_v4().simple());
         let logs = paths.local("test-sandboxes");
         let port = free_port().expect("a free port");
-        let mut emulator = Emulator::start(&paths, &logs, &name, port, &template).await.expect("an emulator");
+        let mut emulator = Emulator::start(&paths, &logs, &name, port, template).await.expect("an emulator");
         let functions = template.functions().expect("functions");
         let function = functions.iter().find(|function| function.binary == binary).expect("the template's function");
         let mut variables_of_function: BTreeMap<_, _> =
@@ -76,6 +94,20 @@ impl Sandbox {
     /// Invokes the function with an event.
     pub async fn invoke(&self, event: &Value) -> Value {
         Invocation::of(self.emulator.url(), &self.binary).send(event).await.expect("the function returns")
+    }
+
+    /// Kills the function's process with SIGKILL once it runs for so long; an invocation under way fails.
+    pub async fn kill_after(&self, time: Duration, event: &Value) {
+        let mut processes = self.emulator.processes();
+        let invocation = Invocation::of(self.emulator.url(), &self.binary);
+        let killing = async {
+            let running = processes.wait_for(|all| all.get(&self.binary).is_some_and(|ids| !ids.is_empty())).await;
+            let ids = running.expect("an emulator")[&self.binary].clone();
+            tokio::time::sleep(time).await;
+            let ids = ids.iter().map(u32::to_string);
+            Command::new("kill").arg("-9").args(ids).status().await.expect("kill runs");
+        };
+        let (_, ()) = tokio::join!(invocation.send(event), killing);
     }
 
     /// Invokes the function with its event file and this query string.
@@ -122,6 +154,9 @@ pub async fn empty_tables(stack: &Stack) -> LocalDatabase {
 }
 
 fn template() -> Template {
-    let path = Paths::of_checkout().root().join("template.yaml");
-    fs::read_to_string(path).expect("template.yaml").parse().expect("a template")
+    template_text().parse().expect("a template")
+}
+
+fn template_text() -> String {
+    fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml")
 }

@@ -72,7 +72,7 @@ fn print(what: &str, mut times: Vec<Duration>) {
 async fn measure(stack: &Stack, artist: &Collector, collector: &Collector) -> Result<Times, Error> {
     let mut times = Times::default();
     for number in 0..MOMENTS {
-        let (collection, start) = publish(stack, artist, format!("{number} of {:#x}", artist.account)).await;
+        let (collection, start) = publish(stack, artist, format!("{number}-of-{:#x}", artist.account)).await;
         let moment = format!("/moment?collectionAddress={collection}&tokenId=1");
         let timeline = format!("/timeline?collection={collection}");
         let images = format!("{timeline}&content_type=image");

@@ -1,8 +1,9 @@
-//! Measures the cost of rankings and search with a million collectors and a million names.
+//! Measures the cost of rankings, timelines and search with a million collectors, moments and names. Given `timelines`, only
+//! of timelines.
 //!
 //! Ranking runs in a second process, so that its memory can be measured.
 
-use std::{env, fs, time::Instant};
+use std::{collections::BTreeSet, env, fs, time::Instant};
 
 use alloy::primitives::{B256, U256};
 use local::{
@@ -16,17 +17,21 @@ use rank_collectors::Ranker;
 use shared::{
     chain::Chains,
     model::{
-        Address, Amount, ArtistId, ChainId, EventId, FoldedName, Page, Payment, Period, Protocol, RankedBy, SortOrder,
-        Spending,
+        Address, Amount, ArtistId, ChainId, EventId, FoldedName, MomentRef, Page, Payment, Period, Protocol, RankedBy,
+        SortOrder, Spending,
     },
     store::{
-        BlockId, Journal, Leaderboard, LeaderboardScope, Leaderboards, ListedArtist, RankedCollector, Search, Table,
-        UnitOfWork,
+        BlockId, Journal, Leaderboard, LeaderboardScope, Leaderboards, ListedArtist, Listing, RankedCollector, Scope,
+        Search, Table, TimelineFilter, Timelines, UnitOfWork,
     },
 };
 use template::Template;
 
 const ARTISTS: u64 = 1_000_000;
+const MOMENTS: u64 = 1_000_000;
+/// Moments of a page, and how often it is read.
+const PAGE: u64 = 20;
+const READS: usize = 21;
 const PAYMENTS: u64 = 500;
 /// Payments that are ranked one by one.
 const SINGLE: u64 = 20;
@@ -40,6 +45,10 @@ async fn main() -> Result<(), Error> {
     if let Ok(endpoint) = env::var(RECOUNT_AT) {
         return recount(&endpoint).await;
     }
+    timelines().await?;
+    if env::args().nth(1).as_deref() == Some("timelines") {
+        return Ok(());
+    }
     println!("{ARTISTS} names");
     search().await?;
     for by in RankedBy::EVERY {
@@ -51,6 +60,58 @@ async fn main() -> Result<(), Error> {
         count_new(collectors).await?;
     }
     Ok(())
+}
+
+/// Reads the first, a middle and the last page of all moments.
+async fn timelines() -> Result<(), Error> {
+    for moments in [MOMENTS / 1_000, MOMENTS] {
+        println!("a timeline of {moments} moments");
+        let (database, recorder) = tables().await?;
+        let set = Timelines::everyone(ChainId::DEFAULT);
+        let mut loader = set.loader();
+        let rows = (0..moments).filter_map(|number| {
+            let place = MomentRef {
+                chain: ChainId::DEFAULT,
+                collection: wallet(number % 1_000),
+                token: U256::from(number).into(),
+            };
+            listing(number).load(&place, &mut loader).ok()
+        });
+        database.load("ChainTable", rows)?;
+        database.load("ChainTable", loader.finish()?)?;
+        let timelines = Timelines::new(table(&recorder.url, "ChainTable").await.eventually_consistent());
+        for (page, offset) in [("first", 0), ("middle", moments / 2), ("last", moments - PAGE)] {
+            recorder.take_calls();
+            let mut times = Vec::new();
+            for _ in 0..READS {
+                recorder.take_calls();
+                let start = Instant::now();
+                let filter = TimelineFilter::default();
+                let found = timelines.newest(ChainId::DEFAULT, Scope::Everyone, filter, 0, offset, PAGE as u32).await?;
+                times.push(start.elapsed());
+                if (found.total, found.moments.len() as u64) != (moments, PAGE) {
+                    return Err(format!("{} of {} moments", found.moments.len(), found.total).into());
+                }
+            }
+            times.sort();
+            print_calls(&format!("{page} page in {:.1} ms", times[READS / 2].as_secs_f64() * 1_000.0), &recorder);
+        }
+    }
+    Ok(())
+}
+
+fn listing(number: u64) -> Listing {
+    Listing {
+        id: EventId::new(ChainId::DEFAULT, B256::from(U256::from(number)), 0),
+        creator: wallet(number % 1_000),
+        protocol: Protocol::Native,
+        created_at: NOW + number * 2,
+        uri: format!("ar://{number}"),
+        content_type: None,
+        curated: false,
+        hidden: false,
+        others: BTreeSet::new(),
+    }
 }
 
 /// Searches by prefix among all names.
@@ -246,6 +307,7 @@ fn payment(number: u64, block: u64) -> Payment {
         currency: Address::ZERO,
         transaction_hash,
         block,
+        log: 0,
         transferred_at: NOW,
     }
 }

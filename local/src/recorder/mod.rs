@@ -1,4 +1,4 @@
-//! A proxy for DynamoDB, KMS, SES and S3 that records each call as the IAM permission it needs.
+//! A proxy for DynamoDB, KMS, SES, S3 and Secrets Manager that records each call as the IAM permission it needs.
 
 mod objects;
 
@@ -173,9 +173,13 @@ fn needs_of(headers: &HeaderMap, body: &[u8]) -> (String, Vec<Need>) {
         context: context.into_iter().map(|(key, values)| (key.to_owned(), values)).collect(),
     };
     let (service, operation) = header("x-amz-target").split_once('.').unwrap_or_default();
-    let json = || serde_json::from_slice(body).unwrap_or_default();
+    let json = || serde_json::from_slice::<Value>(body).unwrap_or_default();
     let (operation, asked) = match service {
         "TrentService" => (operation.to_owned(), vec![kms(operation, &json())]),
+        "secretsmanager" => {
+            let secret = json()["SecretId"].as_str().unwrap_or_default().to_owned();
+            (operation.to_owned(), vec![(format!("secretsmanager:{operation}"), secret, BTreeMap::new())])
+        }
         "" => {
             let form: BTreeMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
             let field = |name: &str| form.get(name).cloned().unwrap_or_default();

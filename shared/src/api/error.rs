@@ -9,6 +9,7 @@ use crate::{
         protocol::destination::DestinationError,
     },
     http::ApiError,
+    kms::KmsError,
     model::{Address, MomentRef},
     store::StoreError,
 };
@@ -39,7 +40,7 @@ macro_rules! internal {
     )+};
 }
 
-internal!(StoreError, BucketError, ReadError, SignInError, IssueError);
+internal!(KmsError, StoreError, BucketError, ReadError, SignInError, IssueError);
 
 impl From<NodeError> for ApiError {
     fn from(error: NodeError) -> Self {

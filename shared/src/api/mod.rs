@@ -9,3 +9,4 @@ pub mod publish;
 pub mod read;
 pub mod request;
 pub mod transact;
+pub mod webhook;

@@ -9,3 +9,4 @@ pub mod session;
 pub mod sign_in_code;
 pub mod token;
 pub mod wallet_proof;
+pub mod webhook_secret;

@@ -5,10 +5,11 @@ use serde_json::{Number, Value};
 use super::fields::{Field, FromField};
 use crate::model::{
     ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
-    CollectionName, CommentId, CommentText, ContentType, DailyLimit, Email, EventId, EventKinds, EventsAfter,
-    ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce,
-    OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, SaleType, Scope, Share, SocialUsername, SortOrder,
-    Title, TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username, Wait, WebUrl, Whole,
+    CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, Email, EventId, EventKind, EventKinds,
+    EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri,
+    Nonce, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, RawFormat, SaleType, Scope, Share,
+    SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username,
+    Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -38,10 +39,10 @@ macro_rules! scalars {
 
 scalars! {
     Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
-        CommentId, CommentText, ContentType, DailyLimit, Email, EventId, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, KeyId,
-        KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, SaleType, Scope,
+        CommentId, CommentText, ContentType, DailyLimit, DeliveryId, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, KeyId,
+        KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, SaleType, Scope,
         SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
-        WebUrl;
+        WebUrl, WebhookDescription, WebhookId, WebhookUrl;
     Number: KeyDays, PageLimit, PageNumber, Wait;
     Exact: Share, UploadSize, Whole;
 }

@@ -62,6 +62,12 @@ pub enum ActivityKind {
     DeletionRequested,
     /// The deletion was taken back.
     DeletionCancelled,
+    /// A webhook was made.
+    WebhookCreated,
+    /// A webhook was removed.
+    WebhookDeleted,
+    /// The secret of a webhook was replaced.
+    WebhookRotated,
 }
 
 impl ActivityKind {
@@ -76,7 +82,13 @@ impl ActivityKind {
             Self::SignedOutEverywhere => Some("You were signed out everywhere"),
             Self::DeletionRequested => Some("Your account will be deleted in 7 days, unless you sign in before"),
             Self::DeletionCancelled => Some("Your account will not be deleted, since you signed in"),
-            Self::SignedIn | Self::SignedOut | Self::KeyRevoked | Self::PayoutRemoved => None,
+            Self::WebhookCreated => Some("A webhook was made that hears of your moments"),
+            Self::SignedIn
+            | Self::SignedOut
+            | Self::KeyRevoked
+            | Self::PayoutRemoved
+            | Self::WebhookDeleted
+            | Self::WebhookRotated => None,
         }
     }
 }

@@ -33,6 +33,11 @@ impl Cid {
         Self::of(Codec::DagPb, block)
     }
 
+    /// Whether the block is the file's bytes themselves.
+    pub fn is_raw(self) -> bool {
+        self.codec == Codec::Raw
+    }
+
     fn of(codec: Codec, block: &[u8]) -> Self {
         let hash = digest::digest(&digest::SHA256, block);
         let mut digest = [0; 32];

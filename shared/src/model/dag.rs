@@ -36,8 +36,14 @@ impl Dag {
 
     /// Adds the next leaf; all but a file's last one have [`LEAF`] bytes.
     pub fn push(&mut self, leaf: &[u8]) {
-        let size = leaf.len() as u64;
-        self.add(0, Link { cid: Cid::of_raw(leaf).to_array(), size, total: size });
+        self.push_with(leaf, &mut |_, _| ());
+    }
+
+    /// [`Dag::push`] that hands over the nodes that are complete by then, and returns the leaf's CID.
+    pub fn push_with(&mut self, leaf: &[u8], nodes: &mut dyn FnMut(Cid, Vec<u8>)) -> Cid {
+        let (cid, size) = (Cid::of_raw(leaf), leaf.len() as u64);
+        self.add(0, Link { cid: cid.to_array(), size, total: size }, nodes);
+        cid
     }
 
     /// Bytes of the file so far.
@@ -46,26 +52,31 @@ impl Dag {
     }
 
     /// The CID of the file.
-    pub fn finish(mut self) -> Cid {
+    pub fn finish(self) -> Cid {
+        self.finish_with(&mut |_, _| ())
+    }
+
+    /// [`Dag::finish`] that hands over the nodes that were left.
+    pub fn finish_with(mut self, nodes: &mut dyn FnMut(Cid, Vec<u8>)) -> Cid {
         let mut level = 0;
         loop {
             let links = self.levels.get_mut(level).map(std::mem::take).unwrap_or_default();
             match (links.as_slice(), level + 1 >= self.levels.len()) {
                 ([], _) => return Cid::of_raw(&[]),
                 ([only], true) => return Cid::from_array(&only.cid).unwrap_or_else(|| Cid::of_raw(&[])),
-                _ => self.add(level + 1, node(&links)),
+                _ => self.add(level + 1, node(&links, nodes), nodes),
             }
             level += 1;
         }
     }
 
-    fn add(&mut self, level: usize, link: Link) {
+    fn add(&mut self, level: usize, link: Link, nodes: &mut dyn FnMut(Cid, Vec<u8>)) {
         if self.levels.len() == level {
             self.levels.push(Vec::new());
         }
         if self.levels[level].len() == LINKS {
             let full = std::mem::take(&mut self.levels[level]);
-            self.add(level + 1, node(&full));
+            self.add(level + 1, node(&full, nodes), nodes);
         }
         self.levels[level].push(link);
     }
@@ -73,7 +84,7 @@ impl Dag {
 
 /// The node over `links`: dag-pb (<https://ipld.io/specs/codecs/dag-pb/spec/>) around UnixFS
 /// (<https://specs.ipfs.tech/unixfs/>).
-fn node(links: &[Link]) -> Link {
+fn node(links: &[Link], nodes: &mut dyn FnMut(Cid, Vec<u8>)) -> Link {
     const FILE: u64 = 2;
     let size = links.iter().map(|link| link.size).sum();
     let mut data = Vec::new();
@@ -90,7 +101,9 @@ fn node(links: &[Link]) -> Link {
     }
     bytes(&mut block, 1, &data);
     let total = links.iter().map(|link| link.total).sum::<u64>() + block.len() as u64;
-    Link { cid: Cid::of_node(&block).to_array(), size, total }
+    let cid = Cid::of_node(&block);
+    nodes(cid, block);
+    Link { cid: cid.to_array(), size, total }
 }
 
 fn number(message: &mut Vec<u8>, field: u8, value: u64) {

@@ -26,6 +26,10 @@ pub struct UploadSize(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UploadType(&'static str);
 
+/// Form of a block: its bytes as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawFormat;
+
 /// A media type without parameters, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaType(String);
@@ -91,6 +95,7 @@ const ALIASES: [(&str, &str); 12] = [
 /// Largest file.
 const MAX_UPLOAD: u64 = 2 << 30;
 
+text_schema!(RawFormat, "Asks for the block alone, as it is hashed.", "raw", enum_values = ["raw"]);
 text_schema!(UploadId, "Id of an upload.", "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c", format = format("uuid"));
 whole_schema!(UploadSize, "Size of a file in bytes.", 482_113, 1, 2_147_483_648_usize);
 text_schema!(
@@ -140,6 +145,14 @@ impl FromStr for UploadId {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
+    }
+}
+
+impl FromStr for RawFormat {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        if text == "raw" { Ok(Self) } else { Err(Invalid("must be raw: other forms aren't served")) }
     }
 }
 

@@ -46,6 +46,9 @@ pub struct Payment {
     pub transaction_hash: B256,
     /// Number of its block.
     pub block: u64,
+    /// Index of the event's log in the block.
+    #[serde(default)]
+    pub log: u64,
     /// Unix time of the block, in seconds.
     pub transferred_at: u64,
 }

@@ -9,6 +9,7 @@ use super::{
     event_id::EventId,
     invalid::Invalid,
     moment::{ChainId, MomentRef, TokenId},
+    payment::Payment,
     schema::text_schema,
     text::serde_as_text,
 };
@@ -90,11 +91,44 @@ pub struct Transfer {
     pub currency: Option<Address>,
     /// Transaction of the transfer.
     pub transaction_hash: B256,
+    /// Number of its block.
+    #[serde(default)]
+    pub block: u64,
+    /// Index of the event's log in the block.
+    #[serde(default)]
+    pub log: u64,
     /// Unix time of the block, in seconds.
     pub transferred_at: u64,
 }
 
+impl From<Payment> for Transfer {
+    fn from(payment: Payment) -> Self {
+        Self {
+            id: Self::id_of_purchase(payment.id),
+            r#type: TransferType::Payment,
+            chain_id: payment.chain_id,
+            collection: payment.collection,
+            token_id: payment.token_id,
+            creator: payment.creator,
+            from: Address::ZERO,
+            to: payment.buyer,
+            quantity: payment.quantity,
+            value: Some(payment.paid),
+            currency: Some(payment.currency),
+            transaction_hash: payment.transaction_hash,
+            block: payment.block,
+            log: payment.log,
+            transferred_at: payment.transferred_at,
+        }
+    }
+}
+
 impl Transfer {
+    /// The id of the transfer of a purchase with this id.
+    pub fn id_of_purchase(purchase: EventId) -> EventId {
+        purchase.of_its("transfer")
+    }
+
     /// The moment.
     pub fn moment(&self) -> MomentRef {
         MomentRef { chain: self.chain_id, collection: self.collection, token: self.token_id }

@@ -1,11 +1,15 @@
 //! Files: content by CID, uploads that become content, and each artist's day. Rows: docs/data-model.md, Media.
 
-use aws_sdk_dynamodb::types::ReturnValue;
+use std::{collections::BTreeMap, sync::Arc};
+
+use aws_sdk_dynamodb::types::{ReturnValue, Update};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use super::{
-    table::{PrimaryKey, StoreError, Table, number, row, unless_refused},
+    index::Bulk,
+    pins::PinJob,
+    table::{PrimaryKey, StoreError, Table, number, row, unless_refused, updating},
     transactions::DAY,
 };
 use crate::model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType};
@@ -22,6 +26,26 @@ pub struct StoredContent {
     pub mime: String,
     /// In bytes.
     pub size: u64,
+}
+
+/// A block of a file that has several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum StoredBlock {
+    /// A part of an object.
+    Leaf {
+        /// The object.
+        object: String,
+        /// Its first byte there.
+        offset: u64,
+        /// In bytes.
+        size: u64,
+    },
+    /// Links to further blocks.
+    Node {
+        /// The block itself.
+        block: ByteBuf,
+    },
 }
 
 /// An upload.
@@ -91,10 +115,35 @@ impl Media {
         self.0.get(&content_key(cid)).await
     }
 
-    /// Adds content; `false` if it is there already. One write.
+    /// Adds content, and queues it to be pinned; `false` if it is there already. One transaction.
     pub async fn add_content(&self, cid: Cid, content: &StoredContent) -> Result<bool, StoreError> {
-        let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(row(&content_key(cid), content)?));
-        Ok(unless_refused(put.condition_expression("attribute_not_exists(pk)").send().await)?.is_some())
+        let job = PinJob::new(cid);
+        let writes = vec![self.0.insertion(&content_key(cid), content)?, self.0.replacement(&job.key(), &job)?];
+        self.0.write_together(writes).await
+    }
+
+    /// Notes that a file is pinned. One transaction.
+    pub async fn finish_pin(&self, job: &PinJob, now: u64) -> Result<(), StoreError> {
+        let update = Update::builder().table_name(&self.0.name).set_key(Some(content_key(job.cid).item()));
+        let update = update.update_expression("SET pinned_at = :now").expression_attribute_values(":now", number(now));
+        self.0.write_together(vec![job.removal(&self.0)?, updating(update)?]).await?;
+        Ok(())
+    }
+
+    /// The block with this CID, of a file that has several. One read.
+    pub async fn block(&self, cid: Cid) -> Result<Option<StoredBlock>, StoreError> {
+        self.0.get(&block_key(cid)).await
+    }
+
+    /// Adds blocks. One write for each.
+    pub async fn add_blocks(&self, blocks: BTreeMap<Cid, StoredBlock>) -> Result<(), StoreError> {
+        let mut writes = Vec::new();
+        for (cid, block) in blocks {
+            let key = block_key(cid);
+            let item = row(&key, &block)?;
+            writes.push((key, Some(Arc::new(item))));
+        }
+        Bulk::new(self.0.clone()).write(writes).await
     }
 
     /// An artist's upload that isn't expired. One read.
@@ -139,6 +188,10 @@ impl Media {
 
 fn content_key(cid: Cid) -> PrimaryKey {
     PrimaryKey::new(format!("CONTENT#{cid}"), "CONTENT")
+}
+
+fn block_key(cid: Cid) -> PrimaryKey {
+    PrimaryKey::new(format!("BLOCK#{cid}"), "BLOCK")
 }
 
 fn upload_key(artist: ArtistId, id: UploadId) -> PrimaryKey {

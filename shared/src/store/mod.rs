@@ -14,6 +14,7 @@ mod events;
 mod guesses;
 mod index;
 mod leaderboard;
+mod lease;
 mod media;
 mod metadata;
 mod moments;
@@ -21,6 +22,7 @@ mod notification_reads;
 mod payments;
 mod payouts;
 mod personal;
+mod pins;
 mod rate_windows;
 mod related;
 mod request_counts;
@@ -34,6 +36,7 @@ mod timeline;
 mod timelines_together;
 mod transactions;
 mod transfers;
+mod webhooks;
 
 pub use self::{
     activities::{Activities, Activity},
@@ -53,7 +56,8 @@ pub use self::{
     guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
-    media::{HashProgress, Media, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
+    lease::Lease as WorkLease,
+    media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     notification_reads::{NotificationReads, NumberPage},
@@ -62,6 +66,7 @@ pub use self::{
     },
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     personal::{ARTIST_KINDS, Person, PersonalPage, PersonalRows, SECRET_KINDS},
+    pins::{PinJob, PinPause, Pins},
     rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
     request_counts::RequestCounts,
@@ -76,8 +81,12 @@ pub use self::{
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
         Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay, Pool,
-        PoolLimit, Queued, Replay, ReplayKey, Slot, Standing, Transaction, TransactionPage, Transactions,
+        PoolLimit, Queued, Replay, ReplayKey, Slot, Transaction, TransactionPage, Transactions,
     },
     transfers::{TransferList, TransferPage, Transfers, transfer_keys},
+    webhooks::{
+        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOut, LogPosition, MAX_WEBHOOKS, Webhook, WebhookQueue,
+        Webhooks,
+    },
 };
 pub(crate) use table::backoff;

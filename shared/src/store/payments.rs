@@ -13,7 +13,7 @@ use super::{
     table::{PrimaryKey, StoreError, Table},
 };
 use crate::{
-    model::{Address, ChainId, EventId, Payment},
+    model::{Address, ChainId, EventId, Payment, TokenId},
     store::index::{Progress, UnitOfWork},
 };
 
@@ -31,6 +31,8 @@ pub struct PaymentFilter {
     pub artist: Option<Address>,
     /// Only payments of this buyer.
     pub collector: Option<Address>,
+    /// Only payments for this token of this collection; without the others.
+    pub moment: Option<(Address, TokenId)>,
 }
 
 impl PaymentFilter {
@@ -39,22 +41,29 @@ impl PaymentFilter {
         Self { artist: Some(artist), ..Self::default() }
     }
 
-    /// Returns the filtered lists that contain a payment of `buyer` to `creator`.
-    pub fn of(creator: Address, buyer: Address) -> [Self; 3] {
-        let (artist, collector) = (Some(creator), Some(buyer));
-        [Self { artist, collector: None }, Self { artist: None, collector }, Self { artist, collector }]
+    /// Returns the filtered lists that contain a payment of `buyer` to `creator`, the creator's own first.
+    pub fn of(creator: Address, buyer: Address, moment: (Address, TokenId)) -> [Self; 4] {
+        let of_artist = Self::of_artist(creator);
+        let collector = Some(buyer);
+        let of_moment = Self { moment: Some(moment), ..Self::default() };
+        [of_artist, Self { collector, ..Self::default() }, Self { collector, ..of_artist }, of_moment]
     }
 
     /// Returns the key of the row that tells the list's length.
     pub fn key(&self, chain: ChainId) -> PrimaryKey {
         let partition = self.partition(chain);
-        if self.collector.is_some() { newest_key(&partition) } else { length_key(&partition) }
+        if self.is_packed() { newest_key(&partition) } else { length_key(&partition) }
+    }
+
+    fn is_packed(&self) -> bool {
+        self.collector.is_some() || self.moment.is_some()
     }
 
     /// The partition: of [`Payment`]s without a filter, of [`PaymentNumber`]s of an artist, else of packed numbers.
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
-        format!("PAYMENTS#{chain}{}{}", part("ARTIST", self.artist), part("COLLECTOR", self.collector))
+        let moment = self.moment.map_or(String::new(), |(collection, token)| format!("#MOMENT#{collection}#{token}"));
+        format!("PAYMENTS#{chain}{}{}{moment}", part("ARTIST", self.artist), part("COLLECTOR", self.collector))
     }
 }
 
@@ -147,7 +156,7 @@ impl Payments {
         self.newest_of(&[(chain, filter)], offset, limit).await
     }
 
-    async fn numbered(
+    pub(super) async fn numbered(
         &self,
         chain: ChainId,
         filter: PaymentFilter,
@@ -158,7 +167,7 @@ impl Payments {
         if filter == PaymentFilter::default() {
             return list.newest_counted(offset, limit).await;
         }
-        if filter.collector.is_some() {
+        if filter.is_packed() {
             let page = self.0.newest_numbers(&list.partition, offset, limit).await?;
             let numbers = page.numbers.into_iter().map(|number| PaymentNumber { number }).collect();
             return Ok(CountedPage { rows: self.by_number(chain, numbers).await?, total: page.total });
@@ -288,10 +297,10 @@ impl NewestFirst for OneList<'_> {
 }
 
 #[derive(Deserialize)]
-struct NumberedPayment {
-    sk: String,
+pub(super) struct NumberedPayment {
+    pub(super) sk: String,
     #[serde(flatten)]
-    payment: Payment,
+    pub(super) payment: Payment,
 }
 
 #[derive(Deserialize)]
@@ -309,17 +318,18 @@ impl Payment {
 }
 
 impl UnitOfWork {
-    /// Appends a payment to its four lists, with its notification; returns its number in the chain's list.
+    /// Appends a payment to its five lists, with its notification; returns its number in the chain's list.
     pub async fn add_payment(&mut self, payment: &Payment) -> Result<u64, StoreError> {
         let chain = payment.chain_id;
         let number = self.append(&PaymentFilter::default().partition(chain), payment).await?;
-        let [of_artist, of_collector, of_both] = PaymentFilter::of(payment.creator, payment.buyer);
+        let moment = (payment.collection, payment.token_id);
+        let [of_artist, packed @ ..] = PaymentFilter::of(payment.creator, payment.buyer, moment);
         let (id, block) = (payment.notification_id(), payment.block);
         let notified = NotifiedRow { payment: PaymentNumber { number }, notification: id, block };
         let in_artists_list = self.append(&of_artist.partition(chain), &notified).await?;
         let notification = NotificationRow { chain, artist: payment.creator, number: in_artists_list, id, block };
         self.insert(&notification_key(id), &notification)?;
-        for filter in [of_collector, of_both] {
+        for filter in packed {
             self.append_number(&filter.partition(chain), number).await?;
         }
         Ok(number)

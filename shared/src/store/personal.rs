@@ -15,8 +15,8 @@ use super::{
 use crate::model::{Address, ArtistId, ChainId, Email, ExportCursor};
 
 /// Partitions of the artist table that are named after an artist, without the profile's own.
-pub const ARTIST_KINDS: [&str; 8] =
-    ["PAYOUTS", "ACTIVITY", "OWN", "UPLOADS", "UPLOADED", "SPENT", "TRANSACTIONS", "ACCOUNT"];
+pub const ARTIST_KINDS: [&str; 10] =
+    ["PAYOUTS", "ACTIVITY", "OWN", "UPLOADS", "UPLOADED", "SPENT", "TRANSACTIONS", "ACCOUNT", "WEBHOOKS", "DELIVERIES"];
 
 /// The same of the secret table.
 pub const SECRET_KINDS: [&str; 3] = ["ARTIST", "USE", "SESSIONS"];

@@ -10,13 +10,13 @@ use super::{
     metadata::Documents,
     moments::moment_key,
     structures::numbered_list::length_key,
-    table::{PrimaryKey, StoreError, Table, text},
+    table::{Item, PrimaryKey, StoreError, Table, text},
 };
 use crate::{
     model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
     store::{
         index::UnitOfWork,
-        structures::ranked_set::{RankKey, RankedSet},
+        structures::ranked_set::{RankKey, RankedSet, SetLoader},
     },
 };
 
@@ -149,6 +149,11 @@ impl Timelines {
         Self(chain)
     }
 
+    /// The set of all of a chain's moments.
+    pub fn everyone(chain: ChainId) -> RankedSet {
+        set(chain, Scope::Everyone, TimelineFilter::default())
+    }
+
     /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`. With the
     /// hidden ones among them, twice as many, and some more beyond the first hundred moments.
     pub async fn newest(
@@ -205,6 +210,15 @@ impl Listing {
     fn member(&self, moment: &MomentRef) -> Member {
         let document = ByteBuf::from(Documents::digest(&self.uri));
         Member { collection: moment.collection, token_id: moment.token, creator: self.creator, document }
+    }
+
+    /// Returns the moment's row in a set that is loaded.
+    pub fn load(&self, moment: &MomentRef, loader: &mut SetLoader<'_>) -> Result<Item, StoreError> {
+        loader.member(self.key(moment), &self.member(moment))
+    }
+
+    fn key(&self, moment: &MomentRef) -> RankKey {
+        RankKey { score: score(self.created_at, moment.token), id: self.id.as_u128() }
     }
 
     fn sets(&self, collection: Address) -> BTreeSet<(Scope, TimelineFilter)> {
@@ -286,8 +300,7 @@ impl UnitOfWork {
         if before.as_ref() == Some(after) {
             return Ok(());
         }
-        let key = RankKey { score: score(after.created_at, moment.token), id: after.id.as_u128() };
-        let member = after.member(moment);
+        let (key, member) = (after.key(moment), after.member(moment));
         let is_in = before.as_ref().map(|before| before.sets(moment.collection)).unwrap_or_default();
         let belongs_in = after.sets(moment.collection);
         if before.is_some_and(|before| before.uri != after.uri) {

@@ -1,8 +1,9 @@
-//! Transfers: who got which tokens. Rows: docs/data-model.md, Transfers.
+//! Transfers: who got which tokens. Paid ones are in the lists of payments. Rows: docs/data-model.md, Transfers.
 
 use serde::Deserialize;
 
 use super::{
+    payments::{PaymentFilter, Payments},
     structures::{
         merged::{self, NewestFirst},
         numbered_list::{CountedPage, NumberedList, length_key, row_key},
@@ -48,10 +49,15 @@ struct NumberedTransfer {
     transfer: Transfer,
 }
 
-struct OneList<'a> {
+enum Part {
+    Paid(PaymentFilter),
+    Other(TransferList),
+}
+
+struct OnePart<'a> {
     table: &'a Table,
     chain: ChainId,
-    list: TransferList,
+    part: Part,
 }
 
 impl TransferList {
@@ -63,6 +69,20 @@ impl TransferList {
             Self::Moment(collection, token) => format!("#MOMENT#{collection}#{token}"),
         };
         format!("TRANSFERS#{chain}{filter}")
+    }
+
+    fn parts(self) -> impl Iterator<Item = Part> {
+        let collector = |collector| PaymentFilter { collector: Some(collector), ..PaymentFilter::default() };
+        let paid = match self {
+            Self::All => Some(PaymentFilter::default()),
+            Self::Artist(creator, TransferType::Payment) => Some(PaymentFilter::of_artist(creator)),
+            Self::Collector(account, TransferType::Payment) => Some(collector(account)),
+            Self::Artist(..) | Self::Collector(..) => None,
+            Self::Moment(collection, token) => {
+                Some(PaymentFilter { moment: Some((collection, token)), ..PaymentFilter::default() })
+            }
+        };
+        paid.map(Part::Paid).into_iter().chain([Part::Other(self)])
     }
 }
 
@@ -79,23 +99,34 @@ impl Transfers {
         offset: u64,
         limit: usize,
     ) -> Result<TransferPage, StoreError> {
-        let list = |(chain, list): &(ChainId, TransferList)| OneList { table: &self.0, chain: *chain, list: *list };
-        let page = merged::newest(&Vec::from_iter(lists.iter().map(list)), offset, limit).await?;
+        let parts = lists
+            .iter()
+            .flat_map(|(chain, list)| list.parts().map(|part| OnePart { table: &self.0, chain: *chain, part }));
+        let page = merged::newest(&Vec::from_iter(parts), offset, limit).await?;
         let total = page.total();
         Ok(TransferPage { transfers: page.rows.into_iter().map(|row| row.transfer).collect(), total })
     }
 }
 
-impl NewestFirst for OneList<'_> {
+impl NewestFirst for OnePart<'_> {
     type Row = NumberedTransfer;
-    type Key = (u64, ChainId, String);
+    type Key = (u64, ChainId, u64, u64, String);
 
     async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<NumberedTransfer>, StoreError> {
         let (table, all) = (self.table, TransferList::All.partition(self.chain));
-        if self.list == TransferList::All {
-            return NumberedList { table, partition: all }.newest_counted(offset, limit).await;
-        }
-        let page = table.newest_numbers(&self.list.partition(self.chain), offset, limit).await?;
+        let list = match self.part {
+            Part::Paid(filter) => {
+                let page = Payments::new(table.clone()).numbered(self.chain, filter, offset, limit).await?;
+                let rows =
+                    page.rows.into_iter().map(|row| NumberedTransfer { sk: row.sk, transfer: row.payment.into() });
+                return Ok(CountedPage { rows: rows.collect(), total: page.total });
+            }
+            Part::Other(TransferList::All) => {
+                return NumberedList { table, partition: all }.newest_counted(offset, limit).await;
+            }
+            Part::Other(list) => list,
+        };
+        let page = table.newest_numbers(&list.partition(self.chain), offset, limit).await?;
         let mut rows: Vec<NumberedTransfer> = Vec::new();
         for numbers in page.numbers.chunks(100) {
             rows.extend(table.get_many::<NumberedTransfer>(numbers.iter().map(|number| row_key(&all, *number))).await?);
@@ -105,12 +136,13 @@ impl NewestFirst for OneList<'_> {
     }
 
     fn key(&self, row: &NumberedTransfer) -> Self::Key {
-        (row.transfer.transferred_at, self.chain, row.sk.clone())
+        let Transfer { transferred_at, block, log, .. } = row.transfer;
+        (transferred_at, self.chain, block, log, row.sk.clone())
     }
 }
 
 impl UnitOfWork {
-    /// Appends a transfer to its four lists.
+    /// Appends a transfer that isn't a payment to its four lists.
     pub async fn add_transfer(&mut self, transfer: &Transfer) -> Result<(), StoreError> {
         let number = self.append(&TransferList::All.partition(transfer.chain_id), transfer).await?;
         for list in lists_of(transfer) {

@@ -42,11 +42,17 @@ pub enum Metric {
     RankingAge,
     /// Metadata documents that couldn't be fetched.
     MetadataFailures,
+    /// Events that webhooks weren't told of yet, at most in a run.
+    FanOutLag,
+    /// Tries to deliver to a webhook that failed.
+    WebhookFailures,
+    /// Failed attempts to pin a file.
+    PinFailures,
 }
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::CodesSent,
         Self::CodesRefused,
         Self::SignIns,
@@ -62,6 +68,9 @@ impl Metric {
         Self::IndexLagSeconds,
         Self::RankingAge,
         Self::MetadataFailures,
+        Self::FanOutLag,
+        Self::WebhookFailures,
+        Self::PinFailures,
     ];
 
     /// Name in CloudWatch.

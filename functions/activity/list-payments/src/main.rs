@@ -62,7 +62,8 @@ impl Endpoint for ListPayments {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ListPaymentsQuery { artist, collector, chain_id, page } = request.query().read_for(&self.reader)?;
         let accounts = self.reader.accounts_on(&self.reader.chains(chain_id), artist.as_ref()).await?;
-        let lists = accounts.into_iter().map(|(chain, artist)| (chain, PaymentFilter { artist, collector }));
+        let lists =
+            accounts.into_iter().map(|(chain, artist)| (chain, PaymentFilter { artist, collector, moment: None }));
         let found = self.payments.newest_of(&Vec::from_iter(lists), page.offset(), page.rows()).await?;
         let pagination = Pagination::new(page, found.total);
         let payments = self.reader.payments(&found.payments).await?;

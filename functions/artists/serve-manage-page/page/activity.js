@@ -15,6 +15,9 @@ const WORDS = {
   withdrawn: "Money sent",
   deletion_requested: "Deletion asked for",
   deletion_cancelled: "Deletion taken back",
+  webhook_created: "Webhook made",
+  webhook_deleted: "Webhook deleted",
+  webhook_rotated: "Webhook’s secret replaced",
 };
 const PAGE = 5;
 

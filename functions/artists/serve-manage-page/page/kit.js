@@ -60,7 +60,7 @@ export async function call(method, path, body, extra = {}) {
   if (asked !== session) throw new Refusal(0, "");
   if (response.ok && answer) {
     nextPages.set(answer, /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1]);
-    if (method !== "GET" && /^(artists\/(?!me$)|smartwallet\/)/.test(path)) onChange();
+    if (method !== "GET" && /^(artists\/(?!me$)|smartwallet\/|webhooks)/.test(path)) onChange();
     return answer;
   }
   const id = response.headers.get("x-request-id");

@@ -10,6 +10,7 @@ import {
 } from "./kit.js";
 import { forgetMoney, loadBalances, loadPayouts, showOwnWallets, symbolOf } from "./money.js";
 import { forgetPublishing, preparePublishing } from "./publish.js";
+import { forgetWebhooks, loadWebhooks } from "./webhooks.js";
 
 const TOKEN_SECONDS = 60 * 60;
 const RESEND_SECONDS = 30;
@@ -116,7 +117,7 @@ async function enter() {
   $("self-title").focus();
   window.scrollTo(0, 0);
   balances = fill("balances", loadBalances);
-  const parts = { profile: loadArtist, keys: loadKeys, payouts: loadPayouts, notifications: loadNotifications, activity: loadActivity };
+  const parts = { profile: loadArtist, keys: loadKeys, payouts: loadPayouts, webhooks: loadWebhooks, notifications: loadNotifications, activity: loadActivity };
   await Promise.all([balances, preparePublishing(), ...Object.entries(parts).map(([part, load]) => fill(part, load))]);
 }
 
@@ -126,7 +127,7 @@ function signOut(reason) {
   setSession(nobody());
   shown = {};
   for (const dialog of ["confirm", "again"]) $(dialog).close();
-  for (const forget of [hideNewKey, forgetMoney, forgetPublishing, forgetActivity]) forget();
+  for (const forget of [hideNewKey, forgetMoney, forgetPublishing, forgetActivity, forgetWebhooks]) forget();
   for (const list of ["key-list", "wallet-list", "notification-list"]) $(list).replaceChildren();
   for (const text of ["self-title", "self-email", "self-address", "code-email", "again-email"]) $(text).textContent = "";
   for (const text of document.querySelectorAll(".problem, .outcome, .reason")) text.textContent = "";

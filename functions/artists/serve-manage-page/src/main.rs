@@ -21,7 +21,7 @@ struct ServeManagePage {
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page and the files beside it: name, content type and content.
-const PARTS: [(&str, &str, &str); 10] = [
+const PARTS: [(&str, &str, &str); 11] = [
     ("manage", "text/html; charset=utf-8", include_str!("../page/index.html")),
     ("icon.svg", "image/svg+xml; charset=utf-8", include_str!("../page/icon.svg")),
     ("style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
@@ -32,6 +32,7 @@ const PARTS: [(&str, &str, &str); 10] = [
     ("keys.js", JAVASCRIPT, include_str!("../page/keys.js")),
     ("money.js", JAVASCRIPT, include_str!("../page/money.js")),
     ("publish.js", JAVASCRIPT, include_str!("../page/publish.js")),
+    ("webhooks.js", JAVASCRIPT, include_str!("../page/webhooks.js")),
 ];
 
 impl ServeManagePage {

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::guide::Guide;
 
 /// Guides in reading order; a test holds that each file in `docs/guide/` is one of them.
-const GUIDES: [&str; 10] = [
+const GUIDES: [&str; 11] = [
     "quickstart",
     "errors",
     "paging",
@@ -29,6 +29,7 @@ const GUIDES: [&str; 10] = [
     "browser",
     "test-networks",
     "governance",
+    "webhooks",
     "versions",
 ];
 

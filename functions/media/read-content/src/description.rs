@@ -1,11 +1,16 @@
 use utoipa::ToSchema;
 
-use super::ReadContentPath;
+use super::{ReadContentPath, ReadContentQuery};
 
 /// The bytes of a file, with its own media type.
 #[derive(ToSchema)]
 #[schema(value_type = String, format = Binary)]
 struct StoredFile(#[expect(dead_code, reason = "only described")] Vec<u8>);
+
+/// A block: part of a file, or links to its parts.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+struct StoredBlock(#[expect(dead_code, reason = "only described")] Vec<u8>);
 
 /// A JSON document, such as metadata.
 #[derive(ToSchema)]
@@ -15,15 +20,17 @@ struct StoredDocument(#[expect(dead_code, reason = "only described")] Vec<u8>);
 /// Read a file
 ///
 /// Files that were stored here, under their CID: they never change. Ranges are answered in parts of up to 4 MiB; a larger
-/// file without a range is redirected (307).
+/// file without a range is redirected (307). With `format=raw` it is a trustless gateway: it answers the block with that CID
+/// alone, whose hash you check.
 #[utoipa::path(
     get,
     path = "/ipfs/{cid}",
     tag = "Media",
-    params(ReadContentPath),
+    params(ReadContentPath, ReadContentQuery),
     responses(
-        (status = 200, description = "The file.", content(
+        (status = 200, description = "The file, or the block.", content(
             (StoredFile = "application/octet-stream"),
+            (StoredBlock = "application/vnd.ipld.raw"),
             (StoredDocument = "application/json"),
             (String = "text/plain"),
         )),

@@ -1,5 +1,5 @@
 //! `GET /ipfs/{cid}`: a file that is kept here, or a range of it. A whole file that is too large for an answer is redirected
-//! to the bucket.
+//! to the bucket. With `?format=raw`: a single block, for IPFS nodes.
 
 #[cfg(test)]
 mod description;
@@ -11,8 +11,8 @@ use shared::{
     bucket::Bucket,
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, StatusCode, json, serve},
-    model::Cid,
-    store::{Media, StoredContent, Table},
+    model::{Cid, RawFormat},
+    store::{Media, StoredBlock, StoredContent, Table},
     telemetry,
 };
 use utoipa::IntoParams;
@@ -53,9 +53,22 @@ struct ReadContentPath {
     cid: Cid,
 }
 
+/// What of it.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ReadContentQuery {
+    /// The block with this CID alone, unpacked by nobody, as IPFS nodes fetch it.
+    #[param(inline)]
+    format: Option<RawFormat>,
+}
+
 impl Endpoint for ReadContent {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ReadContentPath { cid } = request.path_parameters().read()?;
+        let ReadContentQuery { format } = request.query().read()?;
+        if format.is_some() {
+            return self.send_block(cid).await;
+        }
         let content = self.media.content(cid).await?.ok_or_else(|| missing(cid))?;
         match Range::of(request.header("range"), content.size, MAX_BYTES) {
             Range::Impossible => {
@@ -77,6 +90,31 @@ impl Endpoint for ReadContent {
 }
 
 impl ReadContent {
+    /// One block (<https://specs.ipfs.tech/http-gateways/trustless-gateway/>).
+    async fn send_block(&self, cid: Cid) -> Result<Response, ApiError> {
+        let block = match self.media.block(cid).await? {
+            Some(StoredBlock::Node { block }) => block.into_vec(),
+            Some(StoredBlock::Leaf { object, offset, size }) => {
+                self.bytes(cid, &object, (offset, offset + size - 1)).await?
+            }
+            None => {
+                let whole = self.media.content(cid).await?.filter(|_| cid.is_raw()).ok_or_else(|| missing(cid))?;
+                self.bytes(cid, &whole.object, (0, whole.size.saturating_sub(1))).await?
+            }
+        };
+        Response::bytes(StatusCode::OK, "application/vnd.ipld.raw", block)?
+            .with("cache-control", KEPT)?
+            .with("content-disposition", &format!("attachment; filename=\"{cid}.bin\""))?
+            .with("content-security-policy", POLICY)?
+            .with("cross-origin-resource-policy", "cross-origin")?
+            .with("x-content-type-options", "nosniff")
+    }
+
+    async fn bytes(&self, cid: Cid, object: &str, (first, last): (u64, u64)) -> Result<Vec<u8>, ApiError> {
+        let stream = self.bucket.read(object, first, Some(last)).await?.ok_or_else(|| missing(cid))?;
+        Ok(stream.collect().await.map_err(shared::bucket::BucketError::from)?.to_vec())
+    }
+
     async fn send(
         &self,
         cid: Cid,
@@ -84,8 +122,7 @@ impl ReadContent {
         status: StatusCode,
         (first, last): (u64, u64),
     ) -> Result<Response, ApiError> {
-        let stream = self.bucket.read(&content.object, first, Some(last)).await?.ok_or_else(|| missing(cid))?;
-        let bytes = stream.collect().await.map_err(shared::bucket::BucketError::from)?.to_vec();
+        let bytes = self.bytes(cid, &content.object, (first, last)).await?;
         let policy = if content.mime == "application/pdf" { PDF_POLICY } else { POLICY };
         Response::bytes(status, &content.mime, bytes)?
             .with("accept-ranges", "bytes")?

@@ -14,10 +14,10 @@ use reqwest::{
     redirect::Policy,
 };
 use serde_json::Value;
-use shared::{api::media::ReadKeptError, model::Metadata};
+use shared::{api::media::ReadKeptError, model::Metadata, public_web::PublicResolver};
 use url::Url;
 
-use crate::{Gateways, address::PublicResolver};
+use crate::Gateways;
 
 /// Longest wait for a document, over all gateways and redirects.
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, net::SocketAddr, str::FromStr};
 
-use shared::config::{self, ConfigError};
+use shared::{
+    config::{self, ConfigError},
+    public_web::is_public,
+};
 use url::{Host, Url};
-
-use crate::address::is_public;
 
 /// Gateways of each scheme, and the private sockets that may be connected to.
 #[derive(Clone, Debug)]

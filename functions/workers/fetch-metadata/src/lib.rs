@@ -1,7 +1,6 @@
 //! Fetches metadata documents. Anyone can put any URI on a chain, so no address, size or answer is trusted.
 #![warn(missing_docs)]
 
-mod address;
 mod fetch;
 mod gateway;
 mod queue;

@@ -57,19 +57,24 @@ impl Queue {
     /// before an error stay fetched.
     pub async fn follow(&self, time: Duration, wait: Duration) -> Result<Fetched, StartError> {
         let (started, mut sum) = (Instant::now(), Fetched::default());
-        while started.elapsed() < time {
+        loop {
             let due = self.due().await?;
             if due.is_empty() {
-                if started.elapsed() + POLL >= wait.min(time) {
+                let left = wait.min(time).saturating_sub(started.elapsed());
+                if left.is_zero() {
                     break;
                 }
-                tokio::time::sleep(POLL).await;
+                // The last look is at the end: the next run begins a while later.
+                tokio::time::sleep(POLL.min(left)).await;
                 continue;
             }
             let fetched: Vec<bool> =
                 stream::iter(&due).map(|due| self.fetch(due)).buffer_unordered(AT_ONCE).try_collect().await?;
             sum.fetched += fetched.iter().filter(|fetched| **fetched).count();
             sum.failed += fetched.iter().filter(|fetched| !**fetched).count();
+            if started.elapsed() >= time {
+                break;
+            }
         }
         tracing::info!(fetched = sum.fetched, failed = sum.failed, "metadata fetched");
         telemetry::record(&[], &[(Metric::MetadataFailures, i64::try_from(sum.failed).unwrap_or(i64::MAX))]);

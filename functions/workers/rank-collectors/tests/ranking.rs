@@ -205,6 +205,7 @@ impl Paid {
             },
             transaction_hash,
             block,
+            log: 0,
             transferred_at: before + self.after,
         }
     }

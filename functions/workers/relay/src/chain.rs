@@ -12,7 +12,7 @@ use shared::{
     telemetry,
 };
 
-use crate::{RelayError, Report, lead, leader::Leader, vitals};
+use crate::{RelayError, Report, leader::Leader, vitals};
 
 /// Longest wait for an answer of one node.
 pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -65,7 +65,7 @@ impl ChainRelay {
 
     /// Leads once. `false` if nothing is left to do here.
     async fn turn(&self, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
-        let Some(lease) = lead::take(&self.transactions, self.chain.id, &self.holder).await? else { return Ok(false) };
+        let Some(lease) = self.transactions.lead(self.chain.id, &self.holder).await? else { return Ok(false) };
         let led = self.lead(&lease, until, report).await;
         if let Err(error) = self.transactions.give_lead_back(&lease).await {
             tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "lead not given back");

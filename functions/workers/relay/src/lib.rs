@@ -3,7 +3,6 @@
 
 mod chain;
 mod fleet;
-mod lead;
 mod leader;
 mod order;
 mod outcome;

@@ -13,7 +13,7 @@ use super::client::{Node, NodeError};
 
 impl Node {
     /// Hash of the transaction that used a sender's nonce; `None` unless it has `confirmations`. Two calls for each doubling
-    /// of the transaction's age in blocks. An error can also mean that the node no longer has the state of that block.
+    /// of the transaction's age in blocks. An error can also mean that no node has the state of that block any more.
     pub async fn user_of_nonce(
         &self,
         sender: Address,
@@ -40,21 +40,32 @@ async fn find(
     if !is_used(high).await? {
         return Ok(None);
     }
-    let (mut low, mut step) = (high.saturating_sub(1), 1_u64);
-    while low > 0 && is_used(low).await? {
-        (high, step) = (low, step.saturating_mul(2));
+    let (mut low, mut step, mut unknown) = (high.saturating_sub(1), 1_u64, None);
+    while low > 0 {
+        match is_used(low).await {
+            Ok(true) => (high, step) = (low, step.saturating_mul(2)),
+            Ok(false) => break,
+            // A node without states as old as that may still have the one that is looked for.
+            Err(error) => {
+                unknown = Some(error);
+                break;
+            }
+        }
         low = low.saturating_sub(step);
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if is_used(middle).await? {
-            high = middle;
-        } else {
-            low = middle;
+        match is_used(middle).await {
+            Ok(true) => high = middle,
+            Ok(false) => (low, unknown) = (middle, None),
+            Err(error) => (low, unknown) = (middle, Some(error)),
         }
     }
     let block = node.get_block_by_number(BlockNumberOrTag::Number(high)).full().await?;
     let transactions = block.into_iter().flat_map(|block| block.transactions.into_transactions());
     let mut users = transactions.filter(|found| found.from() == sender && found.nonce() == nonce);
-    Ok(users.next().map(|found| found.tx_hash()))
+    match (users.next(), unknown) {
+        (None, Some(error)) => Err(error),
+        (found, _) => Ok(found.map(|found| found.tx_hash())),
+    }
 }

@@ -21,7 +21,7 @@ pub use self::{
     },
     subject::About,
 };
-use super::{address::Address, event_id::EventId, invalid::Invalid};
+use super::{address::Address, event_id::EventId, invalid::Invalid, text::serde_as_text};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,6 +140,26 @@ impl FromStr for EventKind {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let found = Self::ALL.iter().copied().find(|kind| kind.word() == text);
         found.ok_or(Invalid("must be types of events, separated by commas, such as moment.created,sale.updated"))
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.word())
+    }
+}
+
+serde_as_text!(EventKind);
+
+impl ToSchema for EventKind {}
+
+impl PartialSchema for EventKind {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("Type of an event. What takes such an event back comes along."))
+            .enum_values(Some(Self::WORDS.iter().copied()))
+            .into()
     }
 }
 

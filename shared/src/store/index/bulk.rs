@@ -24,10 +24,10 @@ const MAX_WRITE: usize = 25;
 const PARALLEL: usize = 16;
 
 /// A row to put, or the key of one to delete.
-pub(super) type Write = (PrimaryKey, Option<Arc<Item>>);
+pub(in crate::store) type Write = (PrimaryKey, Option<Arc<Item>>);
 
 /// Calls of one table that wait while DynamoDB throttles.
-pub(super) struct Bulk {
+pub(in crate::store) struct Bulk {
     pub(super) table: Table,
     pub(super) usage: Usage,
     /// Concurrent writes: halved when DynamoDB throttles, and one more after each success.
@@ -47,7 +47,7 @@ impl Bulk {
     /// Longest wait in all: within the lease of a pending batch.
     const LIMIT: Duration = Duration::from_secs(60);
 
-    pub(super) fn new(table: Table) -> Self {
+    pub(in crate::store) fn new(table: Table) -> Self {
         Self { table, usage: Usage::default(), width: PARALLEL, patience: Self::PATIENCE }
     }
 
@@ -139,7 +139,7 @@ impl Bulk {
     }
 
     /// Not atomic. Unprocessed and throttled rows are written again, more slowly.
-    pub(super) async fn write(&mut self, rows: Vec<Write>) -> Result<(), StoreError> {
+    pub(in crate::store) async fn write(&mut self, rows: Vec<Write>) -> Result<(), StoreError> {
         self.usage.rows_written += rows.len() as u64;
         let mut pending = rows;
         let mut wait = Wait::of(self.patience);

@@ -23,7 +23,7 @@ pub use self::{
     charge::{Charge, DAY, Pool, PoolLimit},
     journey::Ending,
     lane::LaneState,
-    lease::{Lease, Standing},
+    lease::Lease,
     outlay::Outlay,
     queue::Queued,
     replay::{Replay, ReplayKey},

@@ -1,10 +1,10 @@
 //! Pairs purchases with mints: the purchase tells the token and the price, the mint who received how many.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use alloy::primitives::{Address, U256};
 
-use crate::event::{ChainEvent, Fact, Position, Purchase};
+use crate::event::{ChainEvent, Fact, Position};
 
 /// Block and log index.
 type Place = (u64, u64);
@@ -14,8 +14,8 @@ type Place = (u64, u64);
 pub struct Collects {
     /// Buyers by the place of the purchase.
     buyers: HashMap<Place, Buyer>,
-    /// Purchases by the place and the token of the mint.
-    purchases: HashMap<(Place, U256), Purchase>,
+    /// Place and token of the mints.
+    bought: HashSet<(Place, U256)>,
 }
 
 /// The account that received the tokens of a purchase.
@@ -59,7 +59,7 @@ impl Collects {
             if let Some(index) = before.or_else(|| mints.iter().position(is_meant)) {
                 let mint = mints.remove(index);
                 self.buyers.insert(place(&event.at), mint.buyer);
-                self.purchases.insert((mint.place, mint.token), *bought);
+                self.bought.insert((mint.place, mint.token));
             }
         }
     }
@@ -71,9 +71,9 @@ impl Collects {
 }
 
 impl Collects {
-    /// The purchase that a mint belongs to.
-    pub fn purchase(&self, mint: &Position, token: U256) -> Option<&Purchase> {
-        self.purchases.get(&(place(mint), token))
+    /// Whether a mint belongs to a purchase.
+    pub fn is_bought(&self, mint: &Position, token: U256) -> bool {
+        self.bought.contains(&(place(mint), token))
     }
 }
 

@@ -19,8 +19,8 @@ use shared::{
     chain::Chain,
     model::{ArtistId, ContentType, EventId, MomentRef},
     store::{
-        Artists, BlockId, Documents, EventPlace, Moments, PaymentFilter, PrimaryKey, StoreError, Table, Timelines,
-        UnitOfWork, collection_key, moment_key, moment_keys, split_key,
+        Artists, BlockId, Documents, EventPlace, Moments, PrimaryKey, StoreError, Table, Timelines, UnitOfWork,
+        collection_key, moment_key, moment_keys, split_key,
     },
 };
 
@@ -287,6 +287,7 @@ impl Applier<'_> {
                     let few = tokens.iter().filter(|(_, quantity)| !quantity.is_zero()).take(FEW_TOKENS);
                     keys.extend(few.map(|(token, _)| moment_key(&on(event.emitter, *token))));
                 }
+                Fact::Purchased(purchase) => keys.push(moment_key(&on(purchase.collection, purchase.token))),
                 Fact::EditionMinted { .. } => keys.push(collection_key(chain, event.emitter.into())),
                 Fact::MomentCreated { token, sender, uri, .. } => {
                     let (moment, creator) = (on(event.emitter, *token), (*sender).into());
@@ -304,10 +305,7 @@ impl Applier<'_> {
         let mut lists = Vec::new();
         for event in events {
             let Fact::Purchased(purchase) = &event.fact else { continue };
-            let collection = self.work.collection(chain, purchase.collection.into()).await?;
-            if let (Some(buyer), Some(collection)) = (self.collects.buyer(&event.at), collection) {
-                lists.extend(PaymentFilter::of(collection.creator, buyer.account.into()).map(|of| of.key(chain)));
-            }
+            lists.extend(self.purchase_keys(&event.at, purchase).await?);
         }
         self.work.prefetch(lists).await
     }

@@ -1,12 +1,12 @@
-//! Payments: purchases that cost more than the contracts' own fee.
+//! Purchases: payments, if they cost more than the contracts' own fee, else transfers.
 
 use shared::{
     chain::Role,
-    model::{Amount, Payment, SaleType},
-    store::StoreError,
+    model::{self, Amount, Collection, Moment, MomentSale, Payment, SaleType, Transfer, TransferType},
+    store::{PaymentFilter, PrimaryKey, StoreError, transfer_keys},
 };
 
-use super::Applier;
+use super::{Applier, collects::Buyer};
 use crate::event::{Position, Purchase};
 
 impl Applier<'_> {
@@ -18,14 +18,16 @@ impl Applier<'_> {
         let (Some(mut moment), Some(buyer)) = (self.work.moment(&place).await?, self.collects.buyer(at)) else {
             return Ok(());
         };
-        let strategy = self.strategy(purchase);
-        let Some(sale) = moment.sales.iter().find(|sale| Some(sale.strategy) == strategy).cloned() else {
-            return Ok(());
-        };
-        let paid = sale.price.0.saturating_mul(buyer.quantity);
-        if paid.is_zero() {
-            return Ok(());
+        let transfer = self.collected(at, purchase, &moment, &collection, buyer);
+        let is_real = !buyer.quantity.is_zero() && !buyer.account.is_zero();
+        if is_real {
+            self.tell_transfer(at, 0, &transfer)?;
         }
+        let sale = self.sale_of(purchase, &moment);
+        let sold = sale.map(|sale| (sale.price.0.saturating_mul(buyer.quantity), sale.currency));
+        let Some((paid, currency)) = sold.filter(|(paid, _)| !paid.is_zero()) else {
+            return if is_real { self.work.add_transfer(&transfer).await } else { Ok(()) };
+        };
         // A split may be created after the sale that names it.
         let fee_recipients = self.fee_recipients(&moment, &collection).await?;
         if moment.fee_recipients != fee_recipients {
@@ -47,17 +49,70 @@ impl Applier<'_> {
             quantity: Amount(buyer.quantity),
             amount: Amount(paid.saturating_sub(purchase.taken)),
             paid: Amount(paid),
-            currency: sale.currency,
+            currency,
             transaction_hash: at.transaction,
             block: at.block,
+            log: at.log_index,
             transferred_at: at.time,
         };
         self.work.add_payment(&payment).await?;
         self.tell_payment(at, &payment)
     }
 
+    /// Keys that applying the purchase reads, for prefetching. Its collection and its moment are cached.
+    pub(super) async fn purchase_keys(
+        &mut self,
+        at: &Position,
+        purchase: &Purchase,
+    ) -> Result<Vec<PrimaryKey>, StoreError> {
+        let (chain, place) = (self.chain.id, self.place(purchase.collection, purchase.token));
+        let Some(buyer) = self.collects.buyer(at) else { return Ok(Vec::new()) };
+        let Some(collection) = self.work.collection(chain, place.collection).await? else { return Ok(Vec::new()) };
+        let Some(moment) = self.work.moment(&place).await? else { return Ok(Vec::new()) };
+        if self.sale_of(purchase, &moment).is_none_or(|sale| sale.price.0.is_zero()) {
+            return Ok(transfer_keys(&self.collected(at, purchase, &moment, &collection, buyer)));
+        }
+        let of_moment = (place.collection, place.token);
+        let lists = PaymentFilter::of(collection.creator, buyer.account.into(), of_moment);
+        Ok(lists.iter().map(|list| list.key(chain)).collect())
+    }
+
+    /// The transfer of a purchase that cost nothing, or that has no known price.
+    fn collected(
+        &self,
+        at: &Position,
+        purchase: &Purchase,
+        moment: &Moment,
+        collection: &Collection,
+        buyer: Buyer,
+    ) -> Transfer {
+        let sale = self.sale_of(purchase, moment);
+        Transfer {
+            id: Transfer::id_of_purchase(self.id(at)),
+            r#type: TransferType::Payment,
+            chain_id: self.chain.id,
+            collection: moment.collection,
+            token_id: moment.token_id,
+            creator: collection.creator,
+            from: model::Address::ZERO,
+            to: buyer.account.into(),
+            quantity: Amount(buyer.quantity),
+            value: sale.map(|sale| Amount(sale.price.0.saturating_mul(buyer.quantity))),
+            currency: sale.map(|sale| sale.currency),
+            transaction_hash: at.transaction,
+            block: at.block,
+            log: at.log_index,
+            transferred_at: at.time,
+        }
+    }
+
+    fn sale_of<'a>(&self, purchase: &Purchase, moment: &'a Moment) -> Option<&'a MomentSale> {
+        let strategy = self.strategy(purchase)?;
+        moment.sales.iter().find(|sale| sale.strategy == strategy)
+    }
+
     /// The seller's strategy; `None` for one without known prices.
-    pub(super) fn strategy(&self, purchase: &Purchase) -> Option<SaleType> {
+    fn strategy(&self, purchase: &Purchase) -> Option<SaleType> {
         let known = &self.chain.addresses;
         match purchase.seller {
             it if known.all(Role::FixedPriceMinter).contains(&it) => Some(SaleType::FixedPrice),

@@ -1,4 +1,4 @@
-//! Transfers: mints and burns change a moment's supply, and whoever gets tokens is listed.
+//! Transfers: mints and burns change a moment's supply, and whoever gets tokens is listed, buyers with their purchase.
 
 use alloy::primitives::{Address, U256};
 use shared::{
@@ -49,6 +49,10 @@ impl Applier<'_> {
             if from.is_zero() || to.is_zero() {
                 self.work.put_moment(&moment)?;
             }
+            // A purchase lists and tells its own transfer.
+            if self.collects.is_bought(&event.at, token) {
+                continue;
+            }
             let transfer = self.transfer(event, &moment, (from, to), quantity, number).await?;
             if !to.is_zero() {
                 self.work.add_transfer(&transfer).await?;
@@ -70,7 +74,8 @@ impl Applier<'_> {
         keys.push(collection_key(self.chain.id, event.emitter.into()));
         self.work.prefetch(keys).await?;
         let mut keys = Vec::new();
-        for (token, quantity) in tokens {
+        let collects = self.collects;
+        for (token, quantity) in tokens.filter(|(token, _)| !collects.is_bought(&event.at, *token)) {
             if let Some(moment) = self.work.moment(&self.place(event.emitter, *token)).await? {
                 keys.extend(transfer_keys(&self.transfer(event, &moment, accounts, *quantity, 0).await?));
             }
@@ -88,16 +93,9 @@ impl Applier<'_> {
         number: u64,
     ) -> Result<Transfer, StoreError> {
         let collection = self.work.collection(self.chain.id, moment.collection).await?;
-        let purchase = self.collects.purchase(&event.at, moment.token_id.into()).filter(|_| from.is_zero());
-        let strategy = purchase.and_then(|purchase| self.strategy(purchase));
-        let sale = moment.sales.iter().find(|sale| Some(sale.strategy) == strategy);
         Ok(Transfer {
             id: self.id(&event.at).of_its(&format!("transfer {number}")),
-            r#type: match purchase {
-                Some(_) => TransferType::Payment,
-                None if from.is_zero() => TransferType::Airdrop,
-                None => TransferType::Transfer,
-            },
+            r#type: if from.is_zero() { TransferType::Airdrop } else { TransferType::Transfer },
             chain_id: self.chain.id,
             collection: moment.collection,
             token_id: moment.token_id,
@@ -105,9 +103,11 @@ impl Applier<'_> {
             from: from.into(),
             to: to.into(),
             quantity: Amount(quantity),
-            value: sale.map(|sale| Amount(sale.price.0.saturating_mul(quantity))),
-            currency: sale.map(|sale| sale.currency),
+            value: None,
+            currency: None,
             transaction_hash: event.at.transaction,
+            block: event.at.block,
+            log: event.at.log_index,
             transferred_at: event.at.time,
         })
     }

@@ -28,6 +28,9 @@ sol! {
 
 const TOKENS: u64 = 400;
 
+/// Polls without new blocks.
+const IDLE_POLLS: u32 = 20;
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_event_is_split_over_batches_and_survives_a_crash_between_them() -> Result<(), Error> {
     let test_chain = TestChain::start("large-edition", 64).await?;
@@ -88,7 +91,8 @@ async fn transfers_of_nothing_leave_no_row() -> Result<(), Error> {
 async fn calls_of_a_poll_do_not_depend_on_the_number_of_collections() -> Result<(), Error> {
     let test_chain = TestChain::start("many-collections", 4).await?;
     let mut history = History::on(&test_chain, 33).await?;
-    for collections in [0_u64, 12_000] {
+    let many = std::env::var("COLLECTIONS").map_or(Ok(12_000), |text| text.parse())?;
+    for collections in [0_u64, many] {
         let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::Healthy).await?;
         let mut indexer = Indexer::of(&test_chain, &[&proxy.url]).await?;
         let addresses = (1..=collections).map(|number| Address::from_word(B256::from(U256::from(number << 40))));
@@ -112,6 +116,18 @@ async fn calls_of_a_poll_do_not_depend_on_the_number_of_collections() -> Result<
         assert!(calls <= blocks + 2, "{calls} calls for {blocks} blocks of {collections} collections");
         let reads = indexer.follower.usage().1.reads - before.0.1.reads;
         assert!(reads < 300, "{reads} reads");
+        let (before, start) = (indexer.follower.usage(), std::time::Instant::now());
+        for _ in 0..IDLE_POLLS {
+            indexer.follower.pass(None, None, &[]).await?;
+        }
+        let (took, (calls, of_database)) = (start.elapsed() / IDLE_POLLS, indexer.follower.usage());
+        let (calls, reads) = (calls - before.0, of_database.reads - before.1.reads);
+        println!("{collections} collections, {IDLE_POLLS} idle polls: {calls} calls, {reads} reads, {took:?} each");
+        assert!(
+            calls <= 4 * u64::from(IDLE_POLLS) && reads <= 4 * u64::from(IDLE_POLLS),
+            "{calls} calls, {reads} reads"
+        );
+        assert!(of_database.writes <= before.1.writes + 1, "{of_database:?}");
         if collections == 0 {
             indexer.assert_fresh(&test_chain, "few collections").await?;
         } else {

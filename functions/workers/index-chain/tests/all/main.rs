@@ -7,6 +7,7 @@ mod commit;
 mod naive;
 mod names;
 mod nodes;
+mod processes;
 mod protocols;
 mod reorganisations;
 mod support;

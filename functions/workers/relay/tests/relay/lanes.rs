@@ -12,8 +12,12 @@ use alloy::{
     primitives::{Address, U256},
     providers::{Provider, ext::AnvilApi},
 };
+use serde_json::json;
 use shared::{
-    chain::wallet::LaneSigners,
+    chain::{
+        node::{Node, NodeUrls},
+        wallet::LaneSigners,
+    },
     model::{Call, TransactionStatus},
     store::{BatchStatus, Slot},
 };
@@ -21,8 +25,8 @@ use shared::{
 use crate::{
     proxy::{self, Act},
     support::{
-        Error, Ways, act_as, assert_done_once, disown, forgetful, nonces, queue, relay, relay_over, renaming, run,
-        spawn, stage, transaction, until, until_sent,
+        Error, Ways, act_as, assert_done_once, disown, epoch, forgetful, nonces, queue, relay, relay_over, renaming,
+        run, spawn, stage, transaction, until, until_sent,
     },
 };
 
@@ -119,6 +123,32 @@ async fn nonce_used_by_another_program_costs_no_transaction() -> Result<(), Erro
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<(), Error> {
+    /// Between two of the ages that are looked at first, 63 and 127.
+    const AGE: u64 = 100;
+    let (workshop, ..) = stage("relay-pruned", 1).await?;
+    let (node, lane) = (workshop.node().await?, workshop.lanes()[0].0);
+    node.anvil_mine(Some(200), None).await?;
+    act_as(&workshop, lane, Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
+    let used = node.get_block_number().await?;
+    let transactions = node.get_block_by_number(used.into()).await?.ok_or("no block")?.transactions;
+    node.anvil_mine(Some(AGE), None).await?;
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        let block = request.body["params"][1].as_str().and_then(|block| block.strip_prefix("0x"));
+        let block = block.and_then(|block| u64::from_str_radix(block, 16).ok());
+        let is_old = request.operation == "eth_getTransactionCount" && block.is_some_and(|block| block + 20 < used);
+        if is_old { Act::Refuse("missing trie node") } else { Act::Forward }
+    })
+    .await?;
+    let urls: NodeUrls = json!({ workshop.chain.id.to_string(): [url] }).to_string().parse()?;
+
+    let user = Node::new(&urls, workshop.chain.id)?.user_of_nonce(lane.into(), 0, 1).await?;
+
+    assert_eq!(user, transactions.hashes().next());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn batch_whose_receipt_lags_is_not_taken_for_displaced() -> Result<(), Error> {
     /// Longer than a batch is doubted.
     const LAG: Duration = Duration::from_secs(9);
@@ -143,7 +173,7 @@ async fn batch_whose_receipt_lags_is_not_taken_for_displaced() -> Result<(), Err
 async fn missing_nonces_are_filled() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-gap", 1).await?;
     let (store, chain) = (workshop.transactions(), workshop.chain.id);
-    let lease = store.take_lead(chain, "before", &store.standing(chain).await?).await?.ok_or("no lead")?;
+    let lease = store.lead(chain, "before").await?.ok_or("no lead")?;
     for (lane, _) in workshop.lanes() {
         assert!(store.open_lane(&lease, (*lane).into(), 2).await?);
     }
@@ -204,9 +234,8 @@ async fn batch_of_a_lane_that_left_the_configuration_is_not_repeated() -> Result
     let mut second = relay(&workshop, &workshop.rpc_url)?;
     second.signers = LaneSigners::new(others);
     let mut second = spawn(second);
-    let (store, chain) = (workshop.transactions(), workshop.chain.id);
-    let epoch = store.standing(chain).await?.epoch;
-    until("led", async || Ok(store.standing(chain).await?.epoch > epoch)).await?;
+    let before = epoch(&workshop).await?;
+    until("led", async || Ok(epoch(&workshop).await? > before)).await?;
     node.anvil_mine(Some(1), None).await?;
 
     assert_eq!(second.done().await?.signatures, 0);

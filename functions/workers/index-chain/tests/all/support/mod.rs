@@ -97,7 +97,16 @@ impl Indexer {
         Ok(())
     }
 
-    async fn expire_lease(&self, work: &str) -> Result<(), Error> {
+    /// Whether a batch is half written.
+    pub async fn is_within_a_batch(&self) -> Result<bool, Error> {
+        let call = self.client.get_item().table_name("ChainTable").consistent_read(true);
+        let call = call.key("pk", AttributeValue::S(format!("CHECKPOINT#{}", self.chain.id)));
+        let checkpoint = call.key("sk", AttributeValue::S("CHECKPOINT".to_owned())).send().await?.item;
+        Ok(checkpoint.is_some_and(|row| row.get("pending").is_some_and(AttributeValue::is_m)))
+    }
+
+    /// Lets another process go on with the work at once, as when a dead one's lease has ended.
+    pub async fn expire_lease(&self, work: &str) -> Result<(), Error> {
         let key = |text: String| AttributeValue::S(text);
         let expire = self.client.update_item().table_name("ChainTable");
         let expire = expire.key("pk", key(format!("CHECKPOINT#{work}"))).key("sk", key("CHECKPOINT".into()));

@@ -1,12 +1,50 @@
-//! Addresses that may be connected to: public ones only, since a URI is chosen by anyone and must not reach private hosts.
+//! Addresses that may be connected to for a URL that anyone has chosen: public ones only.
 
 use std::{
+    collections::BTreeSet,
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    str::FromStr,
 };
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
+use url::Host;
+
+use crate::{
+    config::{self, ConfigError},
+    model::WebhookUrl,
+};
+
+/// Private addresses that webhooks may be sent to: none but in the local stack.
+#[derive(Clone, Debug, Default)]
+pub struct PrivateReceivers(BTreeSet<Ipv4Addr>);
+
+impl PrivateReceivers {
+    /// Reads `PRIVATE_WEBHOOKS`, IPv4 addresses separated by commas (none unless given).
+    pub fn from_env() -> Result<Self, ConfigError> {
+        config::parsed_or("PRIVATE_WEBHOOKS", "")
+    }
+
+    /// Whether events may be sent to a receiver. A name is checked again when it is resolved.
+    pub fn admit(&self, url: &WebhookUrl) -> bool {
+        let url = url.parsed();
+        url.is_some_and(|url| match (url.scheme(), url.host()) {
+            ("https", Some(Host::Domain(_))) => url.port().is_none(),
+            ("http", Some(Host::Ipv4(address))) => self.0.contains(&address),
+            _ => false,
+        })
+    }
+}
+
+impl FromStr for PrivateReceivers {
+    type Err = AddrParseError;
+
+    fn from_str(list: &str) -> Result<Self, AddrParseError> {
+        let addresses = list.split(',').map(str::trim).filter(|address| !address.is_empty());
+        Ok(Self(addresses.map(str::parse).collect::<Result<_, _>>()?))
+    }
+}
 
 /// Resolves names to public addresses only. The client connects to exactly these, so DNS rebinding has no effect.
 pub struct PublicResolver;
@@ -69,6 +107,26 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn receivers_are_public_names_or_listed_addresses() {
+        let (none, one): (PrivateReceivers, PrivateReceivers) =
+            (PrivateReceivers::default(), "127.0.0.1, 10.0.0.7".parse().unwrap());
+        for (url, of_none, of_one) in [
+            ("https://example.com/x", true, true),
+            ("http://127.0.0.1:8080/x", false, true),
+            ("http://10.0.0.7:80/", false, false),
+            ("http://10.0.0.7:81/", false, true),
+            ("http://10.0.0.8:81/", false, false),
+        ] {
+            let Ok(url) = url.parse() else {
+                assert!(!of_one, "{url} isn't even a URL of a webhook");
+                continue;
+            };
+            assert_eq!((none.admit(&url), one.admit(&url)), (of_none, of_one), "{url}");
+        }
+        assert!("127.0.0.1:80".parse::<PrivateReceivers>().is_err());
+    }
 
     #[test]
     fn public_addresses_are_accepted() {

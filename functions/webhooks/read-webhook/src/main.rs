@@ -1,0 +1,26 @@
+//! `GET /webhooks/{id}`: one of the artist's webhooks.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::webhook::{WebhookPath, WebhookService, WebhookView},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    telemetry,
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(ReadWebhook(WebhookService::from_env().await?)).await
+}
+
+struct ReadWebhook(WebhookService);
+
+impl Endpoint for ReadWebhook {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.0.artist(request).await?;
+        let WebhookPath { id } = request.path_parameters().read()?;
+        Response::json(&WebhookView::of(self.0.webhook(artist, id).await?)?)
+    }
+}

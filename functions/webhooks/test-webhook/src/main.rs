@@ -1,0 +1,28 @@
+//! `POST /webhooks/{id}/test`: sends an event that says nothing.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::webhook::{WebhookPath, WebhookService, test_event},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    telemetry,
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    serve(TestWebhook(WebhookService::from_env().await?)).await
+}
+
+struct TestWebhook(WebhookService);
+
+impl Endpoint for TestWebhook {
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.0.artist(request).await?;
+        let WebhookPath { id } = request.path_parameters().read()?;
+        let webhook = self.0.webhook(artist, id).await?;
+        let now = self.0.admit(request, artist, &webhook).await?;
+        Response::json(&self.0.send(artist, test_event(id, now)?).await?)
+    }
+}

@@ -1,0 +1,169 @@
+//! Delivers what waits for one webhook, in order.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use shared::{
+    auth::webhook_secret::{WebhookSecret, WebhookSecrets},
+    clock,
+    mail::Mailer,
+    model::{DeliveryStatus, WebhookId, WebhookStatus},
+    store::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
+    telemetry::{self, Metric},
+};
+
+use crate::{
+    DeliverError,
+    pause::pause,
+    send::{Outcome, Sender},
+};
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// How long a delivery is tried, in seconds.
+const PATIENCE: u64 = 3 * DAY;
+
+/// How long a webhook may fail, in seconds.
+const MERCY: u64 = 5 * DAY;
+
+/// Deliveries that are read at a time.
+const AHEAD: usize = 20;
+
+/// Most secrets that are remembered.
+const MAX_SECRETS: usize = 10_000;
+
+/// What delivering takes.
+pub(crate) struct Deliverer {
+    pub(crate) webhooks: Webhooks,
+    pub(crate) deliveries: Deliveries,
+    pub(crate) queue: WebhookQueue,
+    pub(crate) artists: Artists,
+    pub(crate) mailer: Mailer,
+    pub(crate) secrets: WebhookSecrets,
+    pub(crate) sender: Sender,
+    /// Base URL of the service, for mails.
+    pub(crate) origin: String,
+    pub(crate) known: Mutex<HashMap<(WebhookId, u32), WebhookSecret>>,
+    pub(crate) delivered: AtomicUsize,
+    pub(crate) failed: AtomicUsize,
+}
+
+impl Deliverer {
+    /// Delivers until nothing waits, a try fails, or `until`.
+    pub(crate) async fn deliver(&self, mut due: DueWebhook, until: Instant) -> Result<(), DeliverError> {
+        loop {
+            let webhook = self.webhooks.find(due.artist_id, due.webhook).await?;
+            let Some(webhook) = webhook.filter(Webhook::is_active) else {
+                return Ok(self.queue.forget(due.webhook).await?);
+            };
+            let waiting = self.deliveries.pending(due.artist_id, due.webhook, AHEAD).await?;
+            if waiting.is_empty() {
+                return Ok(self.queue.settle(&due).await?);
+            }
+            for delivery in waiting {
+                let now = clock::now()?.as_secs();
+                if delivery.created_at + PATIENCE <= now {
+                    self.end(&due, delivery, DeliveryStatus::Expired).await?;
+                } else if !self.attempt(&webhook, &mut due, delivery, now).await? || Instant::now() >= until {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Tries once; `false` if the rest waits.
+    async fn attempt(
+        &self,
+        webhook: &Webhook,
+        due: &mut DueWebhook,
+        mut delivery: Delivery,
+        now: u64,
+    ) -> Result<bool, DeliverError> {
+        let secrets = self.secrets(webhook, now).await?;
+        let (outcome, attempt) = self.sender.send(&webhook.url, &delivery, &secrets, now).await;
+        delivery.attempts = delivery.attempts.saturating_add(1);
+        delivery.last = Some(attempt);
+        match outcome {
+            Outcome::Taken => {
+                self.delivered.fetch_add(1, Ordering::Relaxed);
+                (due.failures, due.failing_since) = (0, None);
+                self.end(due, delivery, DeliveryStatus::Delivered).await?;
+                Ok(true)
+            }
+            Outcome::Gone => {
+                self.end(due, delivery, DeliveryStatus::Refused).await?;
+                self.switch_off(due, WebhookStatus::Gone).await?;
+                Ok(false)
+            }
+            Outcome::Failed => {
+                self.failed.fetch_add(1, Ordering::Relaxed);
+                telemetry::count(Metric::WebhookFailures);
+                self.deliveries.keep_pending(due.artist_id, &delivery).await?;
+                due.failures = due.failures.saturating_add(1);
+                let since = *due.failing_since.get_or_insert(now);
+                if since + MERCY <= now {
+                    self.switch_off(due, WebhookStatus::Failing).await?;
+                    self.tell(webhook, due).await;
+                    return Ok(false);
+                }
+                let random = uuid::Uuid::new_v4().as_u64_pair().1;
+                due.due_at = Some(clock::now()?.as_secs() + pause(due.failures, random));
+                self.queue.put_off(due).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    async fn end(&self, due: &DueWebhook, delivery: Delivery, status: DeliveryStatus) -> Result<(), DeliverError> {
+        Ok(self.deliveries.end(due.artist_id, &Delivery { status, ..delivery }).await?)
+    }
+
+    /// Only a webhook that is on: what its artist says stays.
+    async fn switch_off(&self, due: &DueWebhook, status: WebhookStatus) -> Result<(), DeliverError> {
+        let change = |webhook: &mut Webhook| {
+            if webhook.is_active() {
+                webhook.status = status;
+            }
+        };
+        self.webhooks.change(due.artist_id, due.webhook, change).await?;
+        Ok(self.queue.forget(due.webhook).await?)
+    }
+
+    async fn tell(&self, webhook: &Webhook, due: &DueWebhook) {
+        let told = async {
+            if let Some(to) = self.artists.email(due.artist_id).await? {
+                self.mailer.send_webhook_off(&to, &webhook.url, &self.origin).await?;
+            }
+            Ok::<_, DeliverError>(())
+        };
+        if let Err(error) = told.await {
+            tracing::error!(error = telemetry::chain(&error), "nobody was told that a webhook is off");
+        }
+    }
+
+    /// The secrets that sign now. A KMS call for each that isn't known yet.
+    async fn secrets(&self, webhook: &Webhook, now: u64) -> Result<Vec<WebhookSecret>, DeliverError> {
+        let mut secrets = Vec::new();
+        for generation in webhook.signing(now) {
+            let key = (webhook.id, generation);
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+            let secret = match known {
+                Some(secret) => secret,
+                None => self.secrets.secret(webhook.id, generation).await?,
+            };
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= MAX_SECRETS {
+                known.clear();
+            }
+            known.insert(key, secret.clone());
+            secrets.push(secret);
+        }
+        Ok(secrets)
+    }
+}

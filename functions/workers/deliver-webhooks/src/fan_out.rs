@@ -1,0 +1,138 @@
+//! Passes what the logs tell on to the webhooks that it concerns.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use shared::{
+    api::read::EventView,
+    clock,
+    model::{Address, ArtistId, DeliveryId, LogName, WebhookId},
+    store::{
+        Artists, Deliveries, Delivery, EventLogs, FanOut, LogPosition, NumberedEvent, Webhook, WebhookQueue, Webhooks,
+        WorkLease,
+    },
+};
+
+use crate::DeliverError;
+
+/// Rows of a log that are read at a time, of at most a hundred events each.
+const ROWS: i32 = 10;
+
+/// Age from which events aren't passed on, in seconds: an index that is made anew tells nobody of years ago.
+const TOO_OLD: u64 = 24 * 60 * 60;
+
+/// What passing on takes.
+pub(crate) struct Passer {
+    pub(crate) logs: EventLogs,
+    pub(crate) fan_out: FanOut,
+    pub(crate) artists: Artists,
+    pub(crate) webhooks: Webhooks,
+    pub(crate) deliveries: Deliveries,
+    pub(crate) queue: WebhookQueue,
+    pub(crate) names: Vec<LogName>,
+}
+
+/// What the leader knows of the logs; nobody else moves them.
+#[derive(Default)]
+pub(crate) struct Positions {
+    known: HashMap<LogName, LogPosition>,
+    tick: u64,
+}
+
+impl Positions {
+    /// Has them read again.
+    pub(crate) fn forget(&mut self) {
+        self.known.clear();
+    }
+}
+
+/// A look at all logs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Look {
+    /// Events read.
+    pub(crate) read: usize,
+    /// Events that weren't read yet.
+    pub(crate) left: u64,
+}
+
+impl Passer {
+    /// Passes on the next part of each log. Two reads for each; for events also those of their artists.
+    pub(crate) async fn pass(&self, lease: &WorkLease, positions: &mut Positions) -> Result<Look, DeliverError> {
+        let mut look = Look::default();
+        for name in &self.names {
+            let Some(head) = self.logs.head(*name).await? else { continue };
+            let mut position = self.position(*name, positions).await?;
+            if position.log != head.log.to_string() {
+                position = LogPosition { log: head.log.to_string(), after: 0, ..position };
+            }
+            if position.after >= head.last {
+                continue;
+            }
+            let events = self.logs.after(*name, position.after, ROWS).await?;
+            let Some(last) = events.last().map(|last| last.number) else { continue };
+            look.read += events.len();
+            look.left += head.last.saturating_sub(last);
+            self.spread(*name, events, &mut positions.tick).await?;
+            (position.after, position.tick) = (last, positions.tick);
+            if !self.fan_out.advance(lease, &name.to_string(), &position).await? {
+                return Err(DeliverError::LostLead);
+            }
+            positions.known.insert(*name, position);
+        }
+        Ok(look)
+    }
+
+    async fn position(&self, name: LogName, positions: &mut Positions) -> Result<LogPosition, DeliverError> {
+        if let Some(known) = positions.known.get(&name) {
+            return Ok(known.clone());
+        }
+        let position = self.fan_out.position(&name.to_string()).await?;
+        positions.tick = positions.tick.max(position.tick);
+        positions.known.insert(name, position.clone());
+        Ok(position)
+    }
+
+    async fn spread(&self, name: LogName, events: Vec<NumberedEvent>, tick: &mut u64) -> Result<(), DeliverError> {
+        let now = clock::now()?;
+        let is_fresh = |event: &NumberedEvent| event.event.time + TOO_OLD > now.as_secs();
+        let events: Vec<_> = events.into_iter().filter(is_fresh).collect();
+        let accounts: BTreeSet<Address> = events.iter().flat_map(|event| event.event.accounts()).collect();
+        let owners = self.artists.owners(&Vec::from_iter(accounts)).await?;
+        let artists: BTreeSet<ArtistId> = owners.values().copied().collect();
+        let webhooks = self.webhooks.of_artists(&Vec::from_iter(artists)).await?;
+        let (mut deliveries, mut concerned) = (Vec::new(), BTreeMap::new());
+        for event in events {
+            let artists: BTreeSet<ArtistId> =
+                event.event.accounts().iter().filter_map(|account| owners.get(account).copied()).collect();
+            let of_artist = |artist: ArtistId| webhooks.get(&artist).into_iter().flatten().map(move |it| (artist, it));
+            let wanting = artists.into_iter().flat_map(of_artist).filter(|(_, webhook)| wants(webhook, &event));
+            let wanting: Vec<(ArtistId, WebhookId)> = wanting.map(|(artist, webhook)| (artist, webhook.id)).collect();
+            if wanting.is_empty() {
+                continue;
+            }
+            let milliseconds = u64::try_from(now.as_millis()).unwrap_or_default();
+            *tick = (*tick + 1).max(milliseconds << 12);
+            let (id, kind) = (DeliveryId::of_tick(*tick), event.event.r#type());
+            // An event that is taken back, or told again after that, has the same id: its place in the log tells them apart.
+            let message = format!("{}.{}", event.event.id, event.number);
+            let body = serde_json::to_string(&EventView::of(name, event)?)?;
+            for (artist, webhook) in wanting {
+                let delivery = Delivery::new(id, webhook, message.clone(), kind.clone(), body.clone(), now.as_secs());
+                deliveries.push((artist, delivery));
+                concerned.insert(webhook, artist);
+            }
+        }
+        self.deliveries.add(&deliveries).await?;
+        for (webhook, artist) in concerned {
+            self.queue.note_added(artist, webhook).await?;
+        }
+        Ok(())
+    }
+}
+
+fn wants(webhook: &Webhook, event: &NumberedEvent) -> bool {
+    let kind = event.event.data.kind();
+    let is_type = webhook.types.is_empty() || webhook.types.contains(&kind);
+    let is_collection =
+        webhook.collection.is_none_or(|collection| event.event.about().collection() == Some(collection));
+    webhook.is_active() && is_type && is_collection
+}

@@ -1,0 +1,113 @@
+//! Sends one message to an address that anyone may have chosen.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use reqwest::{
+    Client, Response,
+    header::{ACCEPT_ENCODING, CONTENT_TYPE},
+    redirect::Policy,
+};
+use shared::{
+    auth::webhook_secret::WebhookSecret,
+    model::WebhookUrl,
+    public_web::{PrivateReceivers, PublicResolver},
+    store::{Delivery, DeliveryAttempt},
+};
+
+/// Longest wait for an answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Longest wait for the rest of an answer, so that its connection can be used again.
+const REST: Duration = Duration::from_secs(1);
+
+/// Most bytes of an answer.
+const MAX_BYTES: usize = 1024;
+
+const GONE: u16 = 410;
+
+/// What became of a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Taken,
+    /// The receiver wants nothing more.
+    Gone,
+    Failed,
+}
+
+/// Sends to public web addresses.
+pub(crate) struct Sender {
+    client: Client,
+    private: PrivateReceivers,
+}
+
+impl Sender {
+    pub(crate) fn new(private: PrivateReceivers) -> Result<Self, reqwest::Error> {
+        let client = Client::builder()
+            .user_agent("moments-webhooks/1.0")
+            .dns_resolver(Arc::new(PublicResolver))
+            .redirect(Policy::none())
+            .no_proxy()
+            .referer(false)
+            .pool_max_idle_per_host(2)
+            .build()?;
+        Ok(Self { client, private })
+    }
+
+    /// Sends a delivery, signed with each of the secrets. Takes at most 11 seconds.
+    pub(crate) async fn send(
+        &self,
+        url: &WebhookUrl,
+        delivery: &Delivery,
+        secrets: &[WebhookSecret],
+        now: u64,
+    ) -> (Outcome, DeliveryAttempt) {
+        let started = Instant::now();
+        let answered = match url.parsed().filter(|_| self.private.admit(url)) {
+            None => Err("its address isn't public"),
+            Some(url) => {
+                let signatures: Vec<_> =
+                    secrets.iter().map(|secret| secret.sign(&delivery.event, now, &delivery.body)).collect();
+                let request = self.client.post(url).header(CONTENT_TYPE, "application/json");
+                let request = request.header(ACCEPT_ENCODING, "identity").header("webhook-id", &delivery.event);
+                let request = request.header("webhook-timestamp", now);
+                let request = request.header("webhook-signature", signatures.join(" ")).body(delivery.body.clone());
+                match tokio::time::timeout(TIMEOUT, request.send()).await {
+                    Err(_) => Err("no answer within 10 seconds"),
+                    Ok(Err(error)) if error.is_connect() => Err("no connection to a public address"),
+                    Ok(Err(_)) => Err("no answer in HTTP"),
+                    Ok(Ok(response)) => Ok(response),
+                }
+            }
+        };
+        let latency_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (status, error) = match answered {
+            Ok(response) => (Some(finish(response).await), None),
+            Err(error) => (None, Some(error.to_owned())),
+        };
+        let outcome = match status {
+            Some(200..300) => Outcome::Taken,
+            Some(GONE) => Outcome::Gone,
+            _ => Outcome::Failed,
+        };
+        (outcome, DeliveryAttempt { at: now, status, latency_ms, error })
+    }
+}
+
+/// Reads a short answer to its end. Its status alone counts, whatever follows it.
+async fn finish(mut response: Response) -> u16 {
+    let status = response.status().as_u16();
+    let rest = async {
+        let mut length = 0;
+        while let Ok(Some(chunk)) = response.chunk().await {
+            length += chunk.len();
+            if length > MAX_BYTES {
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(REST, rest).await;
+    status
+}

@@ -1,0 +1,187 @@
+//! The function's real process: killed at any moment, and its memory at the largest event. `SEED=<number>` chooses another
+//! course, `ROUNDS=<number>` a longer one, `TOKENS=50000` the largest edition.
+
+use std::{
+    env, fs,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use alloy::{
+    network::TransactionBuilder,
+    primitives::{Bytes, U256},
+    providers::ext::AnvilApi,
+    rpc::types::TransactionRequest,
+    sol_types::{SolEvent, SolValue},
+};
+use local::{
+    cloud::{Endpoints, local_chains},
+    functions::{Emulator, environment},
+    paths::Paths,
+    process::free_port,
+};
+use serde_json::{Value, json};
+use shared::{
+    chain::contracts::third_party::Edition::Minted,
+    model::Protocol,
+    store::{Scope, TimelineFilter, Timelines},
+};
+use template::Template;
+use tests::{
+    DatabaseProxy, Error, TestChain,
+    history::{Dice, History},
+};
+
+use crate::support::Indexer;
+
+const FUNCTION: &str = "index-chain";
+const ROUNDS: u64 = 8;
+/// Longest time until a process is killed, in milliseconds: about that of a run.
+const LIFE: u64 = 800;
+/// Milliseconds that each call of the database takes longer, so that batches take a while.
+const DELAY: u64 = 10;
+const TOKENS: u64 = 500;
+/// Most memory of the process, in kilobytes.
+const MAX_MEMORY: u64 = 256 << 10;
+
+/// The function on an emulated Lambda service.
+struct Process {
+    emulator: Emulator,
+    http: reqwest::Client,
+}
+
+impl Process {
+    async fn start(name: &str, test_chain: &TestChain, dynamodb: &str) -> Result<Self, Error> {
+        let paths = Paths::of_checkout();
+        let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+        let functions = template.functions()?;
+        let function = functions.iter().find(|function| function.binary == FUNCTION).ok_or("no such function")?;
+        let chain = &test_chain.chain;
+        let mut chains: Value = serde_json::from_str(&local_chains(&[chain.id.0])?.0)?;
+        chains[0]["reorgDepth"] = json!(chain.reorg_depth);
+        let nodes = json!({ chain.id.to_string(): [test_chain.rpc_url] });
+        let given = [("Chains", chains.to_string()), ("RpcUrls", nodes.to_string())];
+        let tables = ["ChainTable", "ArtistTable"].map(|table| (table, table.to_owned()));
+        let given = given.into_iter().chain(tables).map(|(name, it)| (name.to_owned(), it));
+        let names = template.names(given)?;
+        let endpoints = Endpoints { aws: dynamodb.to_owned(), dynamodb: dynamodb.to_owned() };
+        let logs = paths.local("workshops").join(name);
+        let mut emulator = Emulator::start(&paths, &logs, FUNCTION, free_port()?, &template).await?;
+        emulator.run(FUNCTION, 1, &environment(function, &names, endpoints.environment())?)?;
+        Ok(Self { emulator, http: reqwest::Client::new() })
+    }
+
+    /// Indexes all new blocks; returns whether the run came to its end.
+    async fn follow(&self) -> Result<bool, Error> {
+        let url = format!("{}/2015-03-31/functions/{FUNCTION}/invocations", self.emulator.url());
+        let answer = self.http.post(url).body("{}").send().await?;
+        Ok(answer.status().is_success() && !answer.headers().contains_key("x-amz-function-error"))
+    }
+
+    /// Kills the process some time after a run began, or within a batch; returns whether the run ended before.
+    async fn die(&self, life: Duration, within_a_batch: Option<&Indexer>) -> Result<bool, Error> {
+        let kill = async {
+            let start = Instant::now();
+            while start.elapsed() < life {
+                if let Some(indexer) = within_a_batch
+                    && indexer.is_within_a_batch().await?
+                {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            self.emulator.crash(FUNCTION, 0).await
+        };
+        let (ended, killed) = tokio::join!(self.follow(), kill);
+        killed?;
+        ended
+    }
+
+    /// Most memory that the process had, in kilobytes.
+    fn peak_memory(&self) -> Result<u64, Error> {
+        let processes = self.emulator.processes();
+        let id = *processes.borrow().get(FUNCTION).and_then(|ids| ids.first()).ok_or("no process")?;
+        let status = fs::read_to_string(format!("/proc/{id}/status"))?;
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
+        Ok(peak.trim_end_matches("kB").trim().parse()?)
+    }
+}
+
+fn number(name: &str, default: u64) -> Result<u64, Error> {
+    Ok(env::var(name).ok().map_or(Ok(default), |text| text.parse())?)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error> {
+    let (seed, rounds) = (number("SEED", 1)?, number("ROUNDS", ROUNDS)?);
+    let mut dice = Dice::at(seed << 40);
+    let test_chain = TestChain::start(&format!("killed-{seed}"), 16).await?;
+    let mut history = History::on(&test_chain, 2_000 + seed).await?;
+    let indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    let proxy = DatabaseProxy::start().await?;
+    proxy.lead_to(&indexer.dynamodb);
+    proxy.delay.store(DELAY, Ordering::Relaxed);
+    let process = Process::start(&format!("killed-{seed}-processes"), &test_chain, &proxy.url).await?;
+    let (mut killed, mut within) = (0, 0);
+    for _ in 0..rounds {
+        history.go_on(30 + usize::try_from(dice.roll(60))?).await?;
+        match dice.roll(4) {
+            0 => {
+                test_chain.reorganise(1 + dice.roll(8)).await?;
+                history.forget_dropped().await?;
+            }
+            1 => test_chain.finalise().await?,
+            _ => {}
+        }
+        let is_aimed = dice.roll(2) == 0;
+        let life = Duration::from_millis(if is_aimed { 2 * LIFE } else { dice.roll(LIFE) });
+        killed += u64::from(!process.die(life, is_aimed.then_some(&indexer)).await?);
+        within += u64::from(indexer.is_within_a_batch().await?);
+        indexer.expire_lease(&test_chain.chain.id.to_string()).await?;
+    }
+    println!("SEED={seed}: {killed} of {rounds} runs killed, {within} of them within a batch");
+    assert!(killed * 4 >= rounds && within > 0, "{killed} of {rounds} runs were killed, {within} within a batch");
+    test_chain.finalise().await?;
+    // A process that was killed after its run may be found dead only now.
+    while !process.follow().await? {}
+    indexer.assert_fresh_members(&test_chain).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn largest_edition_fits_into_memory() -> Result<(), Error> {
+    let tokens = number("TOKENS", TOKENS)?;
+    let test_chain = TestChain::start("memory", 64).await?;
+    let mut history = History::on(&test_chain, 41).await?;
+    let (artist, collector) = (history.people[0], history.people[1]);
+    let edition = history.edition(artist, collector).await?;
+    let indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    let process = Process::start("memory-process", &test_chain, &indexer.dynamodb).await?;
+    assert!(process.follow().await?);
+    let before = process.peak_memory()?;
+
+    // Logs what it is called with: CALLDATACOPY, LOG1.
+    let mut code = vec![0x36, 0x60, 0, 0x60, 0, 0x37, 0x7f];
+    code.extend(Minted::SIGNATURE_HASH);
+    code.extend([0x36, 0x60, 0, 0xa1, 0]);
+    test_chain.node.anvil_set_code(edition, Bytes::from(code)).await?;
+    let minted = (U256::ZERO, collector, U256::from(tokens), U256::from(1_000)).abi_encode_params();
+    let request = TransactionRequest::default().with_from(collector).with_to(edition).with_input(minted);
+    assert!(test_chain.node.eth_send_transaction_sync(request).await?.status());
+    let timelines = Timelines::new(indexer.table.clone());
+    let filter = TimelineFilter { protocol: Some(Protocol::Editions), ..TimelineFilter::default() };
+    let (start, mut runs, mut listed) = (Instant::now(), 0, 0);
+    // The largest event may take more than one run.
+    while listed < tokens + 4 {
+        assert!(process.follow().await?);
+        runs += 1;
+        let before = listed;
+        listed = timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 1).await?.total;
+        assert!(listed > before, "{listed} of {tokens} tokens after {runs} runs");
+    }
+    let peak = process.peak_memory()?;
+    let took = start.elapsed();
+    println!("{tokens} tokens of one event in {took:?}, {runs} runs: {peak} kB at most, {before} kB before");
+    assert!(peak <= MAX_MEMORY, "{peak} kB");
+    assert_eq!(listed, tokens + 4);
+    Ok(())
+}

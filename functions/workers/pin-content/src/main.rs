@@ -1,0 +1,33 @@
+//! Pins files that are kept here at a service of the IPFS Pinning API, on a schedule. Without one, nothing is done, and the
+//! queue is kept.
+
+use lambda_runtime::{LambdaEvent, service_fn};
+use pin_content::{Pinned, Pinner, Settings};
+use serde::Deserialize;
+use shared::{
+    bucket::Bucket,
+    clock, config,
+    http::StartError,
+    store::{Media, Pins, Table},
+    telemetry,
+};
+
+/// The schedule's event; its content is ignored.
+#[derive(Debug, Deserialize)]
+struct Tick {}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    telemetry::init()?;
+    let (aws, settings) = (config::aws().await, Settings::from_env()?);
+    let artists = Table::artists(&aws)?;
+    let pinner = &Pinner::new(&aws, Pins::new(artists.clone()), Media::new(artists), Bucket::from_env(&aws)?)?;
+    let settings = settings.as_ref();
+    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| async move {
+        match settings {
+            Some(settings) => pinner.run(settings, clock::now()?.as_secs()).await,
+            None => Ok(Pinned::default()),
+        }
+    }))
+    .await
+}

@@ -1,0 +1,191 @@
+//! Pinning at a service that keeps the real interface, and its bad days.
+
+use std::fs;
+
+use local::{
+    cloud::{self, Endpoints},
+    database::LocalDatabase,
+    paths::Paths,
+    pinning_service::{Fault, PinningService, TOKEN},
+    process::Process,
+};
+use pin_content::{Pinned, Pinner, Settings};
+use shared::{
+    bucket::Bucket,
+    model::{Cid, Dag, LEAF},
+    store::{Media, Pins, StoredBlock, StoredContent, Table},
+};
+use template::Template;
+
+type TestResult<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// When the tests begin, in Unix seconds.
+const START: u64 = 1_800_000_000;
+const MINUTE: u64 = 60;
+
+struct World {
+    pinner: Pinner,
+    pins: Pins,
+    media: Media,
+    bucket: Bucket,
+    endpoints: Endpoints,
+    settings: Settings,
+    service: PinningService,
+    _database: LocalDatabase,
+    _aws: Process,
+}
+
+impl World {
+    async fn open(name: &str) -> TestResult<Self> {
+        let paths = Paths::of_checkout();
+        let database = LocalDatabase::start().await?;
+        let (url, process) = cloud::start(&paths, &paths.local(&format!("pinning-{name}"))).await?;
+        let endpoints = Endpoints { aws: url.clone(), dynamodb: database.endpoint.clone() };
+        let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+        for table in template.resources("AWS::DynamoDB::Table") {
+            endpoints.create_table(table).await?;
+        }
+        endpoints.create_bucket("media").await?;
+        let service = PinningService::start(None).await?;
+        let secret = endpoints.create_secret("pinning", TOKEN).await?;
+        let origins = vec!["/dns4/node.example.com/tcp/4001".to_owned()];
+        let settings = Settings { endpoint: service.url.parse()?, secret, origins };
+        let aws = endpoints.sdk_config(&url).await;
+        let table = Table::new(&endpoints.sdk_config(&database.endpoint).await, "ArtistTable");
+        let (pins, media, bucket) = (Pins::new(table.clone()), Media::new(table), Bucket::new(&aws, "media"));
+        let pinner = Pinner::new(&aws, pins.clone(), media.clone(), bucket.clone())?;
+        Ok(Self { pinner, pins, media, bucket, endpoints, settings, service, _database: database, _aws: process })
+    }
+
+    async fn keep(&self, content: &[u8]) -> TestResult<Cid> {
+        let cid = Dag::cid_of(content);
+        let object = format!("uploads/{cid}");
+        self.bucket.put(&object, content.to_vec()).await?;
+        let size = content.len() as u64;
+        self.media.add_content(cid, &StoredContent { object, mime: "image/png".to_owned(), size }).await?;
+        Ok(cid)
+    }
+
+    /// A run, some seconds after the start.
+    async fn run(&self, seconds: u64) -> TestResult<Pinned> {
+        self.pinner.run(&self.settings, START + seconds).await
+    }
+
+    fn asked(&self, request: &str) -> usize {
+        self.service.requests().iter().filter(|asked| asked.starts_with(request)).count()
+    }
+}
+
+fn sums(pinned: u64, waiting: u64, failed: u64) -> Pinned {
+    Pinned { pinned, waiting, failed }
+}
+
+#[tokio::test]
+async fn files_are_pinned_once_and_their_blocks_are_stored() -> TestResult {
+    let world = World::open("files").await?;
+    let small = world.keep(b"a small file").await?;
+    // Two of its leaves are the same.
+    let mut content = vec![7; 2 * LEAF];
+    content.extend_from_slice(b"the end");
+    let large = world.keep(&content).await?;
+    assert_eq!(world.keep(&content).await?, large, "kept again");
+    assert_eq!(world.run(0).await?, sums(0, 2, 0), "both are queued there");
+    assert_eq!(world.run(0).await?, sums(0, 0, 0), "nothing is due");
+    assert_eq!(world.run(MINUTE).await?, sums(0, 2, 0), "both are being fetched");
+    assert_eq!(world.run(2 * MINUTE).await?, sums(2, 0, 0));
+    assert_eq!(world.run(100 * MINUTE).await?, sums(0, 0, 0), "nothing is left");
+    for cid in [small, large] {
+        assert_eq!(world.service.pins_of(&cid.to_string()), ["pinned"]);
+    }
+
+    assert_eq!(world.media.block(small).await?, None, "it is its only block");
+    let (object, end) = (format!("uploads/{large}"), 2 * LEAF as u64);
+    for (leaf, expected) in [
+        (&content[..LEAF], StoredBlock::Leaf { object: object.clone(), offset: LEAF as u64, size: LEAF as u64 }),
+        (b"the end", StoredBlock::Leaf { object, offset: end, size: 7 }),
+    ] {
+        assert_eq!(world.media.block(Dag::cid_of(leaf)).await?, Some(expected));
+    }
+    assert!(matches!(world.media.block(large).await?, Some(StoredBlock::Node { .. })));
+    Ok(())
+}
+
+#[tokio::test]
+async fn nothing_is_lost_while_the_service_fails() -> TestResult {
+    let world = World::open("outage").await?;
+    let cid = world.keep(b"a file of a bad day").await?;
+    world.service.fail_with([Fault::Status(429, Some(3_600))]);
+    assert_eq!(world.run(0).await?, sums(0, 0, 1));
+    assert_eq!(world.run(59 * MINUTE).await?, sums(0, 0, 0), "the service asked to wait an hour");
+    assert_eq!(world.service.requests().len(), 1, "it isn't asked meanwhile");
+
+    // Days without an answer that is one: pauses stay short of a quarter of an hour, the file's own of six hours.
+    let faults = [Fault::Status(503, None), Fault::Garbage, Fault::Status(500, None), Fault::Status(401, None)];
+    world.service.fail_with(faults.into_iter().cycle().take(12));
+    let mut now = 60 * MINUTE;
+    while world.service.requests().len() < 13 {
+        world.run(now).await?;
+        now += 15 * MINUTE;
+        assert!(now < 7 * 24 * 60 * MINUTE, "it gave up: {:?}", world.service.requests());
+    }
+    assert!(world.service.pins_of(&cid.to_string()).is_empty());
+    for _ in 0..30 {
+        world.run(now).await?;
+        now += 15 * MINUTE;
+    }
+    assert_eq!(world.service.pins_of(&cid.to_string()), ["pinned"]);
+    assert!(world.pins.due(u64::MAX / 2, 10).await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn lost_answers_failures_and_forgotten_requests_end_with_one_pin() -> TestResult {
+    let world = World::open("answers").await?;
+    let cid = world.keep(b"a file with bad luck").await?.to_string();
+    world.service.fail_once(&cid);
+    assert_eq!(world.run(0).await?, sums(0, 1, 0));
+    assert_eq!(world.run(MINUTE).await?, sums(0, 1, 0));
+    assert_eq!(world.run(2 * MINUTE).await?, sums(0, 0, 1), "the service gave it up");
+    assert_eq!(world.run(4 * MINUTE).await?, sums(0, 1, 0), "it is asked again");
+    assert_eq!((world.asked("POST /pins/1"), world.service.pins_of(&cid).len()), (1, 1), "the failed one is replaced");
+
+    world.service.fail_with([Fault::Status(404, None), Fault::Status(404, None)]);
+    assert_eq!(world.run(6 * MINUTE).await?, sums(0, 0, 1), "its request is forgotten");
+    assert_eq!(world.run(30 * MINUTE).await?, sums(0, 1, 0));
+    assert_eq!(world.run(60 * MINUTE).await?, sums(0, 1, 0), "it is found again");
+    assert_eq!(world.run(90 * MINUTE).await?, sums(1, 0, 0));
+    assert_eq!(world.service.pins_of(&cid), ["pinned"]);
+
+    let other = world.keep(b"another file").await?.to_string();
+    let quiet = world.service.requests().len();
+    world.service.lose_next("POST");
+    assert_eq!(world.run(91 * MINUTE).await?, sums(0, 0, 1), "its answer is lost");
+    assert_eq!(world.run(99 * MINUTE).await?, sums(0, 1, 0), "its request is found");
+    let asked = &world.service.requests()[quiet..];
+    assert_eq!(asked.iter().filter(|asked| asked.starts_with("POST")).count(), 1, "{asked:?}");
+    assert_eq!(world.service.pins_of(&other).len(), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_new_token_counts_at_once_and_a_hopeless_file_holds_nobody_up() -> TestResult {
+    let mut world = World::open("token").await?;
+    let right = world.settings.secret.clone();
+    world.settings.secret = world.endpoints.create_secret("wrong", "another-token").await?;
+    let cid = world.keep(b"a file").await?.to_string();
+    assert_eq!(world.run(0).await?, sums(0, 0, 1));
+    world.settings.secret = right;
+    assert_eq!(world.run(MINUTE).await?, sums(0, 1, 0), "the file lost nothing but the pause");
+
+    // Its row is there, its bytes are gone.
+    let content = vec![9; 2 * LEAF];
+    let gone = world.keep(&content).await?;
+    world.bucket.delete(&format!("uploads/{gone}")).await?;
+    assert_eq!(world.run(2 * MINUTE).await?, sums(0, 1, 1));
+    assert_eq!(world.run(3 * MINUTE).await?, sums(1, 0, 1), "the other one is pinned");
+    assert_eq!(world.service.pins_of(&cid), ["pinned"]);
+    assert!(world.service.pins_of(&gone.to_string()).is_empty(), "nobody could fetch it");
+    world.bucket.put(&format!("uploads/{gone}"), content).await?;
+    assert_eq!(world.run(60 * MINUTE).await?, sums(0, 1, 0), "it is tried again");
+    Ok(())
+}

@@ -1,0 +1,62 @@
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
+use serde::{Deserialize, Serialize};
+
+use crate::store::{
+    lease::Lease,
+    table::{PrimaryKey, StoreError, Table, row},
+};
+
+const PARTITION: &str = "FANOUT";
+
+/// How far one process, the leader, has passed the logs on to webhooks.
+#[derive(Clone)]
+pub struct FanOut(Table);
+
+/// How far a log is passed on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogPosition {
+    /// The log's id: another one begins anew.
+    pub log: String,
+    /// Number of the last event that was passed on; 0 for none.
+    pub after: u64,
+    /// Tick of the last delivery's id.
+    pub tick: u64,
+}
+
+impl FanOut {
+    /// Uses the artist table.
+    pub fn new(artists: Table) -> Self {
+        Self(artists)
+    }
+
+    /// Takes the lead; `None` if another process is seen alive.
+    pub async fn lead(&self, holder: &str) -> Result<Option<Lease>, StoreError> {
+        self.0.lead(&PrimaryKey::new(PARTITION, "LEASE"), holder).await
+    }
+
+    /// Shows that the leader is alive; `false` if another one leads. One write.
+    pub async fn beat(&self, lease: &mut Lease) -> Result<bool, StoreError> {
+        self.0.beat(lease).await
+    }
+
+    /// Gives the lead back. One write.
+    pub async fn give_lead_back(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.0.give_lead_back(lease).await
+    }
+
+    /// Returns how far a log is passed on. One read.
+    pub async fn position(&self, log: &str) -> Result<LogPosition, StoreError> {
+        Ok(self.0.get(&position_key(log)).await?.unwrap_or_default())
+    }
+
+    /// Stores how far a log is passed on; `false` if another process leads. One write.
+    pub async fn advance(&self, lease: &Lease, log: &str, position: &LogPosition) -> Result<bool, StoreError> {
+        let put = Put::builder().table_name(&self.0.name).set_item(Some(row(&position_key(log), position)?)).build()?;
+        let put = TransactWriteItem::builder().put(put).build();
+        self.0.write_together(vec![self.0.leads(lease)?, put]).await
+    }
+}
+
+fn position_key(log: &str) -> PrimaryKey {
+    PrimaryKey::new(PARTITION, format!("LOG#{log}"))
+}
