@@ -227,6 +227,12 @@ test("a webhook's signature is that of the published library, both ways", async 
   }
 });
 
+test("the reference of the package is made, and its links lead somewhere", async () => {
+  const out = mkdtempSync(join(tmpdir(), "moments-"));
+  await run(join(folder, "node_modules/.bin/typedoc"), ["--out", out], { cwd: folder });
+  assert.ok(readdirSync(join(out, "classes")).includes("Moments.html"));
+});
+
 test("amounts are exact", () => {
   assert.equal(parseAmount("0.000000000000000001", 18), 1n);
   assert.equal(parseAmount("1.50", 6), 1_500_000n);

@@ -1,10 +1,13 @@
 //! Rows of a log of events. A row is a run of events, packed; its sort key is the number of the last one, so that the rows
 //! after any event are one range of keys.
 
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 
 use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
-use serde::{Deserialize, Serialize, de::Error as _};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, Error as _},
+};
 
 use super::table::{StoreError, Table, text};
 use crate::model::{Event, LogId};
@@ -69,27 +72,30 @@ impl Run {
             let (run, others) = rest.split_at(count);
             let first = last + 1;
             (rest, last) = (others, last + count as u64);
-            runs.push((last, Self { first, events: deflated(run).map_err(malformed)?, expires_at: None }));
+            runs.push((last, Self { first, events: deflated(&format!("[{}]", run.join(",")))?, expires_at: None }));
         }
         Ok(runs)
     }
 
     fn unpack(&self) -> Result<Vec<Event>, StoreError> {
-        let mut json = Vec::new();
-        DeflateDecoder::new(self.events.as_slice()).read_to_end(&mut json).map_err(malformed)?;
-        serde_json::from_slice(&json).map_err(malformed)
+        inflated(&self.events)
     }
 }
 
-fn deflated(events: &[String]) -> io::Result<Vec<u8>> {
-    let json = format!("[{}]", events.join(","));
+pub(super) fn deflated(json: &str) -> Result<Vec<u8>, StoreError> {
     let level = if json.len() > SHORT { Compression::fast() } else { Compression::default() };
     let mut encoder = DeflateEncoder::new(Vec::new(), level);
-    encoder.write_all(json.as_bytes())?;
-    encoder.finish()
+    encoder.write_all(json.as_bytes()).map_err(malformed)?;
+    encoder.finish().map_err(malformed)
 }
 
-fn malformed(error: impl std::fmt::Display) -> StoreError {
+pub(super) fn inflated<T: DeserializeOwned>(deflated: &[u8]) -> Result<T, StoreError> {
+    let mut json = Vec::new();
+    DeflateDecoder::new(deflated).read_to_end(&mut json).map_err(malformed)?;
+    serde_json::from_slice(&json).map_err(malformed)
+}
+
+pub(super) fn malformed(error: impl std::fmt::Display) -> StoreError {
     StoreError::Row(serde_dynamo::Error::custom(error))
 }
 

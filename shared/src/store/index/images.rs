@@ -1,17 +1,21 @@
 //! Previous images of rows, packed into the journal's rows.
 
-use aws_sdk_dynamodb::types::AttributeValue;
+use std::collections::BTreeMap;
+
+use alloy::hex;
+use aws_sdk_dynamodb::{primitives::Blob, types::AttributeValue};
+use serde::{Deserialize, Serialize};
 
 use super::unit_of_work::Change;
-use crate::store::table::{Item, PrimaryKey, StoreError};
+use crate::store::{
+    event_runs::{deflated, inflated, malformed},
+    table::{Item, PrimaryKey, StoreError},
+};
 
 /// Approximate bytes of images per journal row; DynamoDB's limit is 400 KB per row.
 const CHUNK_BYTES: usize = 150_000;
 
-// Attributes of a journal row and of its images.
 const IMAGES: &str = "images";
-const KEY: &str = "key";
-const BEFORE: &str = "before";
 
 /// A row as it was before a batch.
 pub(super) struct Image {
@@ -19,24 +23,72 @@ pub(super) struct Image {
     pub(super) before: Option<Item>,
 }
 
-impl Image {
-    fn value(self) -> AttributeValue {
-        let key = self.key.item();
-        // The row's own key is stored once.
-        let fields = |item: Item| item.into_iter().filter(|(name, _)| !key.contains_key(name)).collect();
-        let before = self.before.map_or(AttributeValue::Null(true), |item| AttributeValue::M(fields(item)));
-        AttributeValue::M(Item::from([(KEY.to_owned(), AttributeValue::M(key)), (BEFORE.to_owned(), before)]))
+/// An image as it is stored: `before` without the key, the values with their types.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    pk: String,
+    sk: String,
+    before: Option<BTreeMap<String, Typed>>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Typed {
+    S(String),
+    N(String),
+    B(String),
+    Bool(bool),
+    Null,
+    L(Vec<Self>),
+    M(BTreeMap<String, Self>),
+}
+
+impl Typed {
+    fn of(value: AttributeValue) -> Result<Self, StoreError> {
+        Ok(match value {
+            AttributeValue::S(text) => Self::S(text),
+            AttributeValue::N(number) => Self::N(number),
+            AttributeValue::B(blob) => Self::B(hex::encode(blob)),
+            AttributeValue::Bool(flag) => Self::Bool(flag),
+            AttributeValue::Null(_) => Self::Null,
+            AttributeValue::L(values) => Self::L(values.into_iter().map(Self::of).collect::<Result<_, _>>()?),
+            AttributeValue::M(item) => Self::M(fields(item)?),
+            _ => return Err(malformed("an image of a set")),
+        })
     }
 
-    fn of(value: AttributeValue) -> Option<Self> {
-        let AttributeValue::M(mut fields) = value else { return None };
-        let AttributeValue::M(key) = fields.remove(KEY)? else { return None };
-        let before = match fields.remove(BEFORE)? {
-            AttributeValue::M(item) => Some(item.into_iter().chain(key.clone()).collect()),
-            _ => None,
-        };
-        Some(Self { key: serde_dynamo::from_item(key).ok()?, before })
+    fn value(self) -> Result<AttributeValue, StoreError> {
+        Ok(match self {
+            Self::S(text) => AttributeValue::S(text),
+            Self::N(number) => AttributeValue::N(number),
+            Self::B(blob) => AttributeValue::B(Blob::new(hex::decode(blob).map_err(malformed)?)),
+            Self::Bool(flag) => AttributeValue::Bool(flag),
+            Self::Null => AttributeValue::Null(true),
+            Self::L(values) => AttributeValue::L(values.into_iter().map(Self::value).collect::<Result<_, _>>()?),
+            Self::M(fields) => AttributeValue::M(item(fields)?),
+        })
     }
+}
+
+impl Image {
+    fn stored(self) -> Result<Stored, StoreError> {
+        let Self { key: PrimaryKey { pk, sk }, before } = self;
+        let before = before.map(|item| fields(item.into_iter().filter(|(name, _)| name != "pk" && name != "sk")));
+        Ok(Stored { pk, sk, before: before.transpose()? })
+    }
+
+    fn of(Stored { pk, sk, before }: Stored) -> Result<Self, StoreError> {
+        let key = PrimaryKey::new(pk, sk);
+        let before = before.map(item).transpose()?;
+        Ok(Self { before: before.map(|item| item.into_iter().chain(key.item()).collect()), key })
+    }
+}
+
+fn fields(item: impl IntoIterator<Item = (String, AttributeValue)>) -> Result<BTreeMap<String, Typed>, StoreError> {
+    item.into_iter().map(|(name, value)| Ok((name, Typed::of(value)?))).collect()
+}
+
+fn item(fields: BTreeMap<String, Typed>) -> Result<Item, StoreError> {
+    fields.into_iter().map(|(name, value)| Ok((name, value.value()?))).collect()
 }
 
 /// Packs images of the changed rows; not of new ones, which are overwritten when they come again.
@@ -58,15 +110,40 @@ pub(super) fn packed(changes: &[Change], come_again: bool) -> Vec<Vec<Image>> {
     chunks
 }
 
-/// The images as an attribute of a row.
-pub(super) fn images_field(images: impl IntoIterator<Item = Image>) -> Item {
-    Item::from([(IMAGES.to_owned(), AttributeValue::L(images.into_iter().map(Image::value).collect()))])
+/// The images as an attribute of a row, packed.
+pub(super) fn images_field(images: impl IntoIterator<Item = Image>) -> Result<Item, StoreError> {
+    let stored = images.into_iter().map(Image::stored).collect::<Result<Vec<_>, _>>()?;
+    let json = serde_json::to_string(&stored).map_err(malformed)?;
+    Ok(Item::from([(IMAGES.to_owned(), AttributeValue::B(Blob::new(deflated(&json)?)))]))
 }
 
 pub(super) fn images_of(mut chunk: Item) -> Result<Vec<Image>, StoreError> {
-    let images = match chunk.remove(IMAGES) {
-        Some(AttributeValue::L(images)) => images.into_iter().map(Image::of).collect(),
-        _ => None,
+    let Some(AttributeValue::B(packed)) = chunk.remove(IMAGES) else {
+        return Err(malformed("no images"));
     };
-    images.ok_or_else(|| serde::de::Error::custom("no images")).map_err(StoreError::Row)
+    inflated::<Vec<Stored>>(packed.as_ref())?.into_iter().map(Image::of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_are_read_as_they_were_packed() {
+        let values = [
+            AttributeValue::S("text".to_owned()),
+            AttributeValue::N("115792089237316195423570985008687907853269984665640564039457".to_owned()),
+            AttributeValue::B(Blob::new([0, 255])),
+            AttributeValue::Bool(true),
+            AttributeValue::Null(true),
+        ];
+        let inner = Item::from([("list".to_owned(), AttributeValue::L(values.to_vec()))]);
+        let key = PrimaryKey::new("LIST#1", "LENGTH");
+        let fields = Item::from([("map".to_owned(), AttributeValue::M(inner))]);
+        let before: Item = key.item().into_iter().chain(fields).collect();
+        let images = [(key.clone(), Some(before)), (PrimaryKey::new("LIST#1", "000000000000"), None)];
+        let packed = images_field(images.clone().map(|(key, before)| Image { key, before })).unwrap();
+        let read = images_of(packed).unwrap().into_iter().map(|image| (image.key, image.before));
+        assert_eq!(read.collect::<Vec<_>>(), images);
+    }
 }

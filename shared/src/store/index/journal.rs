@@ -387,13 +387,12 @@ impl Journal {
             let key = batch.key(&self.work);
             let mut item = row(&key, &batch)?;
             if is_small {
-                item.extend(images_field(chunks.into_iter().flatten()));
+                item.extend(images_field(chunks.into_iter().flatten())?);
             } else {
-                let rows = batch.chunk_keys(&self.work).zip(chunks);
-                journal.extend(rows.map(|(key, images)| {
-                    let item = key.item().into_iter().chain(images_field(images)).collect();
-                    (key, Some(Arc::new(item)))
-                }));
+                for (key, images) in batch.chunk_keys(&self.work).zip(chunks) {
+                    let item = key.item().into_iter().chain(images_field(images)?).collect();
+                    journal.push((key, Some(Arc::new(item))));
+                }
             }
             mark.push((key, Some(Arc::new(item))));
         }

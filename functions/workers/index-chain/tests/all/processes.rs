@@ -35,11 +35,11 @@ use tests::{
 use crate::support::Indexer;
 
 const FUNCTION: &str = "index-chain";
-const ROUNDS: u64 = 8;
+const ROUNDS: u64 = 6;
 /// Longest time until a process is killed, in milliseconds: about that of a run.
 const LIFE: u64 = 800;
 /// Milliseconds that each call of the database takes longer, so that batches take a while.
-const DELAY: u64 = 10;
+const DELAY: u64 = 20;
 const TOKENS: u64 = 500;
 /// Most memory of the process, in kilobytes.
 const MAX_MEMORY: u64 = 256 << 10;
@@ -78,23 +78,15 @@ impl Process {
         Ok(answer.status().is_success() && !answer.headers().contains_key("x-amz-function-error"))
     }
 
-    /// Kills the process some time after a run began, or within a batch; returns whether the run ended before.
-    async fn die(&self, life: Duration, within_a_batch: Option<&Indexer>) -> Result<bool, Error> {
-        let kill = async {
-            let start = Instant::now();
-            while start.elapsed() < life {
-                if let Some(indexer) = within_a_batch
-                    && indexer.is_within_a_batch().await?
-                {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-            self.emulator.crash(FUNCTION, 0).await
-        };
-        let (ended, killed) = tokio::join!(self.follow(), kill);
-        killed?;
-        ended
+    /// Kills the process at a moment of its run; returns whether the run ended before.
+    async fn die(&self, moment: impl Future<Output = Result<(), Error>>) -> Result<bool, Error> {
+        let mut run = Box::pin(self.follow());
+        tokio::select! {
+            ended = &mut run => return ended,
+            come = moment => come?,
+        }
+        self.emulator.crash(FUNCTION, 0).await?;
+        run.await
     }
 
     /// Most memory that the process had, in kilobytes.
@@ -111,6 +103,13 @@ fn number(name: &str, default: u64) -> Result<u64, Error> {
     Ok(env::var(name).ok().map_or(Ok(default), |text| text.parse())?)
 }
 
+async fn within_a_batch(indexer: &Indexer) -> Result<(), Error> {
+    while !indexer.is_within_a_batch().await? {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error> {
     let (seed, rounds) = (number("SEED", 1)?, number("ROUNDS", ROUNDS)?);
@@ -123,7 +122,7 @@ async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error>
     proxy.delay.store(DELAY, Ordering::Relaxed);
     let process = Process::start(&format!("killed-{seed}-processes"), &test_chain, &proxy.url).await?;
     let (mut killed, mut within) = (0, 0);
-    for _ in 0..rounds {
+    for round in 0..rounds {
         history.go_on(30 + usize::try_from(dice.roll(60))?).await?;
         match dice.roll(4) {
             0 => {
@@ -133,9 +132,13 @@ async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error>
             1 => test_chain.finalise().await?,
             _ => {}
         }
-        let is_aimed = dice.roll(2) == 0;
-        let life = Duration::from_millis(if is_aimed { 2 * LIFE } else { dice.roll(LIFE) });
-        killed += u64::from(!process.die(life, is_aimed.then_some(&indexer)).await?);
+        let life = Duration::from_millis(dice.roll(LIFE));
+        let ended = if round % 2 == 0 {
+            process.die(within_a_batch(&indexer)).await?
+        } else {
+            process.die(async { Ok(tokio::time::sleep(life).await) }).await?
+        };
+        killed += u64::from(!ended);
         within += u64::from(indexer.is_within_a_batch().await?);
         indexer.expire_lease(&test_chain.chain.id.to_string()).await?;
     }

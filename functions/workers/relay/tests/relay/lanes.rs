@@ -142,7 +142,7 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
     .await?;
     let urls: NodeUrls = json!({ workshop.chain.id.to_string(): [url] }).to_string().parse()?;
 
-    let user = Node::new(&urls, workshop.chain.id)?.user_of_nonce(lane.into(), 0, 1).await?;
+    let user = Node::new(&urls, workshop.chain.id)?.user_of_nonce(lane, 0, 1).await?;
 
     assert_eq!(user, transactions.hashes().next());
     Ok(())
