@@ -15,7 +15,7 @@ use shared::{
     mail::Mailer,
     model::{DeliveryStatus, WebhookId, WebhookStatus},
     store::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
-    telemetry::{self, Metric},
+    telemetry,
 };
 
 use crate::{
@@ -103,7 +103,6 @@ impl Deliverer {
             }
             Outcome::Failed => {
                 self.failed.fetch_add(1, Ordering::Relaxed);
-                telemetry::count(Metric::WebhookFailures);
                 self.deliveries.keep_pending(due.artist_id, &delivery).await?;
                 due.failures = due.failures.saturating_add(1);
                 let since = *due.failing_since.get_or_insert(now);

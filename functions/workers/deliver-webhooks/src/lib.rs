@@ -154,6 +154,8 @@ impl Worker {
         }
         done.delivered = self.deliverer.delivered.swap(0, Ordering::Relaxed);
         done.failed = self.deliverer.failed.swap(0, Ordering::Relaxed);
+        let failed = i64::try_from(done.failed).unwrap_or(i64::MAX);
+        telemetry::record(&[], &[(Metric::WebhookFailures, failed)]);
         tracing::info!(events = done.events, delivered = done.delivered, failed = done.failed, "events delivered");
         match led {
             Err(DeliverError::LostLead) => Ok(done),
