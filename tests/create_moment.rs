@@ -163,6 +163,13 @@ async fn moments_without_a_collection_go_to_the_artist_s_own() {
     Answer::of(renamed).await.expect_success();
     let again = stack.write(PATH, &key, &body, &[]).await.expect_success();
     assert_eq!(self::made(&again), (collection, U256::from(5)));
+    let batch = json!({"tokens": [token(fixed("7")), token(fixed("0"))]});
+    let batch = stack.write("/moment/create-batch", &key, &batch, &[]).await.expect_success().body;
+    assert_eq!(batch["tokenIds"], json!(["6", "7"]));
+    assert_eq!(batch["contractAddress"], format!("{collection:#x}"));
+    let text = json!({"title": "Fog", "text": "It came in.", "token": {"salesConfig": fixed("7")}});
+    let text = stack.write("/moment/create/writing", &key, &text, &[]).await.expect_success();
+    assert_eq!(self::made(&text), (collection, U256::from(8)));
     let others = stack.write(PATH, &others_key, &json!({"contract": null, "token": token(fixed("7"))}), &[]).await;
     assert_ne!(self::made(&others.expect_success()).0, collection);
     assert_eq!(Creator1155::new(collection, stack.chain()).name().call().await.expect("a name"), name);

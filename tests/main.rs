@@ -44,6 +44,7 @@ mod notifications;
 mod observability;
 mod one_person;
 mod openapi_document;
+mod pin_content;
 mod publish_key_set;
 mod read_artist;
 mod read_collection;

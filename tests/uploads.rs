@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tests::{Answer, SignedIn, Stack};
+use shared::model::LEAF;
+use tests::{Answer, Sandbox, SignedIn, Stack};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
 
@@ -114,6 +115,42 @@ async fn an_uploaded_picture_is_served_under_its_cid() {
     let other = upload(&stack, &stack.new_artist().await, "image/png", &content).await.expect_success();
     assert_eq!(other.body["uri"], stored["uri"]);
     assert_eq!(read(&stack, url, Some("bytes=0-0")).await.status(), 206);
+}
+
+#[tokio::test]
+async fn a_file_that_one_request_can_t_hash_is_completed_by_several() {
+    let stack = Stack::connect();
+    // Its time is up as soon as it begins, so each call hashes one leaf.
+    let (artist, hurried) = (stack.new_artist().await, Sandbox::hurried(&stack, "complete-upload", 9).await);
+    let content = picture(3 * LEAF + 1);
+    let sha256: String = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect();
+    let announced = json!({"contentType": "image/png", "size": content.len(), "sha256": sha256});
+    let begun = begin(&stack, &artist, &announced).await.expect_success().body;
+    put(&stack, &begun, &content).await;
+    let mut event = hurried.event();
+    event["headers"]["authorization"] = json!(format!("Bearer {}", artist.token));
+    event["pathParameters"]["id"] = begun["uploadId"].clone();
+    let mut hashed = Vec::new();
+    let stored = loop {
+        let answer = hurried.invoke(&event).await;
+        let body: Value = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
+        if answer["statusCode"] != 202 {
+            assert_eq!(answer["statusCode"], 200, "{answer}");
+            break body;
+        }
+        assert_eq!(answer["headers"]["retry-after"], "1");
+        assert_eq!((&body["uploadId"], &body["size"]), (&begun["uploadId"], &json!(content.len())));
+        hashed.push(body["hashed"].as_u64().expect("a number"));
+        assert!(hashed.len() <= 3, "it doesn't go on: {hashed:?}");
+    };
+    assert!(!hashed.is_empty() && hashed.is_sorted_by(|one, next| one < next), "{hashed:?}");
+    assert_eq!(stored["uri"], format!("ipfs://{}", shared::model::Dag::cid_of(&content)));
+    // Another function ends what it began.
+    let begun = begin(&stack, &artist, &announced).await.expect_success().body;
+    put(&stack, &begun, &content).await;
+    event["pathParameters"]["id"] = begun["uploadId"].clone();
+    assert_eq!(hurried.invoke(&event).await["statusCode"], 202);
+    assert_eq!(complete(&stack, &artist, &begun).await.expect_success().body["uri"], stored["uri"]);
 }
 
 #[tokio::test]

@@ -174,9 +174,9 @@ async fn look(State(service): State<PinningService>, Path(id): Path<u64>) -> Res
     let cid = pin["cid"].as_str().unwrap_or_default().to_owned();
     let gateway = service.book().gateway.clone();
     let next = match status.as_str() {
-        "queued" => "pinning",
-        "pinning" if service.book().unlucky.remove(&cid) => "failed",
-        "pinning" => match gateway {
+        "queued" if gateway.is_none() => "pinning",
+        "queued" | "pinning" if service.book().unlucky.remove(&cid) => "failed",
+        "queued" | "pinning" => match gateway {
             Some(gateway) if fetch(&gateway, cid).await.is_err() => "failed",
             _ => "pinned",
         },

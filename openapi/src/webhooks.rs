@@ -8,7 +8,11 @@ use crate::{endpoint::camel_case, example, polish::polish};
 
 /// Headers of Standard Webhooks (<https://www.standardwebhooks.com>).
 const HEADERS: [(&str, &str, &str); 3] = [
-    ("webhook-id", "The event's id: the same with every attempt.", "6c1f2f6e-6f0e-5b7e-9d8a-3f1c2b4d5e6f"),
+    (
+        "webhook-id",
+        "The event's id and its place in the log: the same with every attempt.",
+        "6c1f2f6e-6f0e-5b7e-9d8a-3f1c2b4d5e6f.1207",
+    ),
     ("webhook-timestamp", "When it was sent, in Unix seconds.", "1795176000"),
     (
         "webhook-signature",

@@ -101,6 +101,40 @@ async fn strangers_pause_after_a_hundred_wrong_tries_and_the_owner_is_told() {
 }
 
 #[tokio::test]
+async fn guesses_from_many_networks_end_at_a_hundred_and_honest_people_sign_in_beside_them() {
+    let stack = Stack::connect();
+    let (chosen, beside) = (stack.new_artist().await, stack.new_artist().await);
+    let log_in = &Sandbox::crowd(&stack, "log-in", &[], &stack.map.dynamodb, 8).await;
+    let code = stack.code_for(&chosen.email).await;
+    let (wrong, email) = (another(&code), &chosen.email);
+    // No network tries more than four times, so none has used a code's tries up.
+    let guesses = (0..30).map(|network| {
+        let guess = json!({"email": email, "code": wrong});
+        async move {
+            for _ in 0..4 {
+                let (status, _) = log_in.post(&format!("198.18.{network}.1"), &guess).await;
+                assert_eq!(status, 401);
+            }
+        }
+    });
+    let honest = async {
+        for _ in 0..2 {
+            let code = stack.code_for(&beside.email).await;
+            stack.log_in(&beside.email, &code).await.expect_success();
+        }
+    };
+    futures::future::join(futures::future::join_all(guesses), honest).await;
+    let mails = stack.mails_to(email).await;
+    assert!(mails.iter().any(|mail| mail.body_text.contains("100 wrong sign-in codes")), "{mails:?}");
+    // From now on strangers' guesses aren't even compared, right ones neither; the owner's are.
+    for network in 0..3 {
+        let (status, _) = log_in.post(&format!("198.19.{network}.1"), &json!({"email": email, "code": code})).await;
+        assert_eq!(status, 401);
+    }
+    stack.log_in(email, &code).await.expect_success();
+}
+
+#[tokio::test]
 async fn one_client_tries_no_more_than_its_limit() {
     let stack = Stack::connect();
     let log_in = Sandbox::with_variables(&stack, "log-in", &[("SIGN_INS_PER_CLIENT_HOURLY", "5")]).await;

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
+import { Webhook } from "standardwebhooks";
 import * as client from "../../clients/typescript/dist/index.js";
 import { askNode, codesFor, root, run, stack, unusedEmail } from "./support.mjs";
 
@@ -207,6 +208,29 @@ test("a webhook's signature is checked", async () => {
   for (const [headers, text] of [[signed(now), `${body} `], [signed(now - 301), body], [signed(now + 301), body], [{}, body]]) {
     await assert.rejects(verifyWebhook({ secret, headers, body: text }), client.InvalidWebhookError);
   }
+});
+
+test("a webhook's signature is that of the published library, both ways", async () => {
+  const secret = `whsec_${randomBytes(32).toString("base64")}`;
+  const published = new Webhook(secret);
+  const body = JSON.stringify({ type: "moment.collected", text: "Gezeiten — 潮" });
+  const now = new Date();
+  const seconds = String(Math.floor(now.getTime() / 1000));
+  const headers = { "webhook-id": "msg_2", "webhook-timestamp": seconds, "webhook-signature": published.sign("msg_2", now, body) };
+  assert.deepEqual(await verifyWebhook({ secret, headers, body }), JSON.parse(body));
+  assert.deepEqual(published.verify(body, headers), await verifyWebhook({ secret, headers, body }));
+  // What one refuses, the other refuses too.
+  for (const change of [{ "webhook-id": "msg_3" }, { "webhook-timestamp": String(seconds - 400) }, { "webhook-signature": "v1,AAAA" }, { "webhook-signature": "v2,AAAA" }]) {
+    const changed = { ...headers, ...change };
+    assert.throws(() => published.verify(body, changed));
+    await assert.rejects(verifyWebhook({ secret, headers: changed, body }), client.InvalidWebhookError);
+  }
+});
+
+test("the reference of the package is made, and its links lead somewhere", async () => {
+  const out = mkdtempSync(join(tmpdir(), "moments-"));
+  await run(join(folder, "node_modules/.bin/typedoc"), ["--out", out], { cwd: folder });
+  assert.ok(readdirSync(join(out, "classes")).includes("Moments.html"));
 });
 
 test("amounts are exact", () => {

@@ -5,6 +5,7 @@ Valid cases are adapted to it, so that most of them get past validation. Invalid
 
 import atexit
 import collections
+import json
 import os
 import random
 import re
@@ -16,9 +17,10 @@ WALLET = os.environ["CONTRACT_WALLET"]
 PAYOUT = os.environ["CONTRACT_PAYOUT"]
 CHAIN = 8453
 GOVERNANCE_CHAIN = 1
-# Values that work once: a code, a key to revoke, wallets to disconnect. Operation → part of the request, remaining values.
+# Values that work once: a code, proofs of wallets, a key to revoke, wallets to disconnect. Operation → part of the request, remaining values.
 ONCE = {
     ("POST", "/oauth/login"): ("body", [{"email": os.environ["CONTRACT_EMAIL"], "code": os.environ["CONTRACT_CODE"]}]),
+    ("POST", "/artists/wallets"): ("body", json.loads(os.environ["CONTRACT_PROOFS"])),
     ("DELETE", "/artists/api-keys"): ("query", [{"keyId": os.environ["CONTRACT_KEY_ID"]}]),
     ("DELETE", "/artists/wallets"): ("query", [{"address": wallet} for wallet in os.environ["CONTRACT_OWN_WALLETS"].split()]),
 }
@@ -96,6 +98,7 @@ def before_call(context, case, kwargs):
         path["address"] = WALLET
     if isinstance(case.query, dict):
         fit(case.query, as_text=True)
+        fit_query(case.path, case.query)
     if isinstance(case.body, dict):
         fit(case.body)
         fit_operation(case.path, case.body)
@@ -157,8 +160,24 @@ def fit_operation(path, body):
         body["bio"] = "Tides"
     elif path == "/webhooks/{id}" and all(value is None for value in body.values()):
         body["description"] = "Tides"
+    elif path == "/smartwallet/withdraw" and body.get("amount") != "max":
+        # More than 0, with no more decimals than any currency has.
+        whole, _, decimals = str(body.get("amount", "")).partition(".")
+        body.update(unit="main", amount=f"{whole[:3] or 0}.{decimals[:5]}1")
     elif path == "/moment/create/writing":
         body["text"] = body.get("text") or "Tides"
+
+
+def fit_query(path, query):
+    """Keeps the rules between parameters that one operation has."""
+    if path == "/timeline" and "type" in query:
+        query.pop("collection", None)
+        query["artist"] = WALLET
+    elif path == "/transfers":
+        if "artist" in query:
+            query.pop("collector", None)
+        if "tokenId" in query:
+            query["collection"] = COLLECTION
 
 
 def fit(values, as_text=False):

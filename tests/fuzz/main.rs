@@ -6,8 +6,11 @@ use std::env;
 use alloy::signers::local::PrivateKeySigner;
 use local::paths::Paths;
 use serde_json::json;
-use tests::{Stack, unused_email};
+use tests::{Stack, personal_sign, unused_email};
 use tokio::process::Command;
+
+/// Wallets that can be connected, each once: with those that are there, no more than an artist may have.
+const PROOFS: usize = 7;
 
 #[tokio::test]
 async fn responses_conform_to_the_contract() {
@@ -25,6 +28,12 @@ async fn responses_conform_to_the_contract() {
     let wallets = wallets.map(|wallet| format!("{:#x}", wallet.address())).join(" ");
     let payout = PrivateKeySigner::random().address();
     stack.add_old_payout_address(&reader, payout).await;
+    let mut proofs = Vec::new();
+    for _ in 0..PROOFS {
+        let wallet = PrivateKeySigner::random();
+        let message = stack.message_for(&reader, wallet.address()).await;
+        proofs.push(json!({"signature": personal_sign(&wallet, &message), "message": message}));
+    }
     let email = unused_email();
     let code = stack.code_for(&email).await;
     let root = Paths::of_checkout().root().to_owned();
@@ -37,6 +46,7 @@ async fn responses_conform_to_the_contract() {
     command.env("CONTRACT_TOKEN", &reader.token).env("CONTRACT_API_KEY", &writer.key).env("CONTRACT_SEED", &seed);
     command.env("CONTRACT_EMAIL", &email).env("CONTRACT_CODE", &code);
     command.env("CONTRACT_KEY_ID", &key_id).env("CONTRACT_OWN_WALLETS", &wallets);
+    command.env("CONTRACT_PROOFS", json!(proofs).to_string());
     command.env("CONTRACT_PAYOUT", format!("{payout:#x}"));
     command
         .env("CONTRACT_COLLECTION", format!("{:#x}", writer.collection))

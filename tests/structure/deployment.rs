@@ -75,7 +75,7 @@ fn irreplaceable_resources_are_retained() {
         assert_eq!(properties["PendingWindowInDays"], 30, "{id}");
         kept += 1;
     }
-    assert_eq!(kept, 2 + 1 + 9, "tables, the bucket, and the keys of tokens and lanes");
+    assert_eq!(kept, 2 + 1 + 10, "tables, the bucket, and the keys of tokens, webhooks and lanes");
 }
 
 #[test]

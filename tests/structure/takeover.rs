@@ -15,7 +15,7 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 15] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 16] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "revoke-api-key"]),
@@ -29,15 +29,22 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 15] = [
     ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist"]),
     ("ArtistTable", "WALLET#x", &["DeleteItem"], &["disconnect-wallet", "erase-artists"]),
     ("ArtistTable", "PAYOUTS#x", &CHANGES, &["add-payout-address", "remove-payout-address"]),
+    (
+        "ArtistTable",
+        "WEBHOOKS#x",
+        &CHANGES,
+        &["create-webhook", "delete-webhook", "deliver-webhooks", "rotate-webhook", "update-webhook"],
+    ),
     ("ArtistTable", "BLOCK#x", &WRITES, &["pin-content"]),
     ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in"]),
 ];
 
 /// Who may use a key, and nobody else.
-const SIGNERS: [(&str, &str, &[&str]); 3] = [
+const SIGNERS: [(&str, &str, &[&str]); 4] = [
     ("kms:Sign", "TokenKey.Arn", &["log-in"]),
     ("kms:VerifyMac", "CodeKey.Arn", &["log-in"]),
     ("kms:GenerateMac", "CodeKey.Arn", &["send-code"]),
+    ("kms:GenerateMac", "WebhookKey.Arn", &["create-webhook", "deliver-webhooks", "rotate-webhook"]),
 ];
 
 #[test]

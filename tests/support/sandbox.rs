@@ -52,12 +52,29 @@ impl Sandbox {
         dynamodb: &str,
         instances: usize,
     ) -> Self {
+        Self::of(&template(), stack, binary, variables, dynamodb, instances).await
+    }
+
+    /// Runs `binary` with the stack's tables, and with so many seconds for each call.
+    pub async fn hurried(stack: &Stack, binary: &str, seconds: u64) -> Self {
+        let text = template_text().replace("    Timeout: 29\n", &format!("    Timeout: {seconds}\n"));
+        Self::of(&text.parse().expect("a template"), stack, binary, &[], &stack.map.dynamodb, 1).await
+    }
+
+    async fn of(
+        template: &Template,
+        stack: &Stack,
+        binary: &str,
+        variables: &[(&str, &str)],
+        dynamodb: &str,
+        instances: usize,
+    ) -> Self {
         let endpoints = Endpoints { dynamodb: dynamodb.to_owned(), ..stack.endpoints() };
-        let (paths, template) = (Paths::of_checkout(), template());
+        let paths = Paths::of_checkout();
         let name = format!("sandbox-{}", Uuid::new_v4().simple());
         let logs = paths.local("test-sandboxes");
         let port = free_port().expect("a free port");
-        let mut emulator = Emulator::start(&paths, &logs, &name, port, &template).await.expect("an emulator");
+        let mut emulator = Emulator::start(&paths, &logs, &name, port, template).await.expect("an emulator");
         let functions = template.functions().expect("functions");
         let function = functions.iter().find(|function| function.binary == binary).expect("the template's function");
         let mut variables_of_function: BTreeMap<_, _> =
@@ -137,6 +154,9 @@ pub async fn empty_tables(stack: &Stack) -> LocalDatabase {
 }
 
 fn template() -> Template {
-    let path = Paths::of_checkout().root().join("template.yaml");
-    fs::read_to_string(path).expect("template.yaml").parse().expect("a template")
+    template_text().parse().expect("a template")
+}
+
+fn template_text() -> String {
+    fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml")
 }

@@ -31,7 +31,7 @@ export async function verifyWebhook<T = unknown>(options: WebhookOptions): Promi
   const offered = signatures.split(" ").filter((signature) => signature.startsWith("v1,")).map((signature) => bytesOf(signature.slice(3)));
   for (const text of typeof secret === "string" ? [secret] : secret) {
     const bytes = bytesOf(text.replace(/^whsec_/, ""));
-    if (!bytes) throw new InvalidWebhookError("The secret isn't one of a webhook");
+    if (!bytes?.length) throw new InvalidWebhookError("The secret isn't one of a webhook");
     const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
     for (const signature of offered) {
       if (signature && (await crypto.subtle.verify("HMAC", key, signature, content))) return JSON.parse(body) as T;

@@ -95,7 +95,13 @@ const ALIASES: [(&str, &str); 12] = [
 /// Largest file.
 const MAX_UPLOAD: u64 = 2 << 30;
 
-text_schema!(RawFormat, "Asks for the block alone, as it is hashed.", "raw", enum_values = ["raw"]);
+text_schema!(
+    RawFormat,
+    "Asks for the block alone, as it is hashed.",
+    "raw",
+    title = "RawFormat",
+    enum_values = ["raw"]
+);
 text_schema!(UploadId, "Id of an upload.", "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c", format = format("uuid"));
 whole_schema!(UploadSize, "Size of a file in bytes.", 482_113, 1, 2_147_483_648_usize);
 text_schema!(

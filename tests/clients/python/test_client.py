@@ -1,6 +1,8 @@
 """The Python client against the running service: reads, pages, writes, errors and retries, sync and async."""
 
 import asyncio
+import base64
+import datetime
 import json
 import os
 import re
@@ -11,11 +13,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import httpx
+import standardwebhooks
 
 from moments_client import (
     NO_END,
     AsyncMoments,
     InvalidInputError,
+    InvalidWebhookError,
     Moments,
     NotFoundError,
     PaymentRequiredError,
@@ -27,6 +31,7 @@ from moments_client import (
     format_amount,
     parse_amount,
     sale_end,
+    verify_webhook,
 )
 from moments_client.generated.api.moments import read_moment
 from moments_client.models import Error, ExistingContract, Moment, MomentRef, MomentToken, NewContract, Sale, SalesConfig
@@ -268,6 +273,49 @@ class Retrying(unittest.TestCase):
                 moments.update_sale(moment=MomentRef(NOWHERE, "1"), wait=0)
         finally:
             time.sleep = real
+
+
+class Webhooks(unittest.TestCase):
+    """Signatures of webhooks, held against the published library."""
+
+    secret = "whsec_" + base64.b64encode(os.urandom(32)).decode()
+    body = '{"type":"moment.collected","text":"Gezeiten — 潮"}'
+
+    def signed(self, **changes: str) -> dict[str, str]:
+        now = datetime.datetime.now(datetime.timezone.utc)
+        signature = standardwebhooks.Webhook(self.secret).sign("msg_1", now, self.body)
+        headers = {
+            "webhook-id": "msg_1",
+            "webhook-timestamp": str(int(now.timestamp())),
+            "webhook-signature": f"v1,AAAA {signature}",
+        }
+        return headers | {name.replace("_", "-"): value for name, value in changes.items()}
+
+    def test_a_message_of_the_published_library_is_taken(self) -> None:
+        headers = self.signed()
+        self.assertEqual(verify_webhook(self.secret, headers, self.body), json.loads(self.body))
+        self.assertEqual(verify_webhook(["whsec_AAAA", self.secret], headers, self.body.encode()), json.loads(self.body))
+        upper = {name.title(): value for name, value in headers.items()}
+        self.assertEqual(verify_webhook(self.secret, upper, self.body)["type"], "moment.collected")
+
+    def test_what_the_published_library_refuses_is_refused(self) -> None:
+        old = str(int(time.time()) - 400)
+        for headers, body in [
+            (self.signed(), self.body + " "),
+            (self.signed(webhook_id="msg_2"), self.body),
+            (self.signed(webhook_timestamp=old), self.body),
+            (self.signed(webhook_timestamp="now"), self.body),
+            (self.signed(webhook_signature="v1,AAAA"), self.body),
+            (self.signed(webhook_signature=""), self.body),
+            ({}, self.body),
+        ]:
+            with self.assertRaises(standardwebhooks.WebhookVerificationError):
+                standardwebhooks.Webhook(self.secret).verify(body, headers)
+            with self.assertRaises(InvalidWebhookError):
+                verify_webhook(self.secret, headers, body)
+        for secret in ["whsec_", "not base64"]:
+            with self.assertRaises(InvalidWebhookError):
+                verify_webhook(secret, self.signed(), self.body)
 
 
 class Amounts(unittest.TestCase):

@@ -20,6 +20,7 @@ from .errors import (
     UnprocessableError,
 )
 from .retries import Retries
+from .webhooks import InvalidWebhookError, verify_webhook
 
 __all__ = [
     "ETHER_DECIMALS",
@@ -31,6 +32,7 @@ __all__ = [
     "Credentials",
     "ForbiddenError",
     "InvalidInputError",
+    "InvalidWebhookError",
     "Moments",
     "MomentsError",
     "NotFoundError",
@@ -47,4 +49,5 @@ __all__ = [
     "models",
     "parse_amount",
     "sale_end",
+    "verify_webhook",
 ]

@@ -76,7 +76,7 @@ mod tests {
     fn pages_have_every_event_that_is_meant_once_and_in_order() {
         for limit in [1, 2, 5, 100] {
             for every in [1, 4, 7, 1000] {
-                let is_meant = |event: &Event| event.time % every == 0;
+                let is_meant = |event: &Event| event.time.is_multiple_of(every);
                 let (mut cursor, mut found) = (EventCursor::default(), Vec::new());
                 for turn in 0.. {
                     let page = page(read(&cursor), limit, is_meant);
@@ -90,7 +90,7 @@ mod tests {
                 }
                 for (log, step) in [(LOGS[0], 1), (LOGS[1], 3)] {
                     let of_log = found.iter().filter(|(of, _)| *of == log).map(|(_, numbered)| numbered.number);
-                    let meant = (1..=60 / step).filter(|number| number * step % every == 0);
+                    let meant = (1..=60_u64 / step).filter(|number| (number * step).is_multiple_of(every));
                     assert_eq!(of_log.collect::<Vec<_>>(), meant.collect::<Vec<_>>(), "{limit} {every}");
                 }
             }

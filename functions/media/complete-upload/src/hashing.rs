@@ -80,6 +80,8 @@ struct Work<'a> {
     sha256: Sha256,
     /// The content of a type that is checked as a whole.
     text: Option<Vec<u8>>,
+    /// Bytes that earlier calls hashed.
+    earlier: u64,
 }
 
 impl<'a> Work<'a> {
@@ -87,12 +89,13 @@ impl<'a> Work<'a> {
         let progress = upload.progress.clone().unwrap_or_default();
         let state = progress.sha256.as_slice().try_into().ok();
         let sha256 = state.and_then(|state| Sha256::deserialize(state).ok()).unwrap_or_default();
-        Self { upload, progress, sha256, text: None }
+        let earlier = progress.dag.size();
+        Self { upload, progress, sha256, text: None, earlier }
     }
 
-    /// A text isn't stored in part.
+    /// A text isn't stored in part, and each call goes on by a leaf at least.
     fn can_pause(&self) -> bool {
-        self.text.is_none() && self.progress.dag.size() > 0
+        self.text.is_none() && self.progress.dag.size() > self.earlier
     }
 
     fn pause(mut self) -> Hashed {

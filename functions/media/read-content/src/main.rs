@@ -58,6 +58,7 @@ struct ReadContentPath {
 #[into_params(parameter_in = Query)]
 struct ReadContentQuery {
     /// The block with this CID alone, unpacked by nobody, as IPFS nodes fetch it.
+    #[param(inline)]
     format: Option<RawFormat>,
 }
 

@@ -5,7 +5,7 @@ use shared::api::{
 
 /// Create up to 50 moments
 ///
-/// In one collection and one transaction: all of them or none.
+/// In one collection, without `contract` your own, and one transaction: all of them or none.
 #[utoipa::path(
     post,
     path = "/moment/create-batch",

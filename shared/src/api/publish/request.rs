@@ -68,9 +68,9 @@ pub struct CreateMomentRequest {
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateMomentsRequest {
-    /// Their collection.
-    #[schema(value_type = MomentContract)]
-    pub contract: TargetCollection,
+    /// Their collection; by default your own one on the chain, as for a single moment.
+    #[schema(value_type = Option<MomentContract>)]
+    pub contract: Option<TargetCollection>,
     /// The moments.
     #[schema(value_type = Vec<PublishedToken>, min_items = 1, max_items = 50)]
     pub tokens: Vec<RequestedMoment>,
@@ -89,9 +89,9 @@ pub struct CreateMomentsRequest {
 #[schema(rename_all = "camelCase")]
 #[field(check)]
 pub struct CreateWritingRequest {
-    /// Its collection.
-    #[schema(value_type = MomentContract)]
-    pub contract: TargetCollection,
+    /// Its collection; by default your own one on the chain, as for other moments.
+    #[schema(value_type = Option<MomentContract>)]
+    pub contract: Option<TargetCollection>,
     /// Its title.
     pub title: Title,
     /// Its text; `token.tokenContent` means the same.

@@ -13,7 +13,7 @@ use crate::{
     },
     config,
     http::{ApiError, FromFields, Request, Response, StartError},
-    model::{ArtistId, Content, Creation, LongText, NewMoment, Scope},
+    model::{ArtistId, ChainId, Content, Creation, LongText, NewMoment, Scope, TargetCollection},
     store::Table,
 };
 
@@ -56,6 +56,22 @@ impl PublishingService {
             .transact(request, caller, publication.chain, P::CREATION, async |session| publication.plan(session).await)
             .await
     }
+
+    /// The collection that a request names, or the artist's own one.
+    async fn target(
+        &self,
+        contract: Option<TargetCollection>,
+        request: &Request,
+        whose: (ArtistId, ChainId),
+    ) -> Result<Target, ApiError> {
+        match contract {
+            Some(contract) => Ok(Target::Named(contract)),
+            None => {
+                let own = own_collection(self.transactions.artists(), &self.library, request, whose).await?;
+                Ok(Target::Own(own))
+            }
+        }
+    }
 }
 
 impl Publishing for CreateMomentRequest {
@@ -64,18 +80,12 @@ impl Publishing for CreateMomentRequest {
 
     async fn into_publication(
         mut self,
-        PublishingService { library, transactions }: &PublishingService,
+        service: &PublishingService,
         request: &Request,
         artist: ArtistId,
     ) -> Result<Publication, ApiError> {
-        keep_metadata(&mut self.token, library, request, artist).await?;
-        let target = match self.contract.take() {
-            Some(contract) => Target::Named(contract),
-            None => {
-                let whose = (artist, self.chain_id);
-                Target::Own(own_collection(transactions.artists(), library, request, whose).await?)
-            }
-        };
+        keep_metadata(&mut self.token, &service.library, request, artist).await?;
+        let target = service.target(self.contract.take(), request, (artist, self.chain_id)).await?;
         Ok(Publication::of_moment(self, target))
     }
 }
@@ -86,16 +96,17 @@ impl Publishing for CreateMomentsRequest {
 
     async fn into_publication(
         self,
-        PublishingService { library, .. }: &PublishingService,
+        service: &PublishingService,
         request: &Request,
         artist: ArtistId,
     ) -> Result<Publication, ApiError> {
         let Self { contract, mut tokens, account, splits, chain_id } = self;
         for token in &mut tokens {
-            keep_metadata(token, library, request, artist).await?;
+            keep_metadata(token, &service.library, request, artist).await?;
         }
         let moments: Vec<NewMoment> = tokens.into_iter().map(|token| token.moment).collect();
-        Ok(Publication::new(chain_id, Target::Named(contract), moments, splits, account))
+        let target = service.target(contract, request, (artist, chain_id)).await?;
+        Ok(Publication::new(chain_id, target, moments, splits, account))
     }
 }
 
@@ -105,7 +116,7 @@ impl Publishing for CreateWritingRequest {
 
     async fn into_publication(
         self,
-        PublishingService { library, .. }: &PublishingService,
+        service: &PublishingService,
         request: &Request,
         artist: ArtistId,
     ) -> Result<Publication, ApiError> {
@@ -114,11 +125,12 @@ impl Publishing for CreateWritingRequest {
             .or_else(|| token.content.clone())
             .ok_or_else(|| ApiError::invalid_field("text", "is required, or token.tokenContent in its place"))?;
         let document = Document { mime: "text/plain; charset=utf-8", content: text.into_bytes() };
-        let uri = library.keep(request, artist, document).await?.uri.to_string();
+        let uri = service.library.keep(request, artist, document).await?.uri.to_string();
         let content = Some(Content { mime: "text/plain".to_owned(), uri });
         let metadata = MetadataRequest { content, ..MetadataRequest::titled(title) };
-        let uri = library.keep_metadata(request, artist, metadata).await?.uri;
-        Ok(Publication::new(chain_id, Target::Named(contract), vec![token.moment(uri)], splits, account))
+        let uri = service.library.keep_metadata(request, artist, metadata).await?.uri;
+        let target = service.target(contract, request, (artist, chain_id)).await?;
+        Ok(Publication::new(chain_id, target, vec![token.moment(uri)], splits, account))
     }
 }
 

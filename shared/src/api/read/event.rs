@@ -77,9 +77,7 @@ impl EventView {
             ),
             (
                 "sequence",
-                text("Number of the event in its log, without gaps.", "00000000000000001207")
-                    .pattern(Some("^[0-9]{20}$"))
-                    .into(),
+                text("Number of the event in its log.", "00000000000000001207").pattern(Some("^[0-9]{20}$")).into(),
             ),
             ("dataversion", text("Version of the form of `data`.", "1").pattern(Some("^[0-9]+$")).into()),
         ];

@@ -83,7 +83,9 @@ impl Deliveries {
     /// Stores deliveries that wait. A write per 25.
     pub async fn add(&self, deliveries: &[(ArtistId, Delivery)]) -> Result<(), StoreError> {
         for few in deliveries.chunks(MAX_WRITE) {
-            let puts = few.iter().map(|(artist, delivery)| put(&pending_key(*artist, delivery), delivery));
+            let puts = few
+                .iter()
+                .map(|(artist, delivery)| put(&pending_key(*artist, delivery.webhook, delivery.id), delivery));
             self.write(puts.collect::<Result<_, _>>()?).await?;
         }
         Ok(())
@@ -101,12 +103,14 @@ impl Deliveries {
 
     /// Keeps what is known of a delivery that still waits. One write.
     pub async fn keep_pending(&self, artist: ArtistId, delivery: &Delivery) -> Result<(), StoreError> {
-        self.write(vec![put(&pending_key(artist, delivery), delivery)?]).await
+        self.write(vec![put(&pending_key(artist, delivery.webhook, delivery.id), delivery)?]).await
     }
 
     /// Ends a delivery. One call, two writes.
     pub async fn end(&self, artist: ArtistId, delivery: &Delivery) -> Result<(), StoreError> {
-        let gone = DeleteRequest::builder().set_key(Some(pending_key(artist, delivery).item())).build()?;
+        let gone = DeleteRequest::builder()
+            .set_key(Some(pending_key(artist, delivery.webhook, delivery.id).item()))
+            .build()?;
         let gone = WriteRequest::builder().delete_request(gone).build();
         self.write(vec![put(&ended_key(artist, delivery.webhook, delivery.id), delivery)?, gone]).await
     }
@@ -137,8 +141,8 @@ impl Deliveries {
         webhook: WebhookId,
         id: DeliveryId,
     ) -> Result<Option<Delivery>, StoreError> {
-        let waiting = PrimaryKey::new(partition(artist), format!("{}{id}", pending_prefix(webhook)));
-        let found: Vec<Delivery> = self.0.get_many([waiting, ended_key(artist, webhook, id)]).await?;
+        let keys = [pending_key(artist, webhook, id), ended_key(artist, webhook, id)];
+        let found: Vec<Delivery> = self.0.get_many(keys).await?;
         Ok(found.into_iter().next())
     }
 
@@ -201,10 +205,10 @@ fn ended_prefix(webhook: WebhookId) -> String {
     format!("{webhook}#ENDED#")
 }
 
-fn pending_key(artist: ArtistId, delivery: &Delivery) -> PrimaryKey {
-    PrimaryKey::new(partition(artist), format!("{}{}", pending_prefix(delivery.webhook), delivery.id))
+fn pending_key(artist: ArtistId, webhook: WebhookId, id: DeliveryId) -> PrimaryKey {
+    PrimaryKey::new(partition(artist), format!("{webhook}#PENDING#{id}"))
 }
 
 fn ended_key(artist: ArtistId, webhook: WebhookId, id: DeliveryId) -> PrimaryKey {
-    PrimaryKey::new(partition(artist), format!("{}{id}", ended_prefix(webhook)))
+    PrimaryKey::new(partition(artist), format!("{webhook}#ENDED#{id}"))
 }

@@ -186,7 +186,7 @@ async fn leader_who_stands_still_does_nothing_twice() -> Result<(), Error> {
 async fn former_leader_ends_nothing_that_another_one_has_sent() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-former-leader", 1).await?;
     let (store, chain, artist) = (workshop.transactions(), workshop.chain.id, artists[0]);
-    let former = store.take_lead(chain, "former", &store.standing(chain).await?).await?.ok_or("no lead")?;
+    let former = store.lead(chain, "former").await?.ok_or("no lead")?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://sent")]).await?[0];
     let stale = transaction(&workshop, &artist, id).await?;
     alloy::providers::ext::AnvilApi::anvil_set_auto_mine(&workshop.node().await?, false).await?;

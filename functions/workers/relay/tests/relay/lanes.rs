@@ -25,8 +25,8 @@ use shared::{
 use crate::{
     proxy::{self, Act},
     support::{
-        Error, Ways, act_as, assert_done_once, disown, forgetful, nonces, queue, relay, relay_over, renaming, run,
-        spawn, stage, transaction, until, until_sent,
+        Error, Ways, act_as, assert_done_once, disown, epoch, forgetful, nonces, queue, relay, relay_over, renaming,
+        run, spawn, stage, transaction, until, until_sent,
     },
 };
 
@@ -142,7 +142,7 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
     .await?;
     let urls: NodeUrls = json!({ workshop.chain.id.to_string(): [url] }).to_string().parse()?;
 
-    let user = Node::new(&urls, workshop.chain.id)?.user_of_nonce(lane.into(), 0, 1).await?;
+    let user = Node::new(&urls, workshop.chain.id)?.user_of_nonce(lane, 0, 1).await?;
 
     assert_eq!(user, transactions.hashes().next());
     Ok(())
@@ -173,7 +173,7 @@ async fn batch_whose_receipt_lags_is_not_taken_for_displaced() -> Result<(), Err
 async fn missing_nonces_are_filled() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-gap", 1).await?;
     let (store, chain) = (workshop.transactions(), workshop.chain.id);
-    let lease = store.take_lead(chain, "before", &store.standing(chain).await?).await?.ok_or("no lead")?;
+    let lease = store.lead(chain, "before").await?.ok_or("no lead")?;
     for (lane, _) in workshop.lanes() {
         assert!(store.open_lane(&lease, (*lane).into(), 2).await?);
     }
@@ -234,9 +234,8 @@ async fn batch_of_a_lane_that_left_the_configuration_is_not_repeated() -> Result
     let mut second = relay(&workshop, &workshop.rpc_url)?;
     second.signers = LaneSigners::new(others);
     let mut second = spawn(second);
-    let (store, chain) = (workshop.transactions(), workshop.chain.id);
-    let epoch = store.standing(chain).await?.epoch;
-    until("led", async || Ok(store.standing(chain).await?.epoch > epoch)).await?;
+    let before = epoch(&workshop).await?;
+    until("led", async || Ok(epoch(&workshop).await? > before)).await?;
     node.anvil_mine(Some(1), None).await?;
 
     assert_eq!(second.done().await?.signatures, 0);

@@ -218,6 +218,16 @@ pub async fn take_account(workshop: &Workshop, artist: &Artist) -> Result<(), Er
     act_as(workshop, account, Call::new(account, &swap)).await
 }
 
+/// How often the lead of the chain's relay was taken.
+pub async fn epoch(workshop: &Workshop) -> Result<u64, Error> {
+    let client = aws_sdk_dynamodb::Client::new(&workshop.dynamodb);
+    let read = client.get_item().table_name("ArtistTable").consistent_read(true);
+    let key = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);
+    let read = read.key("pk", key(format!("RELAY#{}", workshop.chain.id))).key("sk", key("LEASE".to_owned()));
+    let row = read.send().await?.item.ok_or("no lease")?;
+    Ok(row["epoch"].as_n().map_err(|_| "no number")?.parse()?)
+}
+
 /// A lane's next nonce in storage and on the chain.
 pub async fn nonces(workshop: &Workshop, lane: Address) -> Result<(u64, u64), Error> {
     let state = workshop.transactions().lane(workshop.chain.id, lane.into()).await?.unwrap_or_default();
