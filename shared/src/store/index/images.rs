@@ -26,8 +26,7 @@ pub(super) struct Image {
 /// An image as it is stored: `before` without the key, the values with their types.
 #[derive(Serialize, Deserialize)]
 struct Stored {
-    pk: String,
-    sk: String,
+    key: PrimaryKey,
     before: Option<BTreeMap<String, Typed>>,
 }
 
@@ -71,13 +70,12 @@ impl Typed {
 
 impl Image {
     fn stored(self) -> Result<Stored, StoreError> {
-        let Self { key: PrimaryKey { pk, sk }, before } = self;
+        let Self { key, before } = self;
         let before = before.map(|item| fields(item.into_iter().filter(|(name, _)| name != "pk" && name != "sk")));
-        Ok(Stored { pk, sk, before: before.transpose()? })
+        Ok(Stored { key, before: before.transpose()? })
     }
 
-    fn of(Stored { pk, sk, before }: Stored) -> Result<Self, StoreError> {
-        let key = PrimaryKey::new(pk, sk);
+    fn of(Stored { key, before }: Stored) -> Result<Self, StoreError> {
         let before = before.map(item).transpose()?;
         Ok(Self { before: before.map(|item| item.into_iter().chain(key.item()).collect()), key })
     }
@@ -138,10 +136,10 @@ mod tests {
             AttributeValue::Null(true),
         ];
         let inner = Item::from([("list".to_owned(), AttributeValue::L(values.to_vec()))]);
-        let key = PrimaryKey::new("LIST#1", "LENGTH");
+        let key = |sk: &str| serde_json::from_value::<PrimaryKey>(serde_json::json!({"pk": "list", "sk": sk})).unwrap();
         let fields = Item::from([("map".to_owned(), AttributeValue::M(inner))]);
-        let before: Item = key.item().into_iter().chain(fields).collect();
-        let images = [(key.clone(), Some(before)), (PrimaryKey::new("LIST#1", "000000000000"), None)];
+        let before: Item = key("1").item().into_iter().chain(fields).collect();
+        let images = [(key("1"), Some(before)), (key("2"), None)];
         let packed = images_field(images.clone().map(|(key, before)| Image { key, before })).unwrap();
         let read = images_of(packed).unwrap().into_iter().map(|image| (image.key, image.before));
         assert_eq!(read.collect::<Vec<_>>(), images);

@@ -136,7 +136,11 @@ async fn killed_processes_leave_the_rows_of_a_fresh_index() -> Result<(), Error>
         let ended = if round % 2 == 0 {
             process.die(within_a_batch(&indexer)).await?
         } else {
-            process.die(async { Ok(tokio::time::sleep(life).await) }).await?
+            let moment = async {
+                tokio::time::sleep(life).await;
+                Ok(())
+            };
+            process.die(moment).await?
         };
         killed += u64::from(!ended);
         within += u64::from(indexer.is_within_a_batch().await?);
