@@ -9,7 +9,11 @@ use alloy::{
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
-use shared::chain::contracts::native::CommentsProtocol::{self, CommentIdentifier, Commented};
+use shared::{
+    chain::contracts::native::CommentsProtocol::{self, CommentIdentifier, Commented},
+    model::{ChainId, LogName},
+    store::{EventLogs, NumberedEvent, Table},
+};
 use tests::{Sandbox, Stack};
 
 type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
@@ -111,17 +115,31 @@ async fn backfilled_comment_keeps_its_timestamp() {
     assert_eq!((&comment["comment"], &comment["timestamp"]), (&json!("from long ago"), &json!(1_600_000_000_000_u64)));
 }
 
-/// All rows of the sandbox's chain table, except checkpoints, the journal and metadata.
+/// All rows of the sandbox's chain table, except checkpoints, the journal and metadata; of the log, whose rows hold what
+/// was told together, each event.
 async fn rows(sandbox: &Sandbox) -> Rows {
-    let client = aws_sdk_dynamodb::Client::new(&sandbox.endpoints.sdk_config(&sandbox.endpoints.dynamodb).await);
+    let aws = sandbox.endpoints.sdk_config(&sandbox.endpoints.dynamodb).await;
+    let client = aws_sdk_dynamodb::Client::new(&aws);
     let scan = client.scan().table_name("ChainTable").consistent_read(true).into_paginator().items().send();
     let items = scan.collect::<Result<Vec<_>, _>>().await.expect("the rows can be read");
     let text = |value: &AttributeValue| value.as_s().expect("a text key").clone();
     let rows = items.into_iter().map(|item| ((text(&item["pk"]), text(&item["sk"])), item.into_iter().collect()));
-    rows.filter(|((pk, _), _)| {
-        !["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA"].iter().any(|other| pk.starts_with(other))
-    })
-    .collect()
+    let mut rows: Rows = rows
+        .filter(|((pk, _), _)| {
+            !["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA", "EVENTS#"].iter().any(|other| pk.starts_with(other))
+        })
+        .collect();
+    let logs = EventLogs::new(Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
+    let mut last = 0;
+    loop {
+        let told = logs.after(LogName::Chain(ChainId(8453)), last, 10).await.expect("events");
+        let Some(newest) = told.last() else { return rows };
+        last = newest.number;
+        rows.extend(told.into_iter().map(|NumberedEvent { number, event }| {
+            let event = AttributeValue::S(serde_json::to_string(&event).expect("JSON"));
+            (("EVENT".to_owned(), format!("{number:012}")), BTreeMap::from([("event".to_owned(), event)]))
+        }));
+    }
 }
 
 async fn comment(

@@ -268,7 +268,8 @@ fn next_page(stack: &Stack, page: &Answer) -> Option<String> {
 /// Stores a username for a wallet.
 async fn name_wallet(stack: &Stack, wallet: Address, name: &str) {
     let row = format!("WALLET#{wallet:#x}");
-    for (field, value) in [("address", format!("{wallet:#x}")), ("username", name.to_owned())] {
+    let owner = uuid::Uuid::new_v4().to_string();
+    for (field, value) in [("address", format!("{wallet:#x}")), ("artist_id", owner), ("username", name.to_owned())] {
         stack.set("ArtistTable", &row, "ARTIST", field, AttributeValue::S(value)).await;
     }
 }

@@ -33,7 +33,9 @@ async fn token_is_taken_wherever_a_key_is() {
             let url = url.replace("{id}", "x").replace("{network}", "x").replace("{contract}", "x");
             let method: reqwest::Method = method.to_uppercase().parse().expect("a method");
             let request = || stack.http.request(method.clone(), &url).json(&json!({}));
-            Answer::of(request()).await.expect_error(401);
+            let answer = Answer::of(request()).await;
+            let is_optional = schemes.contains(&json!({}));
+            assert!(is_optional || answer.status == 401, "{method} {path}: {answer:?}");
             let answer = Answer::of(request().bearer_auth(&artist.token)).await;
             assert!(![401, 403].contains(&answer.status), "{method} {path}: {answer:?}");
             tried += 1;

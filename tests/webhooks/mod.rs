@@ -77,6 +77,18 @@ impl<'a> Hook<'a> {
         panic!("{delivery} isn't as meant after 30 s");
     }
 
+    /// Waits until it is noted that tries failed.
+    async fn wait_for_failures(&self) {
+        for _ in 0..300 {
+            let row = self.stack.row(&self.stack.map.names["ArtistTable"], "WEBHOOKS_DUE", &self.id).await;
+            if row.is_some_and(|row| row.contains_key("failing_since")) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        panic!("no failure is noted after 30 s");
+    }
+
     /// Sets a field of the row that says when the next try is due.
     async fn set_queue(&self, field: &str, value: u64) {
         let table = &self.stack.map.names["ArtistTable"];
@@ -272,6 +284,7 @@ async fn a_receiver_that_is_gone_or_fails_for_five_days_is_sent_nothing_more() {
     receiver.answer(500);
     let tried = hook.test().await;
     hook.wait_for(&tried, |row| row["attempts"].as_u64() >= Some(1)).await;
+    hook.wait_for_failures().await;
     let mails = stack.mails_to(&artist.email).await.len();
     hook.set_queue("failing_since", unix_now() - 5 * DAY - 1).await;
     hook.test().await;

@@ -60,7 +60,7 @@ impl Deliverer {
         loop {
             let webhook = self.webhooks.find(due.artist_id, due.webhook).await?;
             let Some(webhook) = webhook.filter(Webhook::is_active) else {
-                return Ok(self.queue.forget(due.webhook).await?);
+                return Ok(self.queue.forget(&due).await?);
             };
             let waiting = self.deliveries.pending(due.artist_id, due.webhook, AHEAD).await?;
             if waiting.is_empty() {
@@ -131,7 +131,7 @@ impl Deliverer {
             }
         };
         self.webhooks.change(due.artist_id, due.webhook, change).await?;
-        Ok(self.queue.forget(due.webhook).await?)
+        Ok(self.queue.forget(due).await?)
     }
 
     async fn tell(&self, webhook: &Webhook, due: &DueWebhook) {

@@ -105,16 +105,14 @@ impl WebhookQueue {
                 self.update(due.webhook).update_expression("REMOVE due_at").condition_expression("added = :added");
             return unless_refused(call.expression_attribute_values(":added", added).send().await).map(drop);
         }
-        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(due.webhook).item()));
-        let call = call.condition_expression("added = :added").expression_attribute_values(":added", added);
-        unless_refused(call.send().await).map(drop)
+        self.forget(due).await
     }
 
-    /// Forgets a webhook. One write.
-    pub async fn forget(&self, webhook: WebhookId) -> Result<(), StoreError> {
-        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(webhook).item()));
-        call.send().await?;
-        Ok(())
+    /// Forgets a webhook, unless something was added since `due` was read: it may be on again. One write.
+    pub async fn forget(&self, due: &DueWebhook) -> Result<(), StoreError> {
+        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(due.webhook).item()));
+        let call = call.condition_expression("added = :added");
+        unless_refused(call.expression_attribute_values(":added", number(due.added)).send().await).map(drop)
     }
 
     fn update(&self, webhook: WebhookId) -> UpdateItemFluentBuilder {
