@@ -15,10 +15,13 @@ impl Guide {
         Self { name, title, markdown }
     }
 
-    /// The first paragraph in one line.
+    /// The first sentence in one line.
     pub fn summary(&self) -> String {
-        let paragraph = self.markdown.split("\n\n").nth(1).unwrap_or_default();
-        paragraph.replace('\n', " ")
+        let paragraph = self.markdown.split("\n\n").nth(1).unwrap_or_default().replace('\n', " ");
+        match paragraph.split_once(". ") {
+            Some((sentence, _)) => format!("{sentence}."),
+            None => paragraph,
+        }
     }
 
     /// The page. Its links lead to the other guides, as the Markdown's do to their files.
