@@ -70,6 +70,8 @@ async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
     let _ = stack.write(&comments, &artist.key, &said, &[]).await;
     let upload = stack.post("/uploads").bearer_auth(token).json(&json!({"contentType": "image/png", "size": 1000}));
     Answer::of(upload).await.expect_success();
+    let webhook = json!({"url": "https://example.com/mine", "types": ["sale.updated"]});
+    Answer::of(stack.post("/webhooks").bearer_auth(token).json(&webhook)).await.expect_success();
     let address: Email = email.parse().expect("an address");
     let mut words: Vec<String> = vec![id.clone(), email.clone(), address.fingerprint(), address.mailbox()];
     words.extend(names.clone());
@@ -87,7 +89,9 @@ async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
         let missing: Vec<_> = kept.difference(&exported).filter(|key| !derived.contains(&kind(key))).collect();
         assert!(missing.is_empty(), "not exported: {missing:?}");
     }
-    for expected in ["ARTIST", "PAYOUTS", "ACTIVITY", "TRANSACTIONS", "ACCOUNT", "UPLOADS", "USE", "GUESSES"] {
+    for expected in
+        ["ARTIST", "PAYOUTS", "ACTIVITY", "TRANSACTIONS", "ACCOUNT", "UPLOADS", "USE", "GUESSES", "WEBHOOKS"]
+    {
         assert!(exported.iter().any(|key| kind(key) == expected), "no {expected} in {exported:?}");
     }
     let key = rows.iter().find(|row| row["sk"].as_str().is_some_and(|sk| sk.starts_with("KEY#"))).expect("the key");
