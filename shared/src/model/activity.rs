@@ -1,10 +1,11 @@
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::schema::{format, text_schema};
+use super::{
+    schema::{format, text_schema},
+    text::uuid_as_text,
+};
 
 /// Id of an activity: UUID v7, so that later ones sort after earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,19 +21,7 @@ impl ActivityId {
     }
 }
 
-impl std::str::FromStr for ActivityId {
-    type Err = super::invalid::Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self).map_err(|_| super::invalid::Invalid("must be a UUID"))
-    }
-}
-
-impl fmt::Display for ActivityId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+uuid_as_text!(ActivityId);
 
 /// What happened to an artist's account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -1,4 +1,4 @@
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use alloy::primitives::U256;
 use utoipa::{
@@ -10,7 +10,7 @@ use super::{
     invalid::Invalid,
     moment::parse_digits,
     schema::{DIGITS_256, text_schema},
-    text::serde_as_text,
+    text::{display_as_field, serde_as_text},
 };
 
 /// An amount in a currency's smallest unit, such as wei: a 256-bit whole number, printed in decimal.
@@ -37,11 +37,7 @@ impl Amount {
     }
 }
 
-impl fmt::Display for Amount {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+display_as_field!(Amount);
 
 serde_as_text!(Amount);
 
@@ -105,11 +101,7 @@ impl FromStr for WholeText {
     }
 }
 
-impl fmt::Display for WholeText {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+display_as_field!(WholeText);
 
 serde_as_text!(WholeText);
 

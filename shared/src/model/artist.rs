@@ -1,4 +1,4 @@
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -9,6 +9,7 @@ use super::{
     invalid::Invalid,
     profile::Username,
     schema::{format, text_schema},
+    text::uuid_as_text,
 };
 
 /// Id of an artist; in rankings also of a wallet without an artist.
@@ -68,19 +69,7 @@ impl FromStr for ArtistName {
     }
 }
 
-impl FromStr for ArtistId {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
-    }
-}
-
-impl fmt::Display for ArtistId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+uuid_as_text!(ArtistId);
 
 /// How a wallet was linked to its artist: `embedded` (the smart account that the service keeps for the artist),
 /// `external` (a key, proved by its signature) or `smart` (a contract wallet, proved by ERC-1271).

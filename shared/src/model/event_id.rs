@@ -1,13 +1,11 @@
-use std::{fmt, str::FromStr};
-
 use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    invalid::Invalid,
     moment::ChainId,
     schema::{format, text_schema},
+    text::uuid_as_text,
 };
 
 /// Id of a row that a log caused: UUID v5 of (chain, transaction, log index). Indexing a log again gives the same id.
@@ -54,16 +52,4 @@ impl EventId {
     }
 }
 
-impl FromStr for EventId {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
-    }
-}
-
-impl fmt::Display for EventId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+uuid_as_text!(EventId);

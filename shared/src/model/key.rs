@@ -8,7 +8,7 @@ use super::{
     invalid::Invalid,
     moment::parse_digits,
     schema::{LINE, format, text_schema, whole_schema},
-    text::serde_as_text,
+    text::{display_as_field, serde_as_text, uuid_as_text},
 };
 
 /// Id of an API key, by which its owner lists and revokes it; sorts by time of creation (UUID v7).
@@ -30,19 +30,7 @@ impl KeyId {
     }
 }
 
-impl FromStr for KeyId {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
-    }
-}
-
-impl fmt::Display for KeyId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+uuid_as_text!(KeyId);
 
 /// An artist's name for an API key: 1 to 100 characters, trimmed. By default `API key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,11 +146,7 @@ impl FromStr for DailyLimit {
     }
 }
 
-impl fmt::Display for DailyLimit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+display_as_field!(DailyLimit);
 
 serde_as_text!(DailyLimit);
 

@@ -1,4 +1,4 @@
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use utoipa::{
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{
     invalid::Invalid,
     schema::{LINE, format, text_schema, whole_schema},
-    text::serde_as_text,
+    text::{display_as_field, serde_as_text, uuid_as_text},
 };
 
 /// Id of an upload; sorts by time of creation (UUID v7).
@@ -146,14 +146,6 @@ impl UploadId {
     }
 }
 
-impl FromStr for UploadId {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
-    }
-}
-
 impl FromStr for RawFormat {
     type Err = Invalid;
 
@@ -274,16 +266,8 @@ impl FromStr for WebUrl {
     }
 }
 
-macro_rules! display {
-    ($($type:ident),*) => {$(
-        impl fmt::Display for $type {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(formatter)
-            }
-        }
-    )*};
-}
-display!(UploadId, UploadType, MediaType, FileHash, Title, LongText, WebUrl);
+uuid_as_text!(UploadId);
+display_as_field!(UploadType, MediaType, FileHash, Title, LongText, WebUrl);
 serde_as_text!(MediaType);
 serde_as_text!(UploadType);
 serde_as_text!(FileHash);

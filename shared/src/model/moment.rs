@@ -7,7 +7,7 @@ use super::{
     address::Address,
     invalid::Invalid,
     schema::{DIGITS_256, number_schema, text_schema},
-    text::serde_as_text,
+    text::{display_as_field, serde_as_text},
 };
 
 /// An EIP-155 chain id.
@@ -30,11 +30,7 @@ impl FromStr for ChainId {
     }
 }
 
-impl fmt::Display for ChainId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+display_as_field!(ChainId);
 
 /// A token's id in its collection: a 256-bit whole number, printed in decimal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,11 +44,7 @@ impl FromStr for TokenId {
     }
 }
 
-impl fmt::Display for TokenId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+display_as_field!(TokenId);
 
 serde_as_text!(TokenId);
 

@@ -16,3 +16,30 @@ macro_rules! serde_as_text {
     };
 }
 pub(crate) use serde_as_text;
+
+/// Implements `Display` as that of the one field.
+macro_rules! display_as_field {
+    ($($type:ty),+) => {$(
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(&self.0, formatter)
+            }
+        }
+    )+};
+}
+pub(crate) use display_as_field;
+
+/// Implements `FromStr` and `Display` for an id that is a UUID.
+macro_rules! uuid_as_text {
+    ($($type:ty),+) => {$(
+        impl std::str::FromStr for $type {
+            type Err = crate::model::Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                text.parse().map(Self).map_err(|_| crate::model::Invalid("must be a UUID"))
+            }
+        }
+        crate::model::text::display_as_field!($type);
+    )+};
+}
+pub(crate) use uuid_as_text;

@@ -1,5 +1,3 @@
-use std::{fmt, str::FromStr};
-
 use alloy::primitives::{self, Bytes, U256};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,9 +5,9 @@ use uuid::Uuid;
 
 use super::{
     address::Address,
-    invalid::Invalid,
     publication::NewMoment,
     schema::{format, text_schema},
+    text::uuid_as_text,
 };
 
 /// Id of a transaction, given when it is queued: UUID v7, so that later ones sort after earlier ones.
@@ -37,19 +35,7 @@ impl Default for TransactionId {
     }
 }
 
-impl FromStr for TransactionId {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
-    }
-}
-
-impl fmt::Display for TransactionId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
+uuid_as_text!(TransactionId);
 
 /// Progress of a transaction: always a fact, never an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]

@@ -1,4 +1,4 @@
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::{
     invalid::Invalid,
     schema::{format, text_schema},
-    text::serde_as_text,
+    text::{display_as_field, serde_as_text, uuid_as_text},
 };
 
 /// Id of a webhook (UUID v7).
@@ -148,29 +148,8 @@ impl FromStr for WebhookDescription {
     }
 }
 
-macro_rules! ids {
-    ($($type:ident),*) => {$(
-        impl FromStr for $type {
-            type Err = Invalid;
-
-            fn from_str(text: &str) -> Result<Self, Invalid> {
-                text.parse().map(Self).map_err(|_| Invalid("must be a UUID"))
-            }
-        }
-    )*};
-}
-ids!(WebhookId, DeliveryId);
-
-macro_rules! display {
-    ($($type:ident),*) => {$(
-        impl fmt::Display for $type {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(formatter)
-            }
-        }
-    )*};
-}
-display!(WebhookId, DeliveryId, WebhookUrl, WebhookDescription);
+uuid_as_text!(WebhookId, DeliveryId);
+display_as_field!(WebhookUrl, WebhookDescription);
 serde_as_text!(WebhookUrl);
 serde_as_text!(WebhookDescription);
 
