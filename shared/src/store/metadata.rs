@@ -178,14 +178,9 @@ impl Documents {
         chain: ChainId,
         hashes: impl Iterator<Item = &String>,
     ) -> Result<HashMap<String, Option<Metadata>>, StoreError> {
-        let keys = Vec::from_iter(BTreeSet::from_iter(hashes));
-        let read = |hashes: &[&String]| {
-            let keys: Vec<PrimaryKey> = hashes.iter().map(|hash| document_key(chain, hash)).collect();
-            async move { self.0.get_many::<DocumentRow>(keys).await }
-        };
-        let calls = stream::iter(keys.chunks(100).map(read).collect::<Vec<_>>());
-        let rows: Vec<Vec<DocumentRow>> = calls.buffer_unordered(AT_ONCE).try_collect().await?;
-        Ok(rows.into_iter().flatten().map(|row| (row.uri_hash, row.document)).collect())
+        let keys = BTreeSet::from_iter(hashes).into_iter().map(|hash| document_key(chain, hash));
+        let rows: Vec<DocumentRow> = self.0.get_many(keys).await?;
+        Ok(rows.into_iter().map(|row| (row.uri_hash, row.document)).collect())
     }
 
     fn put(&self, key: &PrimaryKey, fields: &impl Serialize) -> Result<TransactWriteItem, StoreError> {

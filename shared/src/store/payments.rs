@@ -208,10 +208,8 @@ impl Payments {
     /// Returns the payments with these numbers in an artist's list, newest first. Two reads per 100.
     pub async fn of_artist(&self, list: NotificationList, numbers: &[u64]) -> Result<Vec<Payment>, StoreError> {
         let partition = PaymentFilter::of_artist(list.artist).partition(list.chain);
-        let mut places: Vec<PlacedNumber> = Vec::new();
-        for numbers in numbers.chunks(100) {
-            places.extend(self.0.get_many::<PlacedNumber>(numbers.iter().map(|it| row_key(&partition, *it))).await?);
-        }
+        let mut places: Vec<PlacedNumber> =
+            self.0.get_many(numbers.iter().map(|number| row_key(&partition, *number))).await?;
         // Numbers in both lists have the same order.
         places.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
         let rows = self.by_number(list.chain, places.into_iter().map(|place| place.number).collect()).await?;
@@ -223,14 +221,11 @@ impl Payments {
         &self,
         ids: &BTreeSet<EventId>,
     ) -> Result<HashMap<EventId, NotificationPlace>, StoreError> {
-        let mut places = HashMap::new();
-        for ids in Vec::from_iter(ids).chunks(100) {
-            let rows: Vec<NotificationRow> = self.0.get_many(ids.iter().map(|id| notification_key(**id))).await?;
-            places.extend(rows.into_iter().map(|NotificationRow { chain, artist, number, id, block }| {
-                (id, NotificationPlace { id, list: NotificationList { chain, artist }, number, block })
-            }));
-        }
-        Ok(places)
+        let rows: Vec<NotificationRow> = self.0.get_many(ids.iter().map(|id| notification_key(*id))).await?;
+        let place = |NotificationRow { chain, artist, number, id, block }| {
+            (id, NotificationPlace { id, list: NotificationList { chain, artist }, number, block })
+        };
+        Ok(rows.into_iter().map(place).collect())
     }
 
     /// Returns the last block of a chain whose payments keep their numbers; `None` before the first. One read.
@@ -262,14 +257,10 @@ impl Payments {
 
     async fn by_number(&self, chain: ChainId, numbers: Vec<PaymentNumber>) -> Result<Vec<NumberedPayment>, StoreError> {
         let partition = PaymentFilter::default().partition(chain);
-        let mut payments = Vec::new();
-        for numbers in numbers.chunks(100) {
-            let mut rows: Vec<NumberedPayment> =
-                self.0.get_many(numbers.iter().map(|number| row_key(&partition, number.number))).await?;
-            rows.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
-            payments.append(&mut rows);
-        }
-        Ok(payments)
+        let mut rows: Vec<NumberedPayment> =
+            self.0.get_many(numbers.iter().map(|number| row_key(&partition, number.number))).await?;
+        rows.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
+        Ok(rows)
     }
 
     fn list(&self, chain: ChainId, filter: PaymentFilter) -> NumberedList<'_> {

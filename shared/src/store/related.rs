@@ -11,14 +11,9 @@ use super::{
     comments::comment_count_key,
     metadata::{DocumentRow, document_key},
     moments::{collection_key, moment_key},
-    table::{Item, PrimaryKey, StoreError, Table, backoff},
+    table::{Item, MAX_READ, PrimaryKey, READS_AT_ONCE, StoreError, Table, backoff},
 };
 use crate::model::{Address, ChainId, Collection, Metadata, Moment, MomentRef};
-
-/// DynamoDB's limit for BatchGetItem.
-const MAX_READ: usize = 100;
-
-const AT_ONCE: usize = 8;
 
 /// Reads rows of the chain table and of the artist table together.
 #[derive(Clone)]
@@ -87,7 +82,7 @@ impl Related {
         let kinds: HashMap<PrimaryKey, Kind> = wanted.by_key(chain).collect();
         let keys = Vec::from_iter(kinds.keys());
         let calls: Vec<_> = keys.chunks(MAX_READ).map(|keys| self.items(&kinds, keys)).collect();
-        let items: Vec<Vec<Item>> = stream::iter(calls).buffer_unordered(AT_ONCE).try_collect().await?;
+        let items: Vec<Vec<Item>> = stream::iter(calls).buffer_unordered(READS_AT_ONCE).try_collect().await?;
         let mut rows = RelatedRows::default();
         for item in items.into_iter().flatten() {
             let key: PrimaryKey = serde_dynamo::from_item(item.clone())?;

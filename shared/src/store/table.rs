@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::{
     operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError},
     types::{AttributeValue, KeysAndAttributes, Put, TransactWriteItem, builders::UpdateBuilder},
 };
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::config::{self, ConfigError};
@@ -50,6 +51,12 @@ impl StoreError {
 
 /// Calls that are made of a throttled or contended one, besides the SDK's own retries.
 const THROTTLED_ATTEMPTS: u32 = 8;
+
+/// DynamoDB's limits for BatchGetItem and BatchWriteItem.
+pub(super) const MAX_READ: usize = 100;
+pub(super) const MAX_WRITE: usize = 25;
+
+pub(super) const READS_AT_ONCE: usize = 8;
 
 /// A row as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
@@ -119,16 +126,19 @@ impl Table {
         self.client.query().table_name(&self.name).consistent_read(self.consistent)
     }
 
-    /// At most 100 different keys. Rows come in any order; missing ones are left out.
+    /// Rows of different keys, in any order; missing ones are left out. One read per 100, some at the same time.
     pub(super) async fn get_many<R: DeserializeOwned>(
         &self,
         keys: impl IntoIterator<Item = PrimaryKey>,
     ) -> Result<Vec<R>, StoreError> {
-        let (rows, _) = self.read_rows(&Vec::from_iter(keys)).await?;
+        let keys = Vec::from_iter(keys);
+        let reads = keys.chunks(MAX_READ).map(|keys| self.read_rows(keys)).collect::<Vec<_>>();
+        let read: Vec<_> = stream::iter(reads).buffer_unordered(READS_AT_ONCE).try_collect().await?;
+        let rows: Vec<Item> = read.into_iter().flat_map(|(rows, _)| rows).collect();
         Ok(serde_dynamo::from_items(rows)?)
     }
 
-    /// Also returns the number of calls.
+    /// At most [`MAX_READ`] keys. Also returns the number of calls.
     pub(super) async fn read_rows(&self, keys: &[PrimaryKey]) -> Result<(Vec<Item>, u64), StoreError> {
         let (mut rows, mut calls) = (Vec::new(), 0);
         let mut pending: Vec<Item> = keys.iter().map(PrimaryKey::item).collect();

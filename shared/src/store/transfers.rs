@@ -127,10 +127,8 @@ impl NewestFirst for OnePart<'_> {
             Part::Other(list) => list,
         };
         let page = table.newest_numbers(&list.partition(self.chain), offset, limit).await?;
-        let mut rows: Vec<NumberedTransfer> = Vec::new();
-        for numbers in page.numbers.chunks(100) {
-            rows.extend(table.get_many::<NumberedTransfer>(numbers.iter().map(|number| row_key(&all, *number))).await?);
-        }
+        let mut rows: Vec<NumberedTransfer> =
+            table.get_many(page.numbers.iter().map(|number| row_key(&all, *number))).await?;
         rows.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
         Ok(CountedPage { rows, total: page.total })
     }

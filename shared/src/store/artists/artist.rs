@@ -1,6 +1,5 @@
 use std::collections::HashMap;
 
-use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Address, ArtistId, Email, Wallet, WalletType};
@@ -14,9 +13,6 @@ pub struct Artist {
     /// The Safe that the service deploys and controls for the artist.
     pub embedded_wallet: Address,
 }
-
-/// Most reads of names at the same time.
-const AT_ONCE: usize = 8;
 
 /// All artists.
 #[derive(Clone)]
@@ -81,13 +77,8 @@ impl Artists {
 
     /// Returns usernames by wallet (may be empty); wallets without an owner are left out. One read per 100.
     pub async fn usernames(&self, wallets: &[Address]) -> Result<HashMap<Address, String>, StoreError> {
-        let mut names = HashMap::new();
-        let read = wallets.chunks(100).map(|few| self.0.get_many::<WalletName>(few.iter().copied().map(wallet_key)));
-        let mut read = stream::iter(Vec::from_iter(read)).buffer_unordered(AT_ONCE);
-        while let Some(rows) = read.try_next().await? {
-            names.extend(rows.into_iter().map(|row| (row.address, row.username)));
-        }
-        Ok(names)
+        let rows: Vec<WalletName> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
+        Ok(rows.into_iter().map(|row| (row.address, row.username)).collect())
     }
 
     pub(super) async fn owner(&self, wallet: Address) -> Result<Option<ArtistId>, StoreError> {

@@ -10,8 +10,6 @@ use crate::{
     store::table::StoreError,
 };
 
-const MAX_READ: usize = 100;
-
 /// An artist as shown in lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Introduction {
@@ -32,21 +30,13 @@ struct OwnedWallet {
 impl Artists {
     /// Returns owners by wallet. Wallets must differ; those without an owner are left out.
     pub async fn owners(&self, wallets: &[Address]) -> Result<HashMap<Address, ArtistId>, StoreError> {
-        let mut owners = HashMap::new();
-        for wallets in wallets.chunks(MAX_READ) {
-            let rows: Vec<OwnedWallet> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
-            owners.extend(rows.into_iter().map(|row| (row.address, row.artist_id)));
-        }
-        Ok(owners)
+        let rows: Vec<OwnedWallet> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
+        Ok(rows.into_iter().map(|row| (row.address, row.artist_id)).collect())
     }
 
     /// Returns artists by id. Ids must differ; unknown ones are left out.
     pub async fn introductions(&self, artists: &[ArtistId]) -> Result<HashMap<ArtistId, Introduction>, StoreError> {
-        let mut known = HashMap::new();
-        for artists in artists.chunks(MAX_READ) {
-            let rows: Vec<Introduction> = self.0.get_many(artists.iter().copied().map(profile_key)).await?;
-            known.extend(rows.into_iter().map(|row| (row.artist_id, row)));
-        }
-        Ok(known)
+        let rows: Vec<Introduction> = self.0.get_many(artists.iter().copied().map(profile_key)).await?;
+        Ok(rows.into_iter().map(|row| (row.artist_id, row)).collect())
     }
 }

@@ -42,18 +42,12 @@ impl Artists {
     /// Returns profiles by wallet; wallets without an owner are left out. Two reads per 100 wallets.
     pub async fn profiles_of(&self, wallets: &[Address]) -> Result<HashMap<Address, Profile>, StoreError> {
         let wallets = Vec::from_iter(BTreeSet::from_iter(wallets.iter().copied()));
-        let mut found = HashMap::new();
-        for wallets in wallets.chunks(100) {
-            let owners = self.owners(wallets).await?;
-            let artists: BTreeSet<ArtistId> = owners.values().copied().collect();
-            let profiles: Vec<Profile> = self.0.get_many(artists.into_iter().map(profile_key)).await?;
-            let profile_of = |(wallet, artist): (Address, ArtistId)| {
-                let profile = profiles.iter().find(|profile| profile.artist.artist_id == artist)?;
-                Some((wallet, profile.clone()))
-            };
-            found.extend(owners.into_iter().filter_map(profile_of));
-        }
-        Ok(found)
+        let owners = self.owners(&wallets).await?;
+        let artists: BTreeSet<ArtistId> = owners.values().copied().collect();
+        let profiles: Vec<Profile> = self.0.get_many(artists.into_iter().map(profile_key)).await?;
+        let by_artist: HashMap<_, _> = profiles.iter().map(|profile| (profile.artist.artist_id, profile)).collect();
+        let profile_of = |(wallet, artist)| Some((wallet, (*by_artist.get(&artist)?).clone()));
+        Ok(owners.into_iter().filter_map(profile_of).collect())
     }
 
     /// Changes a profile and every row that shows the name; returns the new profile. One read and one transaction.

@@ -14,11 +14,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 
 use super::usage::Usage;
-use crate::store::table::{Item, PrimaryKey, StoreError, Table, WriteReason, backoff, text};
-
-/// DynamoDB's limits for BatchGetItem and BatchWriteItem.
-const MAX_READ: usize = 100;
-const MAX_WRITE: usize = 25;
+use crate::store::table::{Item, MAX_READ, MAX_WRITE, PrimaryKey, StoreError, Table, WriteReason, backoff, text};
 
 /// Most calls at the same time.
 const PARALLEL: usize = 16;

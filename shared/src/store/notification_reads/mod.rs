@@ -266,21 +266,15 @@ impl NotificationReads {
     ) -> Result<HashMap<NotificationList, State>, StoreError> {
         let by_partition: HashMap<String, NotificationList> =
             lists.into_iter().map(|list| (partition(list), list)).collect();
-        let keys = Vec::from_iter(by_partition.keys().map(|pk| PrimaryKey::new(pk, "STATE")));
-        let mut rows: Vec<StateRow> = Vec::new();
-        for keys in keys.chunks(100) {
-            rows.extend(self.table.get_many::<StateRow>(keys.iter().cloned()).await?);
-        }
+        let keys = by_partition.keys().map(|pk| PrimaryKey::new(pk, "STATE"));
+        let rows: Vec<StateRow> = self.table.get_many(keys).await?;
         Ok(rows.into_iter().filter_map(|row| Some((*by_partition.get(&row.pk)?, row.state))).collect())
     }
 
     async fn marks(&self, chunks: impl Iterator<Item = (NotificationList, u64)>) -> Result<AllMarks, StoreError> {
         let by_key: HashMap<PrimaryKey, (NotificationList, u64)> =
             chunks.map(|chunk| (marks_key(chunk), chunk)).collect();
-        let mut rows: Vec<ReadBitmapRow> = Vec::new();
-        for keys in Vec::from_iter(by_key.keys()).chunks(100) {
-            rows.extend(self.table.get_many::<ReadBitmapRow>(keys.iter().copied().cloned()).await?);
-        }
+        let rows: Vec<ReadBitmapRow> = self.table.get_many(by_key.keys().cloned()).await?;
         Ok(rows.into_iter().filter_map(|row| Some((*by_key.get(&row.key)?, row.marks))).collect())
     }
 

@@ -174,12 +174,8 @@ impl Table {
         &self,
         lists: &HashMap<String, T>,
     ) -> Result<HashMap<T, u64>, StoreError> {
-        let mut lengths = HashMap::new();
-        for partitions in Vec::from_iter(lists.keys()).chunks(100) {
-            let rows: Vec<ListRow> = self.get_many(partitions.iter().map(|partition| length_key(partition))).await?;
-            lengths.extend(rows.into_iter().filter_map(|row| Some((*lists.get(&row.pk)?, row.length))));
-        }
-        Ok(lengths)
+        let rows: Vec<ListRow> = self.get_many(lists.keys().map(|partition| length_key(partition))).await?;
+        Ok(rows.into_iter().filter_map(|row| Some((*lists.get(&row.pk)?, row.length))).collect())
     }
 }
 

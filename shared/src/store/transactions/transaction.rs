@@ -126,13 +126,7 @@ impl Transactions {
 
     /// Returns transactions by artist and id, in any order; missing ones are left out. One read per 100.
     pub async fn get_many(&self, ids: &[(ArtistId, TransactionId)]) -> Result<Vec<Transaction>, StoreError> {
-        let mut found = Vec::new();
-        for ids in ids.chunks(100) {
-            let rows: Vec<Transaction> =
-                self.table.get_many(ids.iter().map(|(artist, id)| transaction_key(*artist, *id))).await?;
-            found.extend(rows);
-        }
-        Ok(found)
+        self.table.get_many(ids.iter().map(|(artist, id)| transaction_key(*artist, *id))).await
     }
 
     /// Returns at most `limit` of an artist's transactions, newest first, older than `before`. One Query.

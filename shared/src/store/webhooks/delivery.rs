@@ -5,14 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{ArtistId, DeliveryId, DeliveryStatus, WebhookId},
-    store::table::{Item, PrimaryKey, StoreError, Table, backoff, row, text},
+    store::table::{Item, MAX_WRITE, PrimaryKey, StoreError, Table, backoff, row, text},
 };
 
 /// How long deliveries are kept, in seconds.
 const KEPT: u64 = 7 * 24 * 60 * 60;
-
-/// DynamoDB's limit for BatchWriteItem.
-const MAX_WRITE: usize = 25;
 
 /// An event on its way to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

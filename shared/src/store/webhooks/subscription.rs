@@ -80,12 +80,8 @@ impl Webhooks {
 
     /// Returns artists' webhooks; artists without any are left out. Ids must differ. One read per 100.
     pub async fn of_artists(&self, artists: &[ArtistId]) -> Result<HashMap<ArtistId, Vec<Webhook>>, StoreError> {
-        let mut found = HashMap::new();
-        for artists in artists.chunks(100) {
-            let rows: Vec<WebhooksRow> = self.0.get_many(artists.iter().copied().map(key)).await?;
-            found.extend(rows.into_iter().map(|row| (row.artist_id, row.webhooks)));
-        }
-        Ok(found)
+        let rows: Vec<WebhooksRow> = self.0.get_many(artists.iter().copied().map(key)).await?;
+        Ok(rows.into_iter().map(|row| (row.artist_id, row.webhooks)).collect())
     }
 
     /// Adds a webhook; `false` if the artist has [`MAX_WEBHOOKS`]. One read and one write.
