@@ -27,7 +27,6 @@ struct Refused {
     networks: HashSet<String>,
 }
 
-/// Most networks that are remembered.
 const MAX_REFUSED: usize = 10_000;
 
 impl ClientLimit {

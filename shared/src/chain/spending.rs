@@ -11,7 +11,6 @@ use crate::{
 /// Gas price oracle of chains of the OP stack: <https://specs.optimism.io/protocol/predeploys.html#gaspriceoracle>
 const OP_STACK_ORACLE: Address = address!("420000000000000000000000000000000000000F");
 
-/// Seconds in a day.
 const DAY: u64 = 24 * 60 * 60;
 /// Days until an artist can be established.
 const PROBATION: u64 = 7;

@@ -227,7 +227,6 @@ impl Request {
         }
     }
 
-    /// The address, without the port after it.
     fn viewer_address(&self) -> Option<IpAddr> {
         let header = self.header("cloudfront-viewer-address").filter(|_| self.trusts_viewer_address)?;
         header.rsplit_once(':')?.0.trim_matches(['[', ']']).parse().ok()

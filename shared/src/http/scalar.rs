@@ -111,7 +111,6 @@ mod tests {
         Input::of_object(values)
     }
 
-    /// The paths and messages of the fields that are wrong.
     fn errors<T>(read: Result<T, ApiError>) -> Vec<(String, String)> {
         let Err(error) = read else { return Vec::new() };
         let body: Value = serde_json::from_str(&error.body()).unwrap();

@@ -76,7 +76,6 @@ const UPLOAD_TYPES: [&str; 22] = [
     "text/plain",
 ];
 
-/// Other names of the same.
 const ALIASES: [(&str, &str); 12] = [
     ("image/jpg", "image/jpeg"),
     ("image/heic", "image/heif"),
@@ -92,7 +91,6 @@ const ALIASES: [(&str, &str); 12] = [
     ("text/markdown", "text/plain"),
 ];
 
-/// Largest file.
 const MAX_UPLOAD: u64 = 2 << 30;
 
 text_schema!(

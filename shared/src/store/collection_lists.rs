@@ -41,7 +41,6 @@ pub struct ListedCollection {
     pub created_at: u64,
 }
 
-/// The collections of a chain, or those of one creator.
 struct OneList<'a> {
     chain: ChainId,
     list: NumberedList<'a>,

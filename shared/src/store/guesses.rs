@@ -11,7 +11,6 @@ pub const MAX_WRONG_TRIES: u32 = 100;
 /// How long a client is known after a sign-in, in seconds.
 const KNOWN_FOR: u64 = 180 * 24 * 60 * 60;
 
-/// Any client at all.
 const ANY: &str = "ANY";
 
 /// What is known of a mailbox and a client.

@@ -116,7 +116,6 @@ struct NotificationRow {
     block: u64,
 }
 
-/// A payment in an artist's list, where it is a notification.
 #[derive(Serialize, Deserialize)]
 struct NotifiedRow {
     #[serde(flatten)]

@@ -21,7 +21,6 @@ pub const ARTIST_KINDS: [&str; 10] =
 /// The same of the secret table.
 pub const SECRET_KINDS: [&str; 3] = ["ARTIST", "USE", "SESSIONS"];
 
-/// Deletions at the same time.
 const AT_ONCE: usize = 8;
 
 /// What a person's partitions are named after.

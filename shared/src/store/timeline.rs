@@ -133,7 +133,6 @@ pub(super) struct Member {
     collection: Address,
     token_id: TokenId,
     creator: Address,
-    /// Hash of the metadata URI.
     document: ByteBuf,
 }
 

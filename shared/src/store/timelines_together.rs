@@ -16,7 +16,6 @@ use super::{
 };
 use crate::model::{ChainId, TokenId};
 
-/// A set of moments.
 struct OneSet<'a> {
     table: &'a Table,
     chain: ChainId,
@@ -27,7 +26,6 @@ struct OneSet<'a> {
 
 #[derive(Deserialize)]
 struct PlacedMember {
-    /// Rises with the time of creation.
     sk: String,
     #[serde(flatten)]
     member: Member,

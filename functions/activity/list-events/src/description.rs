@@ -2,11 +2,11 @@ use super::{ListEventsResponse, query::ListEventsQuery};
 
 /// List events
 ///
-/// What happened, as CloudEvents 1.0: for whoever keeps a copy, or wants to know at once. The log of each chain is in the
-/// order of the chain; ask again with `next`, and nothing comes twice or is missing. What the chain takes back comes as
-/// `.reverted`, with the same id, the newest first. With a credential, outcomes of your own transactions come along.
+/// What happened, as CloudEvents 1.0: to keep a copy, or to know at once. Events come in the chain's order. Ask again with
+/// `next`, and you get each event once. When a chain takes events back, they come again as `.reverted`, with the same
+/// ids, the newest first. With a credential you also see what became of your own transactions.
 ///
-/// A page can be empty though more follows: ask until nothing comes, or with `wait`.
+/// A page can be empty although more follows: ask until `next` stays as it is, or use `wait`.
 #[utoipa::path(
     get,
     path = "/events",

@@ -38,7 +38,7 @@ struct DeleteArtist {
 /// What to do with money.
 #[derive(FromFields, ToSchema)]
 struct DeleteArtistRequest {
-    /// Leave the account's money where nobody can get at it any more.
+    /// Erase the account although it holds money, which nobody can get at afterwards.
     #[schema(value_type = Option<bool>, default = json!(false))]
     abandon: Abandon,
 }
@@ -48,9 +48,9 @@ struct Abandon(bool);
 /// The account is to be erased.
 #[derive(Serialize, ToSchema)]
 struct DeleteArtistResponse {
-    /// All tokens are ended.
+    /// True: all sessions are ended.
     success: bool,
-    /// Until then, signing in takes it back: ISO 8601.
+    /// When it is erased; signing in before keeps it: ISO 8601.
     erased_after: String,
 }
 

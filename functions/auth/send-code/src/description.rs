@@ -3,8 +3,8 @@ use super::{SendCodeRequest, SendCodeResponse};
 /// Mail a sign-in code
 ///
 /// The code has 6 digits, is valid for 10 minutes and 5 tries, and replaces the previous one. The answer is the same for
-/// known and unknown addresses. A mailbox gets at most 3 codes in 10 minutes and 10 a day for one client, whatever `+tag` the
-/// address has. With a `nonce`, only who has it can use the code or spend its tries.
+/// known and unknown addresses. One client can send a mailbox 3 codes in 10 minutes and 10 a day, whatever `+tag` the
+/// address has. With a `nonce`, only whoever has it can use the code or its tries.
 #[utoipa::path(
     post,
     path = "/oauth/code",

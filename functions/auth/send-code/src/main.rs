@@ -42,7 +42,7 @@ struct SendCode {
 struct SendCodeRequest {
     /// Address of the mail.
     email: Email,
-    /// Binds the code to whoever has this: send the same one to `POST /oauth/login`, and nobody else's tries count.
+    /// Any random text. Send it to `POST /oauth/login`, too: without it nobody can use the code or its tries.
     nonce: Option<Nonce>,
 }
 

@@ -75,8 +75,8 @@ pub fn check_text(declared: UploadType, content: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Refuses an SVG that could run code or load something. The `Content-Security-Policy` that it is served with stops what
-/// this overlooks.
+/// Refuses an SVG that could run code or load something. What this overlooks is stopped by the
+/// `Content-Security-Policy` that files are served with.
 fn check_svg(text: &str) -> Result<(), String> {
     let lower = text.to_ascii_lowercase();
     if lower.contains("<!entity") {

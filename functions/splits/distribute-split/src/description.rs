@@ -4,7 +4,7 @@ use super::DistributeSplitRequest;
 
 /// Pay out a split
 ///
-/// Sends all that waits in a split to its recipients, whoever asks. What can't be divided stays.
+/// Pays what is in a split to its recipients. Anyone may ask for it. A remainder that can't be divided stays in it.
 #[utoipa::path(
     post,
     path = "/splits/distribute",

@@ -119,7 +119,6 @@ impl Publication {
     }
 }
 
-/// Where the tokens' contract is.
 enum Place<'a> {
     /// Only the receipt says it.
     New { name: &'a str, uri: &'a MetadataUri },

@@ -20,7 +20,6 @@ use crate::{
 /// A moment.
 pub struct MomentToken;
 
-/// A moment whose metadata is stored here first.
 struct TokenWithMetadata;
 
 /// A moment, with its metadata or the URI of it.

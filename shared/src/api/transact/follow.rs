@@ -8,7 +8,6 @@ use crate::{
     telemetry,
 };
 
-/// Longest wait for an outcome.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Time that is kept for the answer.
 const ANSWER: Duration = Duration::from_millis(500);

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 const WEI_PER_GWEI: u64 = 1_000_000_000;
 
-/// A write that the store didn't admit.
 #[derive(Debug, thiserror::Error)]
 #[error("not admitted: {0:?}")]
 struct NotAdmitted(AdmissionRefusal);

@@ -186,7 +186,6 @@ impl Node {
     const REQUEST_TIMEOUT: Duration = Duration::from_secs(4);
     /// Most gas of a call that isn't sent, as of one transaction (EIP-7825): strangers' contracts run in it.
     const CALL_GAS: u64 = 16_777_216;
-    /// Most gas of a view function.
     const READ_GAS: u64 = 10_000_000;
 
     /// The nodes of `chain`, each with a time-out of 10 s, for workers. Fails if none is configured. Doesn't connect.

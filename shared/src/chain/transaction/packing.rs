@@ -76,7 +76,6 @@ impl Operation {
             }
     }
 
-    /// The account's transaction, as the operator Safe calls it.
     fn transaction(&self, operator_safe: Address) -> Call {
         Call::new(self.account, &capped_execution(&self.call, self.kind, operator_safe, self.gas))
     }
@@ -93,7 +92,6 @@ impl Operation {
         self.kind == CallKind::Call && !self.call.value.is_zero()
     }
 
-    /// Calls that are packed into the account's own batch.
     fn packed_calls(&self) -> u64 {
         match self.kind {
             CallKind::Call => 0,
@@ -157,7 +155,6 @@ pub struct Load {
 }
 
 impl Default for Load {
-    /// The load of no operation.
     fn default() -> Self {
         // Head, lengths and paddings of both calls around the operations, and the lane's approval.
         const WRAPPER: usize = 620;

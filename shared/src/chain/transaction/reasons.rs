@@ -107,7 +107,6 @@ async fn refused_at(
     }
 }
 
-/// What a simulation tells of a failure.
 #[derive(Debug, PartialEq, Eq)]
 enum Told {
     Words(Failure),

@@ -41,36 +41,6 @@ pub struct CollectionEvent {
     pub transaction_hash: B256,
 }
 
-/// A moment, as of the event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = MomentEventData)]
-pub struct MomentEvent {
-    /// Id of the moment.
-    pub id: EventId,
-    /// Chain of the collection.
-    pub chain_id: ChainId,
-    /// Contract of the collection.
-    pub collection: Address,
-    /// Id of the token in the collection.
-    pub token_id: TokenId,
-    /// Protocol of the collection.
-    pub protocol: Protocol,
-    /// Metadata URI.
-    pub uri: String,
-    /// Account that created the moment.
-    pub creator: Address,
-    /// Account that the collection was made for.
-    pub owner: Address,
-    /// Most tokens that can be minted; 18446744073709551615 means an open edition.
-    pub max_supply: Amount,
-    /// Royalty of the token; null if it is the collection's.
-    #[schema(required = true)]
-    pub royalty: Option<EventRoyalty>,
-    /// Transaction of the event.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
-    pub transaction_hash: B256,
-}
-
 /// A royalty on resale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = EventRoyalty)]
@@ -79,28 +49,6 @@ pub struct EventRoyalty {
     pub bps: u32,
     /// Account that receives it.
     pub recipient: Address,
-}
-
-/// The terms of one strategy for a moment, which may not exist yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = SaleEventData)]
-pub struct SaleEvent {
-    /// Chain of the collection.
-    pub chain_id: ChainId,
-    /// Contract of the collection.
-    pub collection: Address,
-    /// Id of the token in the collection.
-    pub token_id: TokenId,
-    /// Account that the collection was made for.
-    pub owner: Address,
-    /// The strategy.
-    pub strategy: SaleType,
-    /// Its terms; null once the sale was ended.
-    #[schema(required = true)]
-    pub sale: Option<SaleView>,
-    /// Transaction of the event.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
-    pub transaction_hash: B256,
 }
 
 /// A sale, in the words of `POST /sale`.
@@ -124,117 +72,134 @@ pub struct SaleView {
     currency: Address,
 }
 
-/// Tokens of a moment that changed hands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = TransferEventData)]
-pub struct TransferEvent {
-    /// Id of the transfer.
-    pub id: EventId,
-    /// Chain of the collection.
-    pub chain_id: ChainId,
-    /// Contract of the collection.
-    pub collection: Address,
-    /// Id of the token in the collection.
-    pub token_id: TokenId,
-    /// Account that the collection was made for.
-    pub owner: Address,
-    /// Account that had the tokens; the zero address for new ones.
-    pub from: Address,
-    /// Account that got them; the zero address for burned ones.
-    pub to: Address,
-    /// Number of tokens.
-    pub quantity: Amount,
-    /// Price of all of them in the currency's smallest unit; null without a sale, or with one of an unknown price.
-    #[schema(required = true)]
-    pub value: Option<Amount>,
-    /// The currency's contract; the zero address means the chain's own. Null without a sale.
-    #[schema(required = true)]
-    pub currency: Option<Address>,
-    /// Transaction of the event.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
-    pub transaction_hash: B256,
+/// Events of moments: what all of them say beside their own fields, and the accounts that each concerns.
+macro_rules! moment_events {
+    ($(
+        $(#[$about:meta])+
+        $name:ident of $($account:ident),+ { $($(#[$field_about:meta])+ $field:ident: $type:ty,)+ }
+    )+) => {$(
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+        $(#[$about])+
+        pub struct $name {
+            /// Chain of the collection.
+            pub chain_id: ChainId,
+            /// Contract of the collection.
+            pub collection: Address,
+            /// Id of the token in the collection.
+            pub token_id: TokenId,
+            $($(#[$field_about])+ pub $field: $type,)+
+            /// Account that the collection was made for.
+            pub owner: Address,
+            /// Transaction of the event.
+            #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
+            pub transaction_hash: B256,
+        }
+
+        impl Concerns for $name {
+            fn about(&self) -> About {
+                About::Moment(MomentRef { chain: self.chain_id, collection: self.collection, token: self.token_id })
+            }
+
+            fn accounts(&self) -> Vec<Address> {
+                vec![$(self.$account),+]
+            }
+        }
+    )+};
 }
 
-/// A comment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = CommentEventData)]
-pub struct CommentEvent {
-    /// Id of the comment at this service.
-    pub id: EventId,
-    /// Chain of the collection.
-    pub chain_id: ChainId,
-    /// Contract of the collection.
-    pub collection: Address,
-    /// Id of the token in the collection.
-    pub token_id: TokenId,
-    /// Account that the collection was made for.
-    pub owner: Address,
-    /// Account that commented.
-    pub sender: Address,
-    /// Text, cut to 2000 characters.
-    pub comment: String,
-    /// Id in the comments protocol; null for a mint-time comment.
-    #[schema(required = true)]
-    pub comment_id: Option<CommentId>,
-    /// Id of the parent comment in the comments protocol; null unless this is a reply.
-    #[schema(required = true)]
-    pub reply_to_id: Option<CommentId>,
-    /// Nonce in the comments protocol; null for a mint-time comment.
-    #[schema(required = true)]
-    pub nonce: Option<CommentNonce>,
-    /// Transaction of the event.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
-    pub transaction_hash: B256,
-}
+moment_events! {
+    /// A moment, as of the event.
+    #[schema(as = MomentEventData)]
+    MomentEvent of owner, creator {
+        /// Id of the moment.
+        id: EventId,
+        /// Protocol of the collection.
+        protocol: Protocol,
+        /// Metadata URI.
+        uri: String,
+        /// Account that created the moment.
+        creator: Address,
+        /// Most tokens that can be minted; 18446744073709551615 means an open edition.
+        max_supply: Amount,
+        /// Royalty of the token; null if it is the collection's.
+        #[schema(required = true)]
+        royalty: Option<EventRoyalty>,
+    }
 
-/// All permissions of an account from now on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = PermissionEventData)]
-pub struct PermissionEvent {
-    /// Chain of the collection.
-    pub chain_id: ChainId,
-    /// Contract of the collection.
-    pub collection: Address,
-    /// Id of the token, which may not exist yet; 0 stands for the whole collection.
-    pub token_id: TokenId,
-    /// Account that the collection was made for.
-    pub owner: Address,
-    /// Account whose permissions they are.
-    pub account: Address,
-    /// Their names: ADMIN, MINTER, SALES, METADATA, FUNDS_MANAGER; of other protocols' permissions ADMIN alone.
-    pub permissions: Vec<String>,
-    /// Transaction of the event.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
-    pub transaction_hash: B256,
-}
+    /// The terms of one strategy for a moment, which may not exist yet.
+    #[schema(as = SaleEventData)]
+    SaleEvent of owner {
+        /// The strategy.
+        strategy: SaleType,
+        /// Its terms; null once the sale was ended.
+        #[schema(required = true)]
+        sale: Option<SaleView>,
+    }
 
-/// A paid collect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(as = PaymentEventData)]
-pub struct PaymentEvent {
-    /// Id of the payment.
-    pub id: EventId,
-    /// Chain of the collection.
-    pub chain_id: ChainId,
-    /// Contract of the collection.
-    pub collection: Address,
-    /// Id of the token in the collection.
-    pub token_id: TokenId,
-    /// Account that the collection was made for.
-    pub owner: Address,
-    /// Account that got the tokens.
-    pub buyer: Address,
-    /// Number of tokens.
-    pub quantity: Amount,
-    /// The seller's proceeds, in the currency's smallest unit.
-    pub amount: Amount,
-    /// Price that the buyer paid, in the currency's smallest unit, without fees added on top.
-    pub paid: Amount,
-    /// The currency's contract; the zero address means the chain's own.
-    pub currency: Address,
-    /// Transaction of the event.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
-    pub transaction_hash: B256,
+    /// Tokens of a moment that changed hands.
+    #[schema(as = TransferEventData)]
+    TransferEvent of owner, from, to {
+        /// Id of the transfer.
+        id: EventId,
+        /// Account that had the tokens; the zero address for new ones.
+        from: Address,
+        /// Account that got them; the zero address for burned ones.
+        to: Address,
+        /// Number of tokens.
+        quantity: Amount,
+        /// Price of all of them in the currency's smallest unit; null without a sale, or with one of an unknown price.
+        #[schema(required = true)]
+        value: Option<Amount>,
+        /// The currency's contract; the zero address means the chain's own. Null without a sale.
+        #[schema(required = true)]
+        currency: Option<Address>,
+    }
+
+    /// A comment.
+    #[schema(as = CommentEventData)]
+    CommentEvent of owner, sender {
+        /// Id of the comment at this service.
+        id: EventId,
+        /// Account that commented.
+        sender: Address,
+        /// Text, cut to 2000 characters.
+        comment: String,
+        /// Id in the comments protocol; null for a mint-time comment.
+        #[schema(required = true)]
+        comment_id: Option<CommentId>,
+        /// Id of the parent comment in the comments protocol; null unless this is a reply.
+        #[schema(required = true)]
+        reply_to_id: Option<CommentId>,
+        /// Nonce in the comments protocol; null for a mint-time comment.
+        #[schema(required = true)]
+        nonce: Option<CommentNonce>,
+    }
+
+    /// All permissions of an account from now on. The token may not exist yet; 0 stands for the whole collection.
+    #[schema(as = PermissionEventData)]
+    PermissionEvent of owner, account {
+        /// Account whose permissions they are.
+        account: Address,
+        /// Their names: ADMIN, MINTER, SALES, METADATA, FUNDS_MANAGER; of other protocols' permissions ADMIN alone.
+        permissions: Vec<String>,
+    }
+
+    /// A paid collect.
+    #[schema(as = PaymentEventData)]
+    PaymentEvent of owner, buyer {
+        /// Id of the payment.
+        id: EventId,
+        /// Account that got the tokens.
+        buyer: Address,
+        /// Number of tokens.
+        quantity: Amount,
+        /// The seller's proceeds, in the currency's smallest unit.
+        amount: Amount,
+        /// Price that the buyer paid, in the currency's smallest unit, without fees added on top.
+        paid: Amount,
+        /// The currency's contract; the zero address means the chain's own.
+        currency: Address,
+    }
 }
 
 /// The outcome of an artist's transaction.
@@ -300,29 +265,6 @@ impl Concerns for CollectionEvent {
     fn accounts(&self) -> Vec<Address> {
         vec![self.owner]
     }
-}
-
-macro_rules! of_moments {
-    ($($type:ident: $($account:ident),+;)+) => {$(
-        impl Concerns for $type {
-            fn about(&self) -> About {
-                About::Moment(MomentRef { chain: self.chain_id, collection: self.collection, token: self.token_id })
-            }
-
-            fn accounts(&self) -> Vec<Address> {
-                vec![$(self.$account),+]
-            }
-        }
-    )+};
-}
-
-of_moments! {
-    MomentEvent: owner, creator;
-    SaleEvent: owner;
-    TransferEvent: owner, from, to;
-    CommentEvent: owner, sender;
-    PermissionEvent: owner, account;
-    PaymentEvent: owner, buyer;
 }
 
 impl Concerns for TransactionEvent {

@@ -156,7 +156,6 @@ impl Artists {
     }
 }
 
-/// The event of a change.
 fn updated(profile: &Profile, now: u64) -> Event {
     let Artist { artist_id, embedded_wallet } = profile.artist;
     let id = EventId::named(&format!("artist.updated/{artist_id}/{}", profile.version));

@@ -16,7 +16,6 @@ use serde::Deserialize;
 use super::usage::Usage;
 use crate::store::table::{Item, MAX_READ, MAX_WRITE, PrimaryKey, StoreError, Table, WriteReason, backoff, text};
 
-/// Most calls at the same time.
 const PARALLEL: usize = 16;
 
 /// A row to put, or the key of one to delete.
@@ -37,7 +36,6 @@ struct SortKey {
 }
 
 impl Bulk {
-    /// Longest wait without any progress.
     const PATIENCE: Duration = Duration::from_secs(40);
 
     /// Longest wait in all: within the lease of a pending batch.

@@ -31,7 +31,6 @@ const MAX_TRANSACTION_BYTES: usize = 3_000_000;
 /// Most bytes of changes whose images are in the batch's own row: a small batch has no other.
 const MAX_WITHIN: usize = 16_000;
 
-/// Most rows of final batches that one commit deletes.
 const MAX_STALE: usize = 24;
 
 /// How long a pending batch belongs to the run that began it, in seconds: longer than its rows may take to write.
@@ -324,7 +323,6 @@ impl Journal {
         self.tell(progress, &events)
     }
 
-    /// The rows that tell events, and the log's end after them.
     fn tell(&self, progress: &mut Progress, events: &[String]) -> Result<Vec<Write>, CommitError> {
         if events.is_empty() {
             return Ok(Vec::new());

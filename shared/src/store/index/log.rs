@@ -12,7 +12,6 @@ use crate::{
     },
 };
 
-/// Rows of the log that are read together.
 const PAGE: i32 = 40;
 
 /// The rows that append events, given as JSON, after `head`.

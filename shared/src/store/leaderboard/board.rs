@@ -15,7 +15,6 @@ use crate::{
     },
 };
 
-/// Most collectors of a ranking that is added to others.
 const MAX_ADDED: u32 = 1_000;
 
 /// Whose sales count.

@@ -60,7 +60,6 @@ struct ReadBitmapRow {
     marks: ReadBitmap,
 }
 
-/// The viewed ones of a list, or the others.
 struct OneList<'a> {
     reads: &'a NotificationReads,
     list: NotificationList,

@@ -8,7 +8,6 @@ use futures::future::try_join_all;
 use super::numbered_list::CountedPage;
 use crate::store::table::StoreError;
 
-/// Rows that are read to be skipped.
 const SKIPPED_AT_ONCE: u64 = 100;
 
 /// A list that is read from its newest row on.
@@ -124,7 +123,6 @@ mod tests {
         }
     }
 
-    /// A list of falling numbers, most of them in the last part.
     fn list(reads: &Cell<usize>, length: u64, spread: u64, seed: u64) -> Plain<'_> {
         let mut rows: Vec<u64> = (0..length).map(|number| number * number % spread + number * seed).collect();
         rows.sort_unstable_by(|a, b| b.cmp(a));

@@ -269,7 +269,6 @@ impl Transactions {
 }
 
 impl Admission {
-    /// Wei to reserve, and number of transactions.
     fn demand(&self) -> (u64, u32) {
         let wei = self.transactions.iter().fold(0_u64, |sum, new| sum.saturating_add(new.reserve));
         (wei, u32::try_from(self.transactions.len()).unwrap_or(u32::MAX))

@@ -23,7 +23,6 @@ use crate::{
     },
 };
 
-/// How long a batch's row is kept after it is over.
 const KEPT: u64 = 30 * DAY;
 
 /// State of a lane on a chain.

@@ -169,7 +169,6 @@ impl TryFrom<ByteBuf> for Node {
     }
 }
 
-/// LEB128.
 fn write_number(mut number: u64, bytes: &mut Vec<u8>) {
     loop {
         let low = (number & 0x7f) as u8;

@@ -27,7 +27,6 @@ pub struct RankedPage<R> {
     pub total: u64,
 }
 
-/// A range of members to read, both ends included.
 struct Range {
     least: RankKey,
     greatest: RankKey,

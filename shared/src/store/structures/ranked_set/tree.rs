@@ -274,7 +274,6 @@ impl RankedSet {
     }
 }
 
-/// A node beside the one at `at`, and the places of both.
 fn neighbour(root: &Node, at: usize) -> Option<(Range<usize>, Part)> {
     let is_node = |at: usize| root.parts.get(at).copied().filter(|part| !part.is_bucket());
     let next = is_node(at + 1).map(|part| (at..at + 2, part));
