@@ -24,7 +24,8 @@ pub(crate) async fn run(pools: Arc<Pools>, id: Uuid, function: Arc<Function>, mu
         Err(error) => {
             let how = format!("before it started: {}: {error}", function.program.display());
             note(&function, &how);
-            return pools.ended(id, &how);
+            pools.ended(id, &how);
+            return;
         }
     };
     pools.started(id, child.id());
@@ -33,8 +34,9 @@ pub(crate) async fn run(pools: Arc<Pools>, id: Uuid, function: Arc<Function>, mu
         tokio::select! {
             status = child.wait() => {
                 let how = status.map_or_else(|error| format!("unseen: {error}"), end_of);
-                note(&function, &format!("instance {id}: process exited {how}"));
-                return pools.ended(id, &how);
+                let error = pools.ended(id, &how);
+                note(&function, &error.unwrap_or_else(|| format!("instance {id}: process exited {how}")));
+                return;
             }
             changed = deadline.changed() => if changed.is_err() { break },
             () = sleep_until(until) => if pools.expire(id) { break },

@@ -306,25 +306,29 @@ impl Pools {
         self.publish(&state);
     }
 
-    /// An instance's process ended on its own.
-    pub(crate) fn ended(self: &Arc<Self>, id: Uuid, how: &str) {
+    /// An instance's process ended on its own. Returns the error of its request, if it had one.
+    pub(crate) fn ended(self: &Arc<Self>, id: Uuid, how: &str) -> Option<String> {
         let mut state = self.lock();
-        let Some(instance) = self.remove(&mut state, id) else { return };
-        let failed = |request_id: &str| {
-            Outcome::failed("Runtime.ExitError", &format!("RequestId: {request_id} Error: Runtime exited {how}"))
-        };
+        let instance = self.remove(&mut state, id)?;
+        let message = |request_id: &str| format!("RequestId: {request_id} Error: Runtime exited {how}");
+        let failed = |message: &str| Outcome::failed("Runtime.ExitError", message);
+        let mut error = None;
         match instance.phase {
             Phase::Busy(running) => {
-                let outcome = failed(&running.request_id);
-                running.finish(outcome);
+                let message = message(&running.request_id);
+                running.finish(failed(&message));
+                error = Some(message);
             }
             Phase::Starting => {
                 let reported = instance.init_error.map(Outcome::Failed);
-                fail_one(&mut state, &instance.function, |request_id| reported.unwrap_or_else(|| failed(request_id)));
+                fail_one(&mut state, &instance.function, |request_id| {
+                    reported.unwrap_or_else(|| failed(&message(request_id)))
+                });
             }
             Phase::Idle | Phase::Returning => {}
         }
         self.grow(&mut state);
+        error
     }
 
     /// Removes an instance whose deadline has passed. Returns whether it has to be stopped.

@@ -11,16 +11,20 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use local::{cloud::Endpoints, database::LocalDatabase, paths::Paths};
 use proptest::prelude::*;
 use rank_collectors::Ranker;
+use serde::{Deserialize, Serialize};
 use shared::{
     chain::{Chain, Chains},
     model::{
         Address, Amount, ArtistId, ChainId, EventId, Page, Payment, Period, Protocol, RankedBy, SortOrder, Spending,
         TokenId,
     },
-    store::{BlockId, Journal, Leaderboard, LeaderboardScope, Leaderboards, RankedCollector, Table, UnitOfWork},
+    store::{
+        BlockId, Direction, Journal, Leaderboard, LeaderboardScope, Leaderboards, RankKey, RankedCollector, RankedSet,
+        Table, UnitOfWork,
+    },
 };
 use template::Template;
-use tests::DatabaseProxy;
+use tests::{DatabaseProxy, history::Dice};
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -45,12 +49,7 @@ struct Ledger {
 
 impl Ledger {
     async fn open() -> TestResult<Self> {
-        let database = LocalDatabase::start().await?;
-        let endpoints = Endpoints { aws: String::new(), dynamodb: database.endpoint.clone() };
-        let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?;
-        for table in template.parse::<Template>()?.resources("AWS::DynamoDB::Table") {
-            endpoints.create_table(table).await?;
-        }
+        let (database, endpoints) = tables().await?;
         let aws = endpoints.sdk_config(&database.endpoint).await;
         let (chain_table, artist_table) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
         let chains: Chains = format!(r#"[{{"id": {CHAIN}}}]"#).parse()?;
@@ -166,6 +165,17 @@ impl Ledger {
         }
         spent
     }
+}
+
+/// A database with empty tables.
+async fn tables() -> TestResult<(LocalDatabase, Endpoints)> {
+    let database = LocalDatabase::start().await?;
+    let endpoints = Endpoints { aws: String::new(), dynamodb: database.endpoint.clone() };
+    let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml"))?;
+    for table in template.parse::<Template>()?.resources("AWS::DynamoDB::Table") {
+        endpoints.create_table(table).await?;
+    }
+    Ok((database, endpoints))
 }
 
 /// A collect of a random history.
@@ -358,6 +368,44 @@ fn rows_written_per_payment_do_not_grow_with_history() -> TestResult {
         // Two scopes of four periods, each with three sets, in each of which a member moves and the tree's root changes;
         // the spending of a wallet and of a collector in each scope; the cursor; the progress before and after.
         assert!(costs.iter().all(|rows| *rows <= 2 * 4 * 3 * 3 + 2 * 2 + 1 + 2 + 2), "{costs:?}");
+        Ok(())
+    })
+}
+
+/// A member of a set.
+#[derive(Serialize, Deserialize)]
+struct Numbered {
+    number: u64,
+}
+
+#[test]
+fn pages_of_a_large_set_equal_those_of_a_sorted_list() -> TestResult {
+    const MEMBERS: u128 = 18_000;
+    block_on(async {
+        let (database, endpoints) = tables().await?;
+        let table = Table::new(&endpoints.sdk_config(&database.endpoint).await, "ChainTable");
+        let mut dice = Dice::at(7);
+        for set in [RankedSet::growing("GROWING"), RankedSet::moving("MOVING")] {
+            let mut loader = set.loader();
+            // Every three members have the same score.
+            let key = |number: u128| RankKey { score: number / 3, id: number };
+            let rows = (0..MEMBERS).map(|number| loader.member(key(number), &Numbered { number: number as u64 }));
+            let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
+            database.load("ChainTable", rows)?;
+            database.load("ChainTable", loader.finish()?)?;
+            for _ in 0..80 {
+                let (offset, limit) = (dice.roll(MEMBERS as u64), [1, 20, 100, 300][dice.roll(4) as usize]);
+                let since = [0, u128::from(dice.roll(MEMBERS as u64))][dice.roll(2) as usize];
+                let numbers = |rows: Vec<Numbered>| rows.into_iter().map(|row| row.number);
+                let ascending = set.page(&table, Direction::Ascending, offset, limit).await?;
+                let expected = (0..MEMBERS as u64).skip(offset as usize).take(limit as usize);
+                assert!(numbers(ascending.rows).eq(expected), "{set:?} {offset} {limit}");
+                let newest = set.greatest(&table, key(since), offset, limit).await?;
+                let expected = (since as u64..MEMBERS as u64).rev().skip(offset as usize).take(limit as usize);
+                assert!(numbers(newest.rows).eq(expected), "{set:?} {offset} {limit} since {since}");
+                assert_eq!(newest.total, (MEMBERS - since) as u64);
+            }
+        }
         Ok(())
     })
 }

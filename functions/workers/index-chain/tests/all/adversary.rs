@@ -10,7 +10,7 @@ use tests::{
     history::{Dice, History},
 };
 
-use crate::support::{Indexer, NodeBehavior, NodeProxy};
+use crate::support::{Indexer, NodeBehavior, NodeProxy, count_payments};
 
 const ROUNDS: u64 = 8;
 const NODES: u64 = 3;
@@ -75,14 +75,22 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
             }
             _ => test_chain.finalise().await?,
         }
-        println!("round {round}: {:?}", indexer.follow().await);
-        // The ranker runs beside it, and dies at one of its writes now and then.
-        if dice.roll(2) == 0 {
-            database.left.store(i64::try_from(dice.roll(20))?, Ordering::Relaxed);
+        // The ranker runs beside it, and both die at one of their writes now and then.
+        let both_die = dice.roll(3) == 0;
+        if both_die {
+            database.left.store(i64::try_from(dice.roll(60))?, Ordering::Relaxed);
         }
-        let ranked = indexer.rank(start + round * DAY).await;
+        indexer.expire_lease("RANKINGS").await?;
+        let ranker = indexer.ranker();
+        let (followed, ranked) = tokio::join!(indexer.follow(), count_payments(ranker, start + round * DAY));
+        println!("round {round}: {followed:?}, ranked: {}", ranked.is_ok());
         database.left.store(i64::MAX, Ordering::Relaxed);
-        println!("ranked: {}", ranked.is_ok());
+        if both_die {
+            indexer.restart().await?;
+        }
+        indexer.follow().await.ok();
+        let ranked = indexer.rank(start + round * DAY).await;
+        println!("ranked later: {}", ranked.is_ok());
     }
     database.throttled.store(0, Ordering::Relaxed);
     for node in &nodes {
@@ -94,7 +102,7 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
 }
 
 fn behavior(dice: &mut Dice, head: u64) -> NodeBehavior {
-    match dice.roll(11) {
+    match dice.roll(12) {
         0 => NodeBehavior::FewBlocks(1 + dice.roll(5)),
         1 => NodeBehavior::FewLogs(5 + usize::try_from(dice.roll(40)).unwrap_or_default()),
         2 => NodeBehavior::FewLogsNoReceipts(20),
@@ -105,6 +113,7 @@ fn behavior(dice: &mut Dice, head: u64) -> NodeBehavior {
         7 => NodeBehavior::Foreign,
         8 => NodeBehavior::Absurd,
         9 => NodeBehavior::Removed,
+        10 => NodeBehavior::Stuck(head),
         _ => NodeBehavior::Healthy,
     }
 }

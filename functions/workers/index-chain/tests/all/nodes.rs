@@ -90,6 +90,11 @@ async fn node_of_another_chain_is_left() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn node_that_stays_on_a_dropped_branch_is_left() -> Result<(), Error> {
+    indexed_beside(NodeBehavior::Stuck, 22).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn absurd_height_is_not_believed_and_blocks_stay_undoable() -> Result<(), Error> {
     indexed_beside(|_| NodeBehavior::Absurd, 18).await
 }

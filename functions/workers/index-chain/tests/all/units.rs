@@ -19,7 +19,7 @@ impl Meter {
         let shop = Shop::open("units", 8).await?;
         let plain = Indexer::of(&shop.test_chain, &[&shop.test_chain.rpc_url]).await?;
         let recorder = Recorder::in_front_of(&plain.dynamodb).await?;
-        let indexer = plain.behind(&shop.test_chain, &recorder.url).await?;
+        let indexer = plain.behind(&[&shop.test_chain.rpc_url], &shop.test_chain, &recorder.url).await?;
         Ok(Self { shop, indexer, recorder, idle: 0.0 })
     }
 

@@ -30,12 +30,13 @@ impl SetLoader<'_> {
         row(&self.set.member_key(key), value)
     }
 
-    /// Returns the rows of the tree. Buckets and nodes start about two thirds full, so that they can grow.
+    /// Returns the rows of the tree.
     pub fn finish(mut self) -> Result<Vec<Item>, StoreError> {
         let shape = self.set.shape;
+        let (loaded, node_bytes) = shape.loaded;
         self.keys.sort_unstable();
         let (mut root, mut before) = (Node::default(), None);
-        for members in self.keys.chunks(usize::try_from(shape.bucket / 3 * 2).unwrap_or(usize::MAX)) {
+        for members in self.keys.chunks(usize::try_from(loaded).unwrap_or(usize::MAX)) {
             let Some(first) = members.first() else { continue };
             let first = before.map_or(RankKey::MIN, |before| first.shortest_above(before));
             root.parts.push(Part::bucket(first, members.len() as u64));
@@ -43,12 +44,13 @@ impl SetLoader<'_> {
         }
         let (mut rows, mut next_id) = (Vec::new(), FIRST_NODE);
         if root.parts.len() > shape.in_root {
-            let nodes = std::mem::take(&mut root).split(shape.node_bytes / 3 * 2);
-            for node in nodes {
+            let kept = root.parts.split_off(root.parts.len() - shape.kept());
+            for node in std::mem::take(&mut root).split(node_bytes) {
                 root.parts.extend(node.as_part(next_id));
                 rows.push(row(&self.set.node_key(next_id), &NodeRow { node })?);
                 next_id += 1;
             }
+            root.parts.extend(kept);
         }
         if !root.parts.is_empty() {
             rows.push(row(&self.set.root_key(), &Root { node: root, next_id })?);

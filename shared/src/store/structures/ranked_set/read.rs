@@ -32,11 +32,13 @@ struct Range {
     greatest: RankKey,
     direction: Direction,
     skip: u64,
+    /// Whether the rows come in the other order.
+    is_turned: bool,
 }
 
 impl RankedSet {
     /// Returns members after skipping `offset`. Two reads, in parallel for the first page and one after the other for
-    /// others; one more for members of a node that isn't read with the root. Reads at most a bucket too much.
+    /// others; one more for members of a node that isn't read with the root. Reads at most half a bucket too much.
     pub async fn page<R: DeserializeOwned>(
         &self,
         table: &Table,
@@ -68,7 +70,7 @@ impl RankedSet {
         limit: u32,
     ) -> Result<RankedPage<R>, StoreError> {
         const ATTEMPTS: usize = 3;
-        let range = Range { least: since, greatest: RankKey::MAX, direction, skip: 0 };
+        let range = Range { least: since, greatest: RankKey::MAX, direction, skip: 0, is_turned: false };
         if offset == 0 {
             let tree = async {
                 if since == RankKey::MIN { self.root(table).await } else { self.root_and_first_node(table).await }
@@ -82,7 +84,8 @@ impl RankedSet {
             let strong = table.clone().consistent();
             // A tree whose rows don't fit together was changed between two reads.
             let table = if attempt == ATTEMPTS { &strong } else { table };
-            let tree = self.root_and_first_node(table).await?;
+            let is_recent = direction == Direction::Descending && offset < self.shape.recent;
+            let tree = if is_recent { self.root(table).await? } else { self.root_and_first_node(table).await? };
             let all = tree.root.count();
             if offset >= all {
                 let total = self.count_since(table, &tree, since).await?.unwrap_or_default();
@@ -90,7 +93,7 @@ impl RankedSet {
             }
             let index = if direction == Direction::Ascending { offset } else { all - 1 - offset };
             let Some(bucket) = self.bucket(table, &tree, Target::Index(index)).await? else { continue };
-            let range = bucket.range(index, since, direction);
+            let range = bucket.range(index, since, direction, limit.into());
             let (rows, total) =
                 tokio::try_join!(self.members(table, range, limit), self.count_since(table, &tree, since))?;
             let Some(total) = total else { continue };
@@ -127,7 +130,7 @@ impl RankedSet {
         range: Range,
         limit: u32,
     ) -> Result<Vec<R>, StoreError> {
-        let Range { least, greatest, direction, skip } = range;
+        let Range { least, greatest, direction, skip, is_turned } = range;
         if least > greatest {
             return Ok(Vec::new());
         }
@@ -136,6 +139,9 @@ impl RankedSet {
         let answer = call.limit(i32::try_from(wanted).unwrap_or(i32::MAX)).send().await?;
         let mut rows = answer.items.unwrap_or_default();
         rows.drain(..rows.len().min(usize::try_from(skip).unwrap_or(usize::MAX)));
+        if is_turned {
+            rows.reverse();
+        }
         Ok(serde_dynamo::from_items(rows)?)
     }
 
@@ -150,17 +156,19 @@ impl RankedSet {
 }
 
 impl Bucket {
-    /// The members from the one at `index` on.
-    fn range(&self, index: u64, since: RankKey, direction: Direction) -> Range {
+    /// The page that begins with the member at `index`, from the nearer end of the bucket.
+    fn range(&self, index: u64, since: RankKey, direction: Direction, limit: u64) -> Range {
         let index = index.saturating_sub(self.before);
-        match direction {
-            Direction::Ascending => Range { least: self.first, greatest: RankKey::MAX, direction, skip: index },
-            Direction::Descending => Range {
-                least: since,
-                greatest: self.end.map_or(RankKey::MAX, RankKey::before),
-                direction,
-                skip: self.count.saturating_sub(index + 1),
-            },
+        let is_ascending = direction == Direction::Ascending;
+        let skip = if is_ascending { index } else { self.count.saturating_sub(index + 1) };
+        let last = self.end.map_or(RankKey::MAX, RankKey::before);
+        let left = self.count.saturating_sub(skip);
+        // A page that goes on in the next bucket, or ends at `since`, has one end only.
+        if (limit..limit + skip).contains(&left) && since <= self.first {
+            let direction = if is_ascending { Direction::Descending } else { Direction::Ascending };
+            return Range { least: self.first, greatest: last, direction, skip: left - limit, is_turned: true };
         }
+        let (least, greatest) = if is_ascending { (self.first, RankKey::MAX) } else { (since, last) };
+        Range { least, greatest, direction, skip, is_turned: false }
     }
 }

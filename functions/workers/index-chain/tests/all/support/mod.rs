@@ -49,6 +49,13 @@ pub fn replayed(log: Vec<Event>) -> Result<Vec<Event>, Error> {
     Ok(standing)
 }
 
+/// Counts all payments into the rankings as of a Unix time in seconds.
+pub async fn count_payments(mut ranker: Ranker, now: u64) -> Result<(), Error> {
+    ranker.open().await?;
+    while ranker.step(now).await? > 0 {}
+    Ok(())
+}
+
 impl Indexer {
     /// An indexer with empty tables that reads from the nodes at these URLs.
     pub async fn of(test_chain: &TestChain, urls: &[&str]) -> Result<Self, Error> {
@@ -91,10 +98,12 @@ impl Indexer {
     /// Counts all payments into the rankings as of a Unix time in seconds, in another process.
     pub async fn rank(&self, now: u64) -> Result<(), Error> {
         self.expire_lease("RANKINGS").await?;
-        let mut ranker = Ranker::new(vec![self.chain.clone()], self.table.clone(), self.artists.clone());
-        ranker.open().await?;
-        while ranker.step(now).await? > 0 {}
-        Ok(())
+        count_payments(self.ranker(), now).await
+    }
+
+    /// A ranker of its own.
+    pub fn ranker(&self) -> Ranker {
+        Ranker::new(vec![self.chain.clone()], self.table.clone(), self.artists.clone())
     }
 
     /// Whether a batch is half written.
@@ -123,8 +132,8 @@ impl Indexer {
     }
 
     /// The same indexer with a recorder in front of its DynamoDB.
-    pub async fn behind(self, test_chain: &TestChain, recorder: &str) -> Result<Self, Error> {
-        Self::on(test_chain, &[&test_chain.rpc_url], self.dynamodb, recorder).await
+    pub async fn behind(self, urls: &[&str], test_chain: &TestChain, recorder: &str) -> Result<Self, Error> {
+        Self::on(test_chain, urls, self.dynamodb, recorder).await
     }
 
     /// The rows of a fresh index.

@@ -1,6 +1,7 @@
 //! A node that misbehaves.
 
 use std::{
+    collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -28,6 +29,8 @@ pub enum NodeBehavior {
     Lagging(u64),
     /// Knows no block after this one.
     Frozen(u64),
+    /// The same, and stays with the blocks that it has told of: other nodes disagree once the chain drops them.
+    Stuck(u64),
     /// Leaves out every other log of a block.
     Omitting,
     /// Follows another chain, on which nothing happens.
@@ -47,6 +50,8 @@ pub struct NodeProxy {
     turn: Arc<AtomicU64>,
     behavior: Arc<Mutex<NodeBehavior>>,
     methods: Arc<Mutex<Vec<String>>>,
+    /// Answers by request.
+    told: Arc<Mutex<HashMap<String, Value>>>,
 }
 
 impl NodeProxy {
@@ -59,6 +64,7 @@ impl NodeProxy {
             turn: Arc::default(),
             behavior: Arc::new(Mutex::new(behavior)),
             methods: Arc::default(),
+            told: Arc::default(),
         };
         let server = axum::serve(listener, Router::new().fallback(forward).with_state(proxy.clone()));
         tokio::spawn(async move { server.await });
@@ -72,6 +78,14 @@ impl NodeProxy {
     /// Number of calls of a method so far.
     pub fn calls_of(&self, method: &str) -> usize {
         self.methods.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(|called| *called == method).count()
+    }
+
+    fn told(&self, asked: &str) -> Option<Value> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).get(asked).cloned()
+    }
+
+    fn remember(&self, asked: String, answer: &Value) {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(asked, answer.clone());
     }
 
     async fn ask(&self, body: &Value) -> Option<Value> {
@@ -126,7 +140,13 @@ async fn forward(State(proxy): State<NodeProxy>, body: Bytes) -> impl IntoRespon
     let filter = &request["params"][0];
     let is_logs = method == "eth_getLogs";
     let behavior = *proxy.behavior.lock().unwrap_or_else(PoisonError::into_inner);
+    let asked = format!("{method} {}", request["params"]);
+    if let (NodeBehavior::Stuck(_), Some(mut told)) = (behavior, proxy.told(&asked)) {
+        told["id"] = request["id"].clone();
+        return (StatusCode::OK, told.to_string());
+    }
     let Some(mut answer) = proxy.ask(&request).await else { return (StatusCode::BAD_GATEWAY, String::new()) };
+    proxy.remember(asked, &answer);
     let logs = answer["result"].as_array().map_or(0, Vec::len);
     match behavior {
         NodeBehavior::FewBlocks(most)
@@ -150,7 +170,7 @@ async fn forward(State(proxy): State<NodeProxy>, body: Bytes) -> impl IntoRespon
                 return refuse("unknown block");
             }
         }
-        NodeBehavior::Frozen(newest) if proxy.cut(&request, &mut answer, newest).await.is_err() => {
+        NodeBehavior::Frozen(newest) | NodeBehavior::Stuck(newest) if proxy.cut(&request, &mut answer, newest).await.is_err() => {
             return refuse("unknown block");
         }
         NodeBehavior::Omitting if is_logs && !filter["blockHash"].is_null() => {
