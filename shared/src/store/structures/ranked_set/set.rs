@@ -34,8 +34,7 @@ impl Shape {
 const MOVING: Shape = Shape { bucket: 128, in_root: 64, node_bytes: 880, recent: 0, loaded: (84, 586) };
 
 /// Changes are in the root's buckets, so nodes may be large: one holds a million members and is read along with the root.
-const GROWING: Shape =
-    Shape { bucket: 256, in_root: 64, node_bytes: 40_000, recent: 1_024, loaded: (224, 40_000) };
+const GROWING: Shape = Shape { bucket: 256, in_root: 64, node_bytes: 40_000, recent: 1_024, loaded: (224, 40_000) };
 
 impl RankedSet {
     /// The set in this partition; members come and move anywhere.
