@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test clients rust-client lint-openapi check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
+.PHONY: run test clients lint-openapi check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
@@ -20,7 +20,7 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clien
 	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
 	@$(LOCAL) roles
-	@$(LOCAL) test $(CARGO) test --workspace --test fuzz
+	@$(LOCAL) test bash -c '$(CARGO) test --workspace --test killed && $(CARGO) test --workspace --test fuzz'
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
 
@@ -39,19 +39,18 @@ lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.install
 check:
 	@.ci/check
 
-# The client that progenitor makes. Not part of `make test`: its dependencies take minutes to compile.
-rust-client: tools clients binaries
-	@CARGO=$(CARGO) $(LOCAL) test node --test tests/clients/rust/check.mjs
-
 # Fuzzes the service against its contract, for FUZZ_SECONDS (default 1800) from FUZZ_SEED (default random).
 fuzz: tools tests/fuzz/.venv/.installed binaries
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --workspace --test fuzz -- --nocapture
 
-# Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20).
+# Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20). Then
+# kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed.
 soak: tools binaries
 	@$(CARGO) test --workspace --test chaos --no-run --quiet
 	@for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed TRANSACTIONS=$${TRANSACTIONS:-1000} $(CARGO) test --workspace --quiet --test chaos -- --nocapture; done
+	@$(LOCAL) test bash -c 'for seed in $${SEEDS:-$$(seq 1 20)}; do \
+	SEED=$$seed WRITES=$${WRITES:-300} $(CARGO) test --workspace --quiet --test killed -- --nocapture; done'
 
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := index-bench scale-bench

@@ -17,7 +17,7 @@ pub use answer::Answer;
 pub use artist::{SignedIn, unused_email};
 pub use database_proxy::DatabaseProxy;
 pub use local::recorder::{Call, Recorder};
-pub use published::Published;
+pub use published::{GivenUri, Published, given_uris};
 pub use reading::{document, fields};
 pub use rpc_proxy::RpcProxy;
 pub use sandbox::{Sandbox, empty_tables};

@@ -1,4 +1,9 @@
-use std::{env, fs, path::PathBuf, time::Duration};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use alloy::{
     network::TransactionBuilder,
@@ -14,19 +19,36 @@ use shared::chain::contracts::native::Creator1155;
 
 use crate::Answer;
 
+fn read_map(file: &Path) -> StackMap {
+    let map = fs::read_to_string(file).expect("the stack's file");
+    serde_json::from_str(&map).expect("stack.json can be read")
+}
+
 /// The running stack: that of `make test`, or else that of `make run`.
 pub struct Stack {
     pub map: StackMap,
     pub http: reqwest::Client,
+    /// Where `map` comes from.
+    pub file: PathBuf,
 }
 
 impl Stack {
     /// Connects. Each test needs its own, since a client can't outlive the test's runtime.
     pub fn connect() -> Self {
-        let map = env::var_os("MOMENTS_STACK").map_or_else(|| Paths::of_checkout().local("stack.json"), PathBuf::from);
-        let map =
-            fs::read_to_string(&map).expect("no stack is running: use `make test`, or `make run` in another terminal");
-        Self { map: serde_json::from_str(&map).expect("stack.json can be read"), http: reqwest::Client::new() }
+        let file = env::var_os("MOMENTS_STACK").map_or_else(|| Paths::of_checkout().local("stack.json"), PathBuf::from);
+        let file =
+            file.canonicalize().expect("no stack is running: use `make test`, or `make run` in another terminal");
+        Self { map: read_map(&file), http: reqwest::Client::new(), file }
+    }
+
+    /// The ids of the functions' processes now.
+    pub fn processes(&self) -> BTreeMap<String, Vec<u32>> {
+        read_map(&self.file).processes
+    }
+
+    /// A function's log so far.
+    pub fn log_of(&self, function: &str) -> String {
+        fs::read_to_string(self.file.with_file_name("logs").join(format!("{function}.log"))).unwrap_or_default()
     }
 
     pub fn get(&self, path: &str) -> reqwest::RequestBuilder {

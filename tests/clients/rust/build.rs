@@ -1,15 +1,21 @@
-//! Makes the client of the description that `DESCRIPTION` names, in OpenAPI 3.0, since progenitor doesn't read 3.1.
+//! Makes the client of the description in OpenAPI 3.0, since progenitor doesn't read 3.1.
+
+#[path = "../../../functions/docs/serve-api-docs/build/older.rs"]
+mod older;
 
 use std::{env, error::Error, fs, path::PathBuf};
 
 use progenitor_impl::{GenerationSettings, Generator, InterfaceStyle};
 use serde_json::Value;
 
+const DESCRIPTION: &str = "../../../openapi.json";
+
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo:rerun-if-env-changed=DESCRIPTION");
-    let path = env::var("DESCRIPTION")?;
-    println!("cargo:rerun-if-changed={path}");
-    let mut description: Value = serde_json::from_str(&fs::read_to_string(path)?)?;
+    println!("cargo::rerun-if-changed={DESCRIPTION}");
+    println!("cargo::rerun-if-changed=../../../functions/docs/serve-api-docs/build/older.rs");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let mut description = older::convert(&serde_json::from_str(&fs::read_to_string(DESCRIPTION)?)?);
+    fs::write(out.join("description.json"), description.to_string())?;
     // It knows one answer to a success and one to an error: a 202 becomes an `UnexpectedResponse`.
     let paths = description["paths"].as_object_mut().ok_or("paths")?;
     for operation in paths.values_mut().filter_map(Value::as_object_mut).flat_map(|path| path.values_mut()) {
@@ -21,6 +27,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     settings.with_interface(InterfaceStyle::Builder);
     let tokens = Generator::new(&settings).generate_tokens(&description)?;
     let code = prettyplease::unparse(&syn::parse2(tokens)?);
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("client.rs"), code)?;
+    fs::write(out.join("client.rs"), code)?;
     Ok(())
 }

@@ -98,7 +98,8 @@ async fn transfers_of_nothing_leave_no_row() -> Result<(), Error> {
 
 /// Writes rows of collections that the chain doesn't have.
 async fn add_collections(indexer: &Indexer, count: u64) -> Result<(), Error> {
-    let addresses: Vec<_> = (1..=count).map(|number| Address::from_word(B256::from(U256::from(number << 40)))).collect();
+    let addresses: Vec<_> =
+        (1..=count).map(|number| Address::from_word(B256::from(U256::from(number << 40)))).collect();
     for addresses in addresses.chunks(25) {
         let text = |value: &str| AttributeValue::S(value.to_owned());
         let put = |address: &Address| {

@@ -41,6 +41,8 @@ const LIFE: u64 = 800;
 /// Milliseconds that each call of the database takes longer, so that batches take a while.
 const DELAY: u64 = 20;
 const TOKENS: u64 = 500;
+/// Most runs that may fail.
+const MAX_FAILED: u32 = 5;
 /// Most memory of the process, in kilobytes.
 const MAX_MEMORY: u64 = 256 << 10;
 
@@ -176,18 +178,22 @@ async fn largest_edition_fits_into_memory() -> Result<(), Error> {
     assert!(test_chain.node.eth_send_transaction_sync(request).await?.status());
     let timelines = Timelines::new(indexer.table.clone());
     let filter = TimelineFilter { protocol: Some(Protocol::Editions), ..TimelineFilter::default() };
-    let (start, mut runs, mut listed) = (Instant::now(), 0, 0);
-    // The largest event may take more than one run.
+    let (start, mut runs, mut failed, mut listed) = (Instant::now(), 0, 0, 0);
+    // The largest event may take more than one run, and a call may time out on a loaded machine.
     while listed < tokens + 4 {
-        assert!(process.follow().await?);
+        failed += u32::from(!process.follow().await?);
+        assert!(failed <= MAX_FAILED, "{failed} runs failed");
         runs += 1;
         let before = listed;
         listed = timelines.newest(test_chain.chain.id, Scope::Everyone, filter, 0, 0, 1).await?.total;
+        println!("{listed} tokens after {:?}", start.elapsed());
         assert!(listed > before, "{listed} of {tokens} tokens after {runs} runs");
     }
     let peak = process.peak_memory()?;
     let took = start.elapsed();
-    println!("{tokens} tokens of one event in {took:?}, {runs} runs: {peak} kB at most, {before} kB before");
+    println!(
+        "{tokens} tokens of one event in {took:?}, {runs} runs, {failed} failed: {peak} kB at most, {before} kB before"
+    );
     assert!(peak <= MAX_MEMORY, "{peak} kB");
     assert_eq!(listed, tokens + 4);
     Ok(())

@@ -2,12 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use alloy::{
-    primitives::{Address, U256},
-    providers::Provider,
-    rpc::types::{Filter, Log},
-    sol,
-};
+use alloy::primitives::{Address, U256};
 use local::workshop::Workshop;
 use shared::{
     chain::contracts::native::Creator1155,
@@ -15,6 +10,7 @@ use shared::{
     model::{self, Amount, Call, Creation, NewMoment, NewTokens, Plan, Sale, SaleTerms, TransactionId},
     store::{Admission, Admitted, Artist, NewTransaction, Pool, PoolLimit},
 };
+use tests::given_uris;
 
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -26,10 +22,6 @@ pub const RESERVE: u64 = 1_000_000_000_000_000;
 pub const RENAMING_GAS: u64 = 120_000;
 /// Most gas of a token's creation.
 const CREATION_GAS: u64 = 700_000;
-
-sol! {
-    event URI(string value, uint256 indexed id);
-}
 
 pub fn rename(collection: Address, uri: &str) -> Call {
     Call::new(collection, &Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: uri.to_owned() })
@@ -96,14 +88,8 @@ pub async fn done(
     workshop: &Workshop,
     collections: &[Address],
 ) -> Result<(Vec<String>, BTreeMap<String, usize>), Error> {
-    let filter = Filter::new().address(collections.to_vec()).from_block(0);
-    let uri = |log: &Log| {
-        let renamed = log.log_decode::<URI>().ok().filter(|event| event.inner.data.id == U256::ONE);
-        let created =
-            || log.log_decode::<Creator1155::SetupNewToken>().ok().filter(|event| event.inner.data.tokenId > U256::ONE);
-        renamed.map(|event| event.inner.data.value.clone()).or_else(|| Some(created()?.inner.data.newURI.clone()))
-    };
-    let uris: Vec<_> = workshop.node().await?.get_logs(&filter).await?.iter().filter_map(uri).collect();
+    let given = given_uris(&workshop.node().await?, collections).await?;
+    let uris: Vec<_> = given.into_iter().map(|given| given.uri).collect();
     let mut counts = BTreeMap::new();
     for uri in &uris {
         *counts.entry(uri.clone()).or_default() += 1;

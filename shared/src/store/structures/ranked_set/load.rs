@@ -44,7 +44,7 @@ impl SetLoader<'_> {
         }
         let (mut rows, mut next_id) = (Vec::new(), FIRST_NODE);
         if root.parts.len() > shape.in_root {
-            let kept = root.parts.split_off(root.parts.len() - shape.kept());
+            let kept = root.parts.split_off(root.parts.len() - shape.kept_in_root());
             for node in std::mem::take(&mut root).split(node_bytes) {
                 root.parts.extend(node.as_part(next_id));
                 rows.push(row(&self.set.node_key(next_id), &NodeRow { node })?);

@@ -32,7 +32,6 @@ struct Range {
     greatest: RankKey,
     direction: Direction,
     skip: u64,
-    /// Whether the rows come in the other order.
     is_turned: bool,
 }
 

@@ -8,14 +8,11 @@ pub struct RankedSet {
     pub(super) shape: Shape,
 }
 
-/// Sizes of the tree's parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Members per bucket.
     pub(super) bucket: u64,
     /// Buckets that the root lists itself; further ones are in nodes.
     pub(super) in_root: usize,
-    /// Bytes of a node.
     pub(super) node_bytes: usize,
     /// Members at the end for which no node is read along with the root, since its own buckets have them.
     pub(super) recent: u64,
@@ -24,8 +21,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Buckets that stay in the root when the others move into nodes.
-    pub(super) fn kept(self) -> usize {
+    pub(super) fn kept_in_root(self) -> usize {
         self.in_root / 8
     }
 }
@@ -34,8 +30,7 @@ impl Shape {
 const MOVING: Shape = Shape { bucket: 128, in_root: 64, node_bytes: 880, recent: 0, loaded: (84, 586) };
 
 /// Changes are in the root's buckets, so nodes may be large: one holds a million members and is read along with the root.
-const GROWING: Shape =
-    Shape { bucket: 256, in_root: 64, node_bytes: 40_000, recent: 1_024, loaded: (224, 40_000) };
+const GROWING: Shape = Shape { bucket: 256, in_root: 64, node_bytes: 40_000, recent: 1_024, loaded: (224, 40_000) };
 
 impl RankedSet {
     /// The set in this partition; members come and move anywhere.

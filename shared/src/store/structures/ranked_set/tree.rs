@@ -240,7 +240,7 @@ impl RankedSet {
         if buckets <= self.shape.in_root {
             return Ok(());
         }
-        let moved = nodes..root.node.parts.len() - self.shape.kept();
+        let moved = nodes..root.node.parts.len() - self.shape.kept_in_root();
         let buckets = root.node.parts.get(moved.clone()).unwrap_or_default().to_vec();
         let last = nodes.checked_sub(1).and_then(|last| Some((last, *root.node.parts.get(last)?)));
         let (mut node, mut replaced, mut id) = (Node { parts: buckets }, moved, None);

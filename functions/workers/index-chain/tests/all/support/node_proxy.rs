@@ -170,7 +170,9 @@ async fn forward(State(proxy): State<NodeProxy>, body: Bytes) -> impl IntoRespon
                 return refuse("unknown block");
             }
         }
-        NodeBehavior::Frozen(newest) | NodeBehavior::Stuck(newest) if proxy.cut(&request, &mut answer, newest).await.is_err() => {
+        NodeBehavior::Frozen(newest) | NodeBehavior::Stuck(newest)
+            if proxy.cut(&request, &mut answer, newest).await.is_err() =>
+        {
             return refuse("unknown block");
         }
         NodeBehavior::Omitting if is_logs && !filter["blockHash"].is_null() => {
