@@ -386,3 +386,46 @@ fn value_size(value: &AttributeValue) -> usize {
         _ => 1,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Length {
+        length: u64,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Other {
+        length: u64,
+    }
+
+    #[tokio::test]
+    async fn rows_changed_often_are_read_and_written_as_they_were_last() {
+        let aws = aws_config::SdkConfig::builder().behavior_version(aws_config::BehaviorVersion::latest()).build();
+        let mut unit = UnitOfWork::new(Table::new(&aws, "rows"));
+        let (key, is) = (PrimaryKey::new("list", "LENGTH"), |length| Length { length });
+        unit.add(&key, &is(0)).unwrap();
+        for length in 1..4 {
+            unit.put_often(&key, &is(length)).unwrap();
+            assert_eq!(unit.get_often(&key).await.unwrap(), Some(is(length)));
+        }
+        assert_eq!(unit.get(&key).await.unwrap(), Some(Other { length: 3 }));
+        unit.put_often(&key, &is(4)).unwrap();
+        let [Change { before: None, after: Some(after), .. }] = &unit.take_changes().await.unwrap()[..] else {
+            panic!("one new row")
+        };
+        assert_eq!(serde_dynamo::from_item::<_, Length>(Item::clone(after)).unwrap(), is(4));
+
+        unit.put_often(&key, &is(5)).unwrap();
+        unit.put(&key, &is(6)).unwrap();
+        assert_eq!(unit.get_often(&key).await.unwrap(), Some(is(6)));
+        unit.put_often(&key, &is(7)).unwrap();
+        unit.delete(&key);
+        assert_eq!(unit.get_often::<Length>(&key).await.unwrap(), None);
+        assert!(matches!(&unit.take_changes().await.unwrap()[..], [Change { before: Some(_), after: None, .. }]));
+    }
+}
