@@ -54,7 +54,7 @@ struct AdministeredRow {
     collection: Address,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct SplitRow {
     recipients: Vec<FeeRecipient>,
 }
@@ -115,7 +115,7 @@ impl Moments {
 impl UnitOfWork {
     /// Returns a collection.
     pub async fn collection(&mut self, chain: ChainId, address: Address) -> Result<Option<Collection>, StoreError> {
-        self.get(&collection_key(chain, address)).await
+        self.get_often(&collection_key(chain, address)).await
     }
 
     /// Adds a new collection.
@@ -127,17 +127,17 @@ impl UnitOfWork {
 
     /// Replaces a collection.
     pub fn put_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
-        self.put(&collection_key(collection.chain_id, collection.address), collection)
+        self.put_often(&collection_key(collection.chain_id, collection.address), collection)
     }
 
     /// Returns a moment.
     pub async fn moment(&mut self, moment: &MomentRef) -> Result<Option<Moment>, StoreError> {
-        self.get(&moment_key(moment)).await
+        self.get_often(&moment_key(moment)).await
     }
 
     /// Adds or replaces a moment.
     pub fn put_moment(&mut self, moment: &Moment) -> Result<(), StoreError> {
-        self.put(&moment_key(&moment.place()), moment)
+        self.put_often(&moment_key(&moment.place()), moment)
     }
 
     /// Returns the early settings of a token.
@@ -183,7 +183,7 @@ impl UnitOfWork {
 
     /// Returns the recipients of a revenue split; `None` if the address is none.
     pub async fn split(&mut self, chain: ChainId, address: Address) -> Result<Option<Vec<FeeRecipient>>, StoreError> {
-        let row: Option<SplitRow> = self.get(&split_key(chain, address)).await?;
+        let row: Option<SplitRow> = self.get_often(&split_key(chain, address)).await?;
         Ok(row.map(|row| row.recipients))
     }
 
@@ -194,7 +194,7 @@ impl UnitOfWork {
         address: Address,
         recipients: Vec<FeeRecipient>,
     ) -> Result<(), StoreError> {
-        self.put(&split_key(chain, address), &SplitRow { recipients })
+        self.put_often(&split_key(chain, address), &SplitRow { recipients })
     }
 }
 

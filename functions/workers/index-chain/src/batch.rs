@@ -1,11 +1,15 @@
 //! Batches: bounded by rows and bytes, made smaller when they fail, and written while the next one is applied.
 
+use std::time::{Duration, Instant};
+
 use futures::future::{OptionFuture, join};
-use shared::store::{BlockId, CommitError, Extent, Journal, Prepared, StoreError, UnitOfWork};
+use shared::store::{BlockId, CommitError, EventPlace, Extent, Journal, Prepared, StoreError, UnitOfWork};
+use tokio::sync::mpsc::Receiver;
 
 use crate::{
     apply::{Index, Queue, Room},
     follow::IndexError,
+    read::BlockRange,
 };
 
 /// Most rows of a batch, and the fewest to which failures bring it.
@@ -15,9 +19,78 @@ const MIN_ROWS: usize = 100;
 /// Most bytes of a batch's rows, without their previous images.
 const MAX_BYTES: usize = 6 << 20;
 
+/// Longest time until a batch of few events is committed.
+const MAX_TIME: Duration = Duration::from_secs(10);
+
 /// Size of the next batch.
 pub struct Batches {
     rows: usize,
+}
+
+/// Ranges as they are read, and how far they are applied.
+pub struct Ranges {
+    coming: Receiver<BlockRange>,
+    queue: Queue,
+    /// A batch of later blocks has one range, so that little is undone with it.
+    final_block: Option<u64>,
+    /// Place in the first range's first block from which on it is applied.
+    within: Option<EventPlace>,
+    /// The last range that was taken.
+    last: Option<BlockId>,
+    /// Its time, and the number of events applied.
+    pub reached_time: Option<u64>,
+    pub events: usize,
+    /// The last block that was read, where nothing is stored for new blocks without changes.
+    pub ahead: Option<BlockId>,
+}
+
+impl Ranges {
+    pub fn new(coming: Receiver<BlockRange>, final_block: Option<u64>, within: Option<EventPlace>) -> Self {
+        let (queue, last) = (Queue::default(), None);
+        Self { coming, queue, final_block, within, last, reached_time: None, events: 0, ahead: None }
+    }
+
+    /// Applies events until there is no more room, or no more range. Returns how far the changes reach; `None` if there is
+    /// nothing to commit.
+    async fn fill(
+        &mut self,
+        work: &mut UnitOfWork,
+        index: &mut Index,
+        room: Room,
+    ) -> Result<Option<Extent>, IndexError> {
+        let begin = Instant::now();
+        let mut is_filled = false;
+        while !room.is_taken(work) {
+            if self.queue.is_empty() {
+                let is_end = is_filled && (self.is_new() || begin.elapsed() >= MAX_TIME);
+                if is_end || !self.take().await {
+                    break;
+                }
+            }
+            let before = self.queue.done();
+            index.apply(work, &mut self.queue, room).await?;
+            self.events += self.queue.done() - before;
+            let is_nothing = self.queue.is_empty() && self.is_new() && !work.is_changed();
+            self.ahead = self.last.filter(|_| is_nothing);
+            is_filled |= !is_nothing;
+        }
+        let Some(last) = self.last.filter(|_| is_filled) else { return Ok(None) };
+        let (last, within) = self.queue.reached().unwrap_or((last, None));
+        Ok(Some(Extent { last, within, final_block: self.final_block }))
+    }
+
+    /// Takes the next range; `false` if there is none.
+    async fn take(&mut self) -> bool {
+        let Some(range) = self.coming.recv().await else { return false };
+        (self.last, self.reached_time) = (Some(range.last), Some(range.time));
+        self.queue = Queue::of(range.events, range.first, self.within.take());
+        true
+    }
+
+    /// Whether the last range may be dropped by the chain.
+    fn is_new(&self) -> bool {
+        self.last.is_some_and(|last| self.final_block.is_none_or(|block| last.number > block))
+    }
 }
 
 impl Default for Batches {
@@ -47,47 +120,36 @@ impl Batches {
         Room { rows: self.rows, bytes: MAX_BYTES }
     }
 
-    /// Applies and commits the events of a range up to block `last`, until `is_over`. A batch is written while the next one
-    /// is applied.
+    /// Applies and commits ranges while they come, until `is_over`. A batch is written while the next one is applied.
     pub async fn apply(
         &mut self,
         (journal, work, index): (&mut Journal, &mut UnitOfWork, &mut Index),
-        queue: &mut Queue,
-        last: BlockId,
-        final_block: Option<u64>,
+        ranges: &mut Ranges,
         is_over: &(impl Fn() -> bool + Sync),
     ) -> Result<(), IndexError> {
         let mut writing: Option<(Prepared, Extent)> = None;
         loop {
-            let is_last = queue.is_empty() || (writing.is_some() && is_over());
+            let is_last = writing.is_some() && is_over();
             // A full cache is emptied, which must wait until everything in it is stored.
             let must_wait = is_last || work.is_full();
             let write = writing.take().map(|(prepared, extent)| journal.write(prepared, extent));
             let is_written = write.is_some();
-            if must_wait {
+            let filled = if must_wait {
                 OptionFuture::from(write).await.transpose()?;
                 work.trim();
                 journal.settle(work);
-                self.grow(is_written);
-                if is_last {
-                    break;
-                }
-                index.apply(work, queue, self.room()).await?;
+                if is_last { None } else { ranges.fill(work, index, self.room()).await? }
             } else {
-                let (written, applied) = join(OptionFuture::from(write), index.apply(work, queue, self.room())).await;
+                let fill = ranges.fill(work, index, self.room());
+                let (written, filled) = join(OptionFuture::from(write), fill).await;
                 written.transpose()?;
-                applied?;
                 journal.settle(work);
-                self.grow(is_written);
-            }
-            let (last, within) = queue.reached().unwrap_or((last, None));
-            writing = Some((journal.prepare(work).await?, Extent { last, within, final_block }));
+                filled?
+            };
+            self.grow(is_written);
+            let Some(extent) = filled else { return Ok(()) };
+            writing = Some((journal.prepare(work).await?, extent));
         }
-        // A range without events, or with none that changes anything.
-        if queue.is_empty() && journal.progress().next_block.is_none_or(|next| next <= last.number) {
-            journal.commit_to(work, Extent { last, within: None, final_block }).await?;
-        }
-        Ok(())
     }
 
     fn grow(&mut self, is_written: bool) {

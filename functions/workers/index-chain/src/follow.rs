@@ -1,8 +1,11 @@
 //! Follows one chain. Progress moves only past blocks that are applied, and back where the chain drops blocks.
 
-use std::time::{Duration, Instant};
+use std::{
+    pin::pin,
+    time::{Duration, Instant},
+};
 
-use futures::future::{OptionFuture, join};
+use futures::future::{Either, select};
 use shared::{
     chain::{
         Chain,
@@ -13,12 +16,13 @@ use shared::{
         ArtistChanged, Artists, BlockId, CommitError, Extent, Journal, Opened, StoreError, Table, UnitOfWork, Usage,
     },
 };
+use tokio::sync::mpsc;
 
 use crate::{
-    apply::{Index, Queue},
-    batch::Batches,
+    apply::Index,
+    batch::{Batches, Ranges},
     propagate,
-    read::{BlockRange, EventReader, Head, ReadError},
+    read::{EventReader, Head, ReadError},
 };
 
 /// Why a chain couldn't be indexed further.
@@ -74,8 +78,6 @@ pub struct Follower {
     batches: Batches,
     /// The last block that was read, where blocks without events follow the stored progress.
     ahead: Option<BlockId>,
-    /// The final blocks after those that are applied, and the first of them.
-    read_ahead: Option<(u64, BlockRange)>,
     published: Instant,
     is_begun: bool,
 }
@@ -112,7 +114,6 @@ impl Follower {
             index,
             batches: Batches::default(),
             ahead: None,
-            read_ahead: None,
             published: Instant::now(),
             is_begun: false,
         }
@@ -188,7 +189,6 @@ impl Follower {
     fn forget(&mut self) {
         self.index.forget();
         self.ahead = None;
-        self.read_ahead = None;
         self.is_begun = false;
     }
 
@@ -255,8 +255,8 @@ impl Follower {
         }
     }
 
-    /// Indexes blocks up to the newest: final ones in long ranges, the next one being read while one is applied, and the
-    /// others one by one.
+    /// Indexes blocks up to the newest: first the final ones, then the others. Ranges are read while earlier ones are
+    /// applied.
     async fn read_to(
         &mut self,
         head: &Head,
@@ -270,34 +270,40 @@ impl Follower {
         let last = to.map_or(head.block.number, |to| head.block.number.min(to));
         let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         while self.next_block() <= last && !is_over() {
-            let (first, final_block) = (self.next_block(), head.final_block);
-            let range = match self.read_ahead.take() {
-                Some((start, range)) if start == first && range.last.number <= last => range,
-                _ => self.reader.read(first, last, self.before(), final_block).await?,
-            };
-            let (reached, time) = (range.last, range.time);
-            let within = self.journal.progress().within.filter(|_| self.ahead.is_none());
-            let mut queue = Queue::of(range.events, first, within);
-            let before = queue.done();
-            if queue.is_empty() && !self.work.is_changed() && final_block.is_none_or(|last| reached.number > last) {
-                self.ahead = Some(reached);
-            } else {
-                self.ahead = None;
-                let following = reached.number + 1;
-                let read_on = (following <= last && !is_over())
-                    .then(|| self.reader.read(following, last, Some(reached), final_block));
-                let store = (&mut self.journal, &mut self.work, &mut self.index);
-                let apply = self.batches.apply(store, &mut queue, reached, final_block, &is_over);
-                let (applied, read_on) = join(apply, OptionFuture::from(read_on)).await;
-                followed.events += queue.done() - before;
-                applied?;
-                self.read_ahead = read_on.transpose()?.map(|range| (following, range));
-            }
-            followed.reached_time = time;
+            let first = self.next_block();
+            let last = head.final_block.filter(|&block| first <= block).map_or(last, |block| last.min(block));
+            self.read_between(first, last, head.final_block, &is_over, followed).await?;
         }
-        // Only final blocks are still the chain's when the next pass goes on.
-        self.read_ahead.take_if(|(_, range)| head.final_block.is_none_or(|last| range.last.number > last));
         Ok(())
+    }
+
+    async fn read_between(
+        &mut self,
+        first: u64,
+        last: u64,
+        final_block: Option<u64>,
+        is_over: &(impl Fn() -> bool + Sync),
+        followed: &mut Followed,
+    ) -> Result<(), IndexError> {
+        let (sender, receiver) = mpsc::channel(1);
+        let within = self.journal.progress().within.filter(|_| self.ahead.is_none());
+        let mut ranges = Ranges::new(receiver, final_block, within);
+        let before = self.before();
+        let (read, applied) = {
+            let read = pin!(self.reader.read_all((first, last), before, final_block, is_over, sender));
+            let store = (&mut self.journal, &mut self.work, &mut self.index);
+            let apply = pin!(self.batches.apply(store, &mut ranges, is_over));
+            // Once all is applied for which there is time, reading on is pointless.
+            match select(read, apply).await {
+                Either::Left((read, apply)) => (read, apply.await),
+                Either::Right((applied, _)) => (Ok(()), applied),
+            }
+        };
+        followed.events += ranges.events;
+        followed.reached_time = ranges.reached_time.unwrap_or(followed.reached_time);
+        self.ahead = if ranges.reached_time.is_some() { ranges.ahead } else { self.ahead };
+        applied?;
+        Ok(read?)
     }
 
     /// Undoes blocks that the chain dropped. Returns their number.
@@ -319,7 +325,7 @@ impl Follower {
             if self.is_in_chain(milestones[middle], newest).await? { kept = middle } else { dropped = middle }
         }
         self.index.forget();
-        (self.ahead, self.read_ahead) = (None, None);
+        self.ahead = None;
         if let Some(block) = milestones.get(kept) {
             tracing::warn!(chain.id = self.chain.id.0, to = block.number, "undoing dropped blocks");
             self.journal.undo(&mut self.work, block.number + 1).await?;

@@ -1,6 +1,7 @@
 //! Reads rows through a cache and changes them in memory. Each chain has a single writer, so the cache is never stale.
 
 use std::{
+    any::Any,
     collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
@@ -53,6 +54,40 @@ pub struct Weight {
 struct CachedRow {
     stored: Stored,
     current: Option<Arc<Item>>,
+    /// The row's fields, where they are read or changed often.
+    value: Option<Box<dyn Value>>,
+    /// The fields are newer than the item.
+    is_behind: bool,
+}
+
+/// Fields of a row.
+trait Value: Any + Send + Sync {
+    fn item(&self, key: &PrimaryKey) -> Result<Item, StoreError>;
+}
+
+impl<R: Serialize + Any + Send + Sync> Value for R {
+    fn item(&self, key: &PrimaryKey) -> Result<Item, StoreError> {
+        row(key, self)
+    }
+}
+
+impl CachedRow {
+    fn new(stored: Stored, current: Option<Arc<Item>>) -> Self {
+        Self { stored, current, value: None, is_behind: false }
+    }
+
+    fn value<R: 'static>(&self) -> Option<&R> {
+        let value: &dyn Any = self.value.as_deref()?;
+        value.downcast_ref()
+    }
+
+    fn catch_up(&mut self, key: &PrimaryKey) -> Result<(), StoreError> {
+        if let Some(value) = self.value.as_deref().filter(|_| self.is_behind) {
+            self.current = Some(Arc::new(value.item(key)?));
+            self.is_behind = false;
+        }
+        Ok(())
+    }
 }
 
 enum Stored {
@@ -129,8 +164,28 @@ impl UnitOfWork {
             let item = self.bulk.get(key).await?;
             self.remember(key.clone(), item);
         }
-        let item = self.rows.get(key).and_then(|row| row.current.as_deref());
-        Ok(item.cloned().map(serde_dynamo::from_item).transpose()?)
+        let Some(row) = self.rows.get_mut(key) else { return Ok(None) };
+        row.catch_up(key)?;
+        Ok(row.current.as_deref().cloned().map(serde_dynamo::from_item).transpose()?)
+    }
+
+    /// Like [`Self::get`], for a row that many events read: it is parsed once.
+    pub(in crate::store) async fn get_often<R>(&mut self, key: &PrimaryKey) -> Result<Option<R>, StoreError>
+    where
+        R: DeserializeOwned + Serialize + Clone + Send + Sync + 'static,
+    {
+        if let Some(value) = self.rows.get(key).and_then(CachedRow::value::<R>) {
+            return Ok(Some(value.clone()));
+        }
+        let value: Option<R> = self.get(key).await?;
+        self.keep(key, value.as_ref());
+        Ok(value)
+    }
+
+    fn keep<R: Serialize + Clone + Send + Sync + 'static>(&mut self, key: &PrimaryKey, value: Option<&R>) {
+        if let Some(row) = self.rows.get_mut(key) {
+            row.value = value.map(|value| Box::new(value.clone()) as _);
+        }
     }
 
     /// Sort keys of a partition from `first` to `last`, sorted, after the changes. One Query per megabyte.
@@ -165,12 +220,26 @@ impl UnitOfWork {
     fn remember(&mut self, key: PrimaryKey, item: Option<Item>) {
         self.cached_bytes += size(&key, item.as_ref());
         let item = item.map(Arc::new);
-        self.rows.insert(key, CachedRow { stored: Stored::Known(item.clone()), current: item });
+        self.rows.insert(key, CachedRow::new(Stored::Known(item.clone()), item));
     }
 
     pub(in crate::store) fn put(&mut self, key: &PrimaryKey, fields: &impl Serialize) -> Result<(), StoreError> {
         let item = row(key, fields)?;
         self.change(key, Some(item), Stored::Unknown);
+        Ok(())
+    }
+
+    /// Like [`Self::put`], for a row that many events change: it becomes an item once a batch. Its size is that of the first
+    /// change.
+    pub(in crate::store) fn put_often<R>(&mut self, key: &PrimaryKey, fields: &R) -> Result<(), StoreError>
+    where
+        R: Serialize + Clone + Send + Sync + 'static,
+    {
+        match self.rows.get_mut(key) {
+            Some(row) if row.current.is_some() && self.changed.contains(key) => row.is_behind = true,
+            _ => self.put(key, fields)?,
+        }
+        self.keep(key, Some(fields));
         Ok(())
     }
 
@@ -204,11 +273,11 @@ impl UnitOfWork {
                 if was_changed {
                     self.changed_bytes = self.changed_bytes.saturating_sub(before);
                 }
-                row.current = current;
+                (row.current, row.value, row.is_behind) = (current, None, false);
             }
             None => {
                 self.cached_bytes += bytes;
-                self.rows.insert(key.clone(), CachedRow { stored, current });
+                self.rows.insert(key.clone(), CachedRow::new(stored, current));
             }
         }
         self.changed_bytes += bytes;
@@ -248,6 +317,7 @@ impl UnitOfWork {
         let mut changes = Vec::with_capacity(keys.len());
         for key in keys {
             let Some(row) = self.rows.get_mut(&key) else { continue };
+            row.catch_up(&key)?;
             let stored = std::mem::replace(&mut row.stored, Stored::Known(row.current.clone()));
             let (before, is_new) = match stored {
                 Stored::Known(before) => (before, false),
@@ -314,5 +384,48 @@ fn value_size(value: &AttributeValue) -> usize {
         }
         AttributeValue::B(blob) => blob.as_ref().len(),
         _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Length {
+        length: u64,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Other {
+        length: u64,
+    }
+
+    #[tokio::test]
+    async fn rows_changed_often_are_read_and_written_as_they_were_last() {
+        let aws = aws_config::SdkConfig::builder().behavior_version(aws_config::BehaviorVersion::latest()).build();
+        let mut unit = UnitOfWork::new(Table::new(&aws, "rows"));
+        let (key, is) = (PrimaryKey::new("list", "LENGTH"), |length| Length { length });
+        unit.add(&key, &is(0)).unwrap();
+        for length in 1..4 {
+            unit.put_often(&key, &is(length)).unwrap();
+            assert_eq!(unit.get_often(&key).await.unwrap(), Some(is(length)));
+        }
+        assert_eq!(unit.get(&key).await.unwrap(), Some(Other { length: 3 }));
+        unit.put_often(&key, &is(4)).unwrap();
+        let [Change { before: None, after: Some(after), .. }] = &unit.take_changes().await.unwrap()[..] else {
+            panic!("one new row")
+        };
+        assert_eq!(serde_dynamo::from_item::<_, Length>(Item::clone(after)).unwrap(), is(4));
+
+        unit.put_often(&key, &is(5)).unwrap();
+        unit.put(&key, &is(6)).unwrap();
+        assert_eq!(unit.get_often(&key).await.unwrap(), Some(is(6)));
+        unit.put_often(&key, &is(7)).unwrap();
+        unit.delete(&key);
+        assert_eq!(unit.get_often::<Length>(&key).await.unwrap(), None);
+        assert!(matches!(&unit.take_changes().await.unwrap()[..], [Change { before: Some(_), after: None, .. }]));
     }
 }

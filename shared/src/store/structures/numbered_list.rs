@@ -24,7 +24,7 @@ pub(in crate::store) struct CountedPage<R> {
     pub(in crate::store) total: u64,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct LengthRow {
     length: u64,
 }
@@ -46,9 +46,9 @@ impl UnitOfWork {
         fields: &impl Serialize,
     ) -> Result<u64, StoreError> {
         let length_key = length_key(partition);
-        let length = self.get::<LengthRow>(&length_key).await?.map_or(0, |row| row.length);
+        let length = self.get_often::<LengthRow>(&length_key).await?.map_or(0, |row| row.length);
         self.insert(&row_key(partition, length), fields)?;
-        self.put(&length_key, &LengthRow { length: length + 1 })?;
+        self.put_often(&length_key, &LengthRow { length: length + 1 })?;
         Ok(length)
     }
 }

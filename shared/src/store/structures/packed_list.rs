@@ -12,7 +12,7 @@ const NEWEST: &str = "NEWEST";
 /// Numbers of a full row: with it, the row stays under a write unit.
 const MAX_NUMBERS: u64 = 64;
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct NumbersRow {
     /// Numbers in the rows before.
     before: u64,
@@ -36,13 +36,13 @@ impl UnitOfWork {
     /// Appends a number. One row; one more after each [`MAX_NUMBERS`].
     pub(in crate::store) async fn append_number(&mut self, partition: &str, number: u64) -> Result<(), StoreError> {
         let key = newest_key(partition);
-        let mut row = self.get::<NumbersRow>(&key).await?.unwrap_or_default();
+        let mut row = self.get_often::<NumbersRow>(&key).await?.unwrap_or_default();
         if row.numbers.len() as u64 >= MAX_NUMBERS {
             self.insert(&full_key(partition, row.before), &row)?;
             row = NumbersRow { before: row.end(), numbers: Vec::new() };
         }
         row.numbers.push(number);
-        self.put(&key, &row)
+        self.put_often(&key, &row)
     }
 }
 

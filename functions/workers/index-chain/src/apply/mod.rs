@@ -62,6 +62,7 @@ pub struct Room {
 }
 
 /// Events of a range, and how many of them are applied.
+#[derive(Default)]
 pub struct Queue {
     events: Vec<ChainEvent>,
     collects: Collects,
@@ -127,8 +128,7 @@ impl Index {
 
     /// Applies events of the queue in their order while there is room. After an error the unit of work must be dropped.
     pub async fn apply(&mut self, work: &mut UnitOfWork, queue: &mut Queue, room: Room) -> Result<(), StoreError> {
-        let is_full = |work: &UnitOfWork| is_full(work, room);
-        while !queue.is_empty() && !is_full(work) {
+        while !queue.is_empty() && !room.is_taken(work) {
             let end = queue.events.len().min(queue.done + MAX_EVENTS);
             let events = &queue.events[queue.done..end];
             let Self { chain, artists, documents, factories, collections, hidden, .. } = self;
@@ -182,9 +182,12 @@ impl Index {
     }
 }
 
-fn is_full(work: &UnitOfWork, room: Room) -> bool {
-    let weight = work.weight();
-    weight.rows >= room.rows || weight.bytes >= room.bytes || work.has_told_enough()
+impl Room {
+    /// Whether the changes take all of it.
+    pub fn is_taken(self, work: &UnitOfWork) -> bool {
+        let weight = work.weight();
+        weight.rows >= self.rows || weight.bytes >= self.bytes || work.has_told_enough()
+    }
 }
 
 /// Usernames of those who comment or create in these events.
@@ -329,7 +332,7 @@ impl Applier<'_> {
     }
 
     fn is_full(&self) -> bool {
-        is_full(self.work, self.room)
+        self.room.is_taken(self.work)
     }
 
     fn knows(&self, collection: Address) -> bool {

@@ -24,6 +24,7 @@ use shared::{
     model::Protocol,
     store::BlockId,
 };
+use tokio::sync::mpsc::Sender;
 
 pub use self::nodes::Head;
 use self::{
@@ -56,6 +57,8 @@ pub enum ReadError {
 /// A range that was read.
 #[derive(Debug)]
 pub struct BlockRange {
+    /// The first block.
+    pub first: u64,
     /// Events in the order of [`ChainEvent::order`].
     pub events: Vec<ChainEvent>,
     /// The last block.
@@ -122,10 +125,29 @@ impl EventReader {
         Err(last)
     }
 
+    /// Reads blocks from `first` to `last`, as [`Self::read`] does, until `is_over` or nobody takes the ranges any more.
+    pub async fn read_all(
+        &mut self,
+        (mut first, last): (u64, u64),
+        mut before: Option<BlockId>,
+        final_block: Option<u64>,
+        is_over: &(impl Fn() -> bool + Sync),
+        ranges: Sender<BlockRange>,
+    ) -> Result<(), ReadError> {
+        while first <= last && !is_over() {
+            let range = self.read(first, last, before, final_block).await?;
+            (first, before) = (range.last.number + 1, Some(range.last));
+            if ranges.send(range).await.is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Reads blocks from `first` on, up to `last` or as many as the nodes give in one range. `before` is the indexed block
     /// before `first` or, if that is indexed in part, `first` itself; `final_block` is the last final one. Fails when no
     /// node gives even one block, or when the chain was reorganised.
-    pub async fn read(
+    async fn read(
         &mut self,
         first: u64,
         last: u64,
@@ -142,7 +164,7 @@ impl EventReader {
                 match self.read_from(index, first, end, before, is_final).await {
                     Ok(range) => {
                         self.nodes.prefer(index);
-                        self.span.succeeded(end - first + 1);
+                        self.span.succeeded(end - first + 1, range.events.len());
                         return Ok(range);
                     }
                     Err(error) => failure = Some(error),
@@ -197,7 +219,7 @@ impl EventReader {
         events.sort_by_key(ChainEvent::order);
         events.dedup_by_key(|event| event.order());
         self.known.extend(new);
-        Ok(BlockRange { events, last: BlockId { number: end, hash: last.hash }, time: last.time })
+        Ok(BlockRange { first, events, last: BlockId { number: end, hash: last.hash }, time: last.time })
     }
 
     /// Facts of consecutive blocks, each the next one's parent, and `before` the first one's.

@@ -3,11 +3,14 @@
 /// Longest range, in blocks.
 const MOST: u64 = 10_000;
 
+/// Events of a range that are aimed at: enough for a batch or two, so that the next one is read while it is applied.
+const EVENTS: u64 = 5_000;
+
 /// Successes in a row after which a refused length is tried again.
 const RETRY_AFTER: u32 = 20;
 
-/// Length of the next range: doubles until nodes refuse, then approaches the refused length, which is tried again now and
-/// then.
+/// Length of the next range: doubles until nodes refuse or there are many events, then approaches the refused length, which
+/// is tried again now and then.
 #[derive(Debug)]
 pub struct Span {
     blocks: u64,
@@ -20,7 +23,7 @@ pub struct Span {
 
 impl Default for Span {
     fn default() -> Self {
-        Self { blocks: 1_000, given: 0, refused: None, given_since: 0 }
+        Self { blocks: 100, given: 0, refused: None, given_since: 0 }
     }
 }
 
@@ -30,22 +33,25 @@ impl Span {
         last.min(first.saturating_add(self.blocks - 1))
     }
 
-    /// Records that a range of so many blocks was given.
-    pub fn succeeded(&mut self, blocks: u64) {
+    /// Records that a range of so many blocks with so many events was given.
+    pub fn succeeded(&mut self, blocks: u64, events: usize) {
+        let most = (blocks.saturating_mul(EVENTS) / (events as u64).max(1)).clamp(1, MOST);
         // A range cut short by `last` tells nothing about longer ones.
         if blocks < self.blocks {
+            self.blocks = self.blocks.min(most);
             return;
         }
         self.given = blocks;
         self.given_since += 1;
         self.refused = self.refused.filter(|&refused| refused > blocks);
         self.blocks = match self.refused {
-            None => blocks.saturating_mul(2).min(MOST),
+            None => blocks.saturating_mul(2),
             Some(refused) if self.given_since >= RETRY_AFTER => refused,
             // Closer than a tenth isn't worth another refusal.
             Some(refused) if refused - blocks > blocks / 10 + 1 => blocks.midpoint(refused),
             Some(_) => blocks,
-        };
+        }
+        .min(most);
     }
 
     /// Records that a range of so many blocks was refused.
@@ -71,7 +77,7 @@ mod tests {
             let blocks = span.end(next, count - 1) - next + 1;
             if blocks <= limit {
                 next += blocks;
-                span.succeeded(blocks);
+                span.succeeded(blocks, 0);
             } else {
                 span.failed(blocks);
             }
@@ -86,5 +92,24 @@ mod tests {
             let requests = requests(limit, count);
             assert!(requests <= 250, "{requests} requests for 200 times {limit} blocks");
         }
+    }
+
+    #[test]
+    fn ranges_of_a_busy_chain_have_few_events_and_grow_once_it_is_quiet() {
+        let mut span = Span::default();
+        let (mut largest, mut requests, mut next) = (0, 0, 0);
+        while next < 10_000 {
+            let blocks = span.end(next, u64::MAX) - next + 1;
+            (next, requests) = (next + blocks, requests + 1);
+            if requests > 1 {
+                largest = largest.max(blocks * 180);
+            }
+            span.succeeded(blocks, usize::try_from(blocks * 180).unwrap());
+        }
+        assert!(largest <= EVENTS && requests < 400, "{largest} events in a range, {requests} requests");
+        for _ in 0..20 {
+            span.succeeded(span.blocks, 0);
+        }
+        assert_eq!(span.blocks, MOST);
     }
 }

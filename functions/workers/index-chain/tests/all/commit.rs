@@ -1,11 +1,11 @@
-//! Storage that fails or throttles within a batch.
+//! Batches, and storage that fails or throttles within one.
 
 use std::{collections::BTreeSet, sync::atomic::Ordering};
 
 use alloy::providers::Provider;
 use tests::{DatabaseProxy, Error, TestChain, history::History};
 
-use crate::support::Indexer;
+use crate::support::{Indexer, NodeBehavior, NodeProxy};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_written_batch_is_undone_and_written_again() -> Result<(), Error> {
@@ -52,6 +52,22 @@ async fn half_written_history_is_written_again() -> Result<(), Error> {
     }
     assert!(failures >= 8, "only {failures} runs failed");
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batches_of_a_history_go_on_where_ranges_end() -> Result<(), Error> {
+    let test_chain = TestChain::start("short-ranges", 4).await?;
+    let mut history = History::on(&test_chain, 9).await?;
+    history.go_on(60).await?;
+    test_chain.finalise().await?;
+    let node = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::FewBlocks(3)).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&node.url]).await?;
+    let events = indexer.follow().await?.events;
+    let checkpoint = indexer.all_rows().await?.into_iter().find(|((pk, _), _)| pk.starts_with("CHECKPOINT#"));
+    let commits: u64 = checkpoint.ok_or("no progress")?.1["version"].as_n().map_err(|_| "no number")?.parse()?;
+    // A batch over a transaction's limits takes two, and the blocks that aren't final take one.
+    assert!(events > 60 && commits <= 6, "{commits} commits for {events} events");
+    indexer.assert_fresh(&test_chain, "short ranges").await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
