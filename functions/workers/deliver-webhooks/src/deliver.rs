@@ -64,7 +64,7 @@ impl Deliverer {
             };
             let waiting = self.deliveries.pending(due.artist_id, due.webhook, AHEAD).await?;
             if waiting.is_empty() {
-                return Ok(self.queue.settle(&due).await?);
+                return Ok(self.queue.settle(&due, clock::now()?.as_secs()).await?);
             }
             for delivery in waiting {
                 let now = clock::now()?.as_secs();
@@ -112,8 +112,7 @@ impl Deliverer {
                     return Ok(false);
                 }
                 let random = uuid::Uuid::new_v4().as_u64_pair().1;
-                due.due_at = Some(clock::now()?.as_secs() + pause(due.failures, random));
-                self.queue.put_off(due).await?;
+                self.queue.put_off(due, clock::now()?.as_secs() + pause(due.failures, random)).await?;
                 Ok(false)
             }
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
     api::read::EventView,
     clock,
@@ -19,6 +20,8 @@ const ROWS: i32 = 10;
 
 /// Age from which events aren't passed on, in seconds: an index that is made anew tells nobody of years ago.
 const TOO_OLD: u64 = 24 * 60 * 60;
+
+const WRITES_AT_ONCE: usize = 8;
 
 /// What passing on takes.
 pub(crate) struct Passer {
@@ -46,39 +49,75 @@ impl Positions {
 }
 
 /// A look at all logs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Look {
     /// Events read.
     pub(crate) read: usize,
     /// Events that weren't read yet.
     pub(crate) left: u64,
+    /// Why a log wasn't passed on.
+    pub(crate) failure: Option<DeliverError>,
 }
 
 impl Passer {
-    /// Passes on the next part of each log. Two reads for each; for events also those of their artists.
+    /// Passes on the next part of each log; one that can't be read holds up no other. Two reads for each; for events also
+    /// those of their artists. Fails only if another process leads.
     pub(crate) async fn pass(&self, lease: &WorkLease, positions: &mut Positions) -> Result<Look, DeliverError> {
         let mut look = Look::default();
         for name in &self.names {
-            let Some(head) = self.logs.head(*name).await? else { continue };
-            let mut position = self.position(*name, positions).await?;
-            if position.log != head.log.to_string() {
-                position = LogPosition { log: head.log.to_string(), after: 0, ..position };
+            match self.pass_log(*name, lease, positions, &mut look).await {
+                Ok(()) => {}
+                Err(DeliverError::LostLead) => return Err(DeliverError::LostLead),
+                Err(error) => {
+                    positions.known.remove(name);
+                    look.failure = Some(error);
+                }
             }
-            if position.after >= head.last {
-                continue;
-            }
-            let events = self.logs.after(*name, position.after, ROWS).await?;
-            let Some(last) = events.last().map(|last| last.number) else { continue };
-            look.read += events.len();
-            look.left += head.last.saturating_sub(last);
-            self.spread(*name, events, &mut positions.tick).await?;
-            (position.after, position.tick) = (last, positions.tick);
-            if !self.fan_out.advance(lease, &name.to_string(), &position).await? {
-                return Err(DeliverError::LostLead);
-            }
-            positions.known.insert(*name, position);
         }
         Ok(look)
+    }
+
+    async fn pass_log(
+        &self,
+        name: LogName,
+        lease: &WorkLease,
+        positions: &mut Positions,
+        look: &mut Look,
+    ) -> Result<(), DeliverError> {
+        let Some(head) = self.logs.head(name).await? else {
+            positions.known.entry(name).or_default();
+            return Ok(());
+        };
+        let mut position = self.position(name, positions).await?;
+        if position.log != head.log.to_string() {
+            position = LogPosition { log: head.log.to_string(), after: 0, ..position };
+        }
+        if position.after >= head.last {
+            return Ok(());
+        }
+        let events = self.logs.after(name, position.after, ROWS).await?;
+        let Some(last) = events.last().map(|last| last.number) else { return Ok(()) };
+        let read = events.len();
+        self.spread(name, events, &mut positions.tick).await?;
+        (position.after, position.tick) = (last, positions.tick);
+        if !self.fan_out.advance(lease, &name.to_string(), &position).await? {
+            return Err(DeliverError::LostLead);
+        }
+        positions.known.insert(name, position);
+        look.read += read;
+        look.left += head.last.saturating_sub(last);
+        Ok(())
+    }
+
+    /// Whether a log has more than was passed on. One read for each.
+    pub(crate) async fn is_behind(&self, positions: &Positions) -> Result<bool, DeliverError> {
+        for (name, position) in &positions.known {
+            let head = self.logs.head(*name).await?;
+            if head.is_some_and(|head| head.log.to_string() != position.log || head.last > position.after) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn position(&self, name: LogName, positions: &mut Positions) -> Result<LogPosition, DeliverError> {
@@ -96,7 +135,7 @@ impl Passer {
         let is_fresh = |event: &NumberedEvent| event.event.time + TOO_OLD > now.as_secs();
         let events: Vec<_> = events.into_iter().filter(is_fresh).collect();
         let accounts: BTreeSet<Address> = events.iter().flat_map(|event| event.event.accounts()).collect();
-        let owners = self.artists.owners(&Vec::from_iter(accounts)).await?;
+        let owners = self.artists.readable_owners(&Vec::from_iter(accounts)).await?;
         let artists: BTreeSet<ArtistId> = owners.values().copied().collect();
         let webhooks = self.webhooks.of_artists(&Vec::from_iter(artists)).await?;
         let (mut deliveries, mut concerned) = (Vec::new(), BTreeMap::new());
@@ -122,10 +161,8 @@ impl Passer {
             }
         }
         self.deliveries.add(&deliveries).await?;
-        for (webhook, artist) in concerned {
-            self.queue.note_added(artist, webhook).await?;
-        }
-        Ok(())
+        let notes = concerned.into_iter().map(|(webhook, artist)| self.queue.note_added(artist, webhook));
+        Ok(stream::iter(notes).buffer_unordered(WRITES_AT_ONCE).try_collect().await?)
     }
 }
 

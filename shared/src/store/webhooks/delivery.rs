@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -10,6 +11,8 @@ use crate::{
 
 /// How long deliveries are kept, in seconds.
 const KEPT: u64 = 7 * 24 * 60 * 60;
+
+const WRITES_AT_ONCE: usize = 8;
 
 /// An event on its way to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,15 +80,15 @@ impl Deliveries {
         Self(artists)
     }
 
-    /// Stores deliveries that wait. A write per 25.
+    /// Stores deliveries that wait. A write per 25, some at the same time.
     pub async fn add(&self, deliveries: &[(ArtistId, Delivery)]) -> Result<(), StoreError> {
-        for few in deliveries.chunks(MAX_WRITE) {
+        let writes = deliveries.chunks(MAX_WRITE).map(async |few| {
             let puts = few
                 .iter()
                 .map(|(artist, delivery)| put(&pending_key(*artist, delivery.webhook, delivery.id), delivery));
-            self.write(puts.collect::<Result<_, _>>()?).await?;
-        }
-        Ok(())
+            self.write(puts.collect::<Result<_, _>>()?).await
+        });
+        stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).try_collect().await
     }
 
     /// Returns the first deliveries of a webhook that wait, in their order. One Query.
