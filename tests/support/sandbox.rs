@@ -91,6 +91,21 @@ impl Sandbox {
         Self { emulator, binary: binary.to_owned(), endpoints }
     }
 
+    /// Lets the streams of the tables of `database` drive the function, as the template says.
+    pub async fn follow_streams(&self, stack: &Stack, database: &str) {
+        let client = aws_sdk_dynamodb::Client::new(&self.endpoints.sdk_config(database).await);
+        let (template, mut names) = (template(), stack.map.names.clone());
+        for table in ["ArtistTable", "ChainTable"] {
+            let described = client.describe_table().table_name(table).send().await.expect("a table");
+            let stream = described.table().and_then(|table| table.latest_stream_arn()).expect("a stream");
+            names.insert(format!("{table}.StreamArn"), stream.to_owned());
+        }
+        let streams = template.streams(&names).expect("streams");
+        for stream in streams.iter().filter(|stream| stream.binary == self.binary) {
+            self.emulator.map_stream(stream, database).await.expect("a mapping");
+        }
+    }
+
     /// Invokes the function with an event.
     pub async fn invoke(&self, event: &Value) -> Value {
         Invocation::of(self.emulator.url(), &self.binary).send(event).await.expect("the function returns")

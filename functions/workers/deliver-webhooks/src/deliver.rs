@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Instant,
@@ -17,6 +17,7 @@ use shared::{
     store::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
     telemetry,
 };
+use tokio::sync::RwLock;
 
 use crate::{
     DeliverError,
@@ -49,6 +50,8 @@ pub(crate) struct Deliverer {
     pub(crate) sender: Sender,
     /// Base URL of the service, for mails.
     pub(crate) origin: String,
+    /// Held for writing while events are passed on.
+    pub(crate) passing: Arc<RwLock<()>>,
     pub(crate) known: Mutex<HashMap<(WebhookId, u32), WebhookSecret>>,
     pub(crate) delivered: AtomicUsize,
     pub(crate) failed: AtomicUsize,
@@ -62,7 +65,10 @@ impl Deliverer {
             let Some(webhook) = webhook.filter(Webhook::is_active) else {
                 return Ok(self.queue.forget(&due).await?);
             };
-            let waiting = self.deliveries.pending(due.artist_id, due.webhook, AHEAD).await?;
+            let waiting = {
+                let _passed = self.passing.read().await;
+                self.deliveries.pending(due.artist_id, due.webhook, AHEAD).await?
+            };
             if waiting.is_empty() {
                 return Ok(self.queue.settle(&due, clock::now()?.as_secs()).await?);
             }

@@ -114,6 +114,7 @@ impl Worker {
             secrets: WebhookSecrets::from_env(&aws)?,
             sender: Sender::new(PrivateReceivers::from_env()?)?,
             origin: config::optional("TOKEN_ISSUER").unwrap_or_default().trim_end_matches('/').to_owned(),
+            passing: Arc::default(),
             known: Mutex::default(),
             delivered: 0.into(),
             failed: 0.into(),
@@ -125,6 +126,7 @@ impl Worker {
             webhooks: deliverer.webhooks.clone(),
             deliveries: deliverer.deliveries.clone(),
             queue: deliverer.queue.clone(),
+            passing: Arc::clone(&deliverer.passing),
             names: chains.iter().map(|chain| LogName::Chain(chain.id)).chain([LogName::Service]).collect(),
         };
         Ok(Self { passer, deliverer: Arc::new(deliverer), holder: Uuid::new_v4().to_string() })
@@ -186,7 +188,11 @@ impl Worker {
             let look = self.passer.pass(lease, &mut work.positions).await?;
             done.events += look.read;
             work.most_left = work.most_left.max(Some(look.left));
-            let left = match work.tries.start(&self.deliverer, until).await {
+            // A part that is passed on again is whole before any of it is sent.
+            let start = async {
+                if look.is_torn { Ok(Left::default()) } else { work.tries.start(&self.deliverer, until).await }
+            };
+            let left = match start.await {
                 Ok(left) => {
                     failure = look.failure;
                     left

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -82,13 +82,17 @@ impl Deliveries {
 
     /// Stores deliveries that wait. A write per 25, some at the same time.
     pub async fn add(&self, deliveries: &[(ArtistId, Delivery)]) -> Result<(), StoreError> {
-        let writes = deliveries.chunks(MAX_WRITE).map(async |few| {
-            let puts = few
-                .iter()
-                .map(|(artist, delivery)| put(&pending_key(*artist, delivery.webhook, delivery.id), delivery));
-            self.write(puts.collect::<Result<_, _>>()?).await
-        });
-        stream::iter(writes).buffer_unordered(WRITES_AT_ONCE).try_collect().await
+        for some in deliveries.chunks(MAX_WRITE * WRITES_AT_ONCE) {
+            let puts = |few: &[(ArtistId, Delivery)]| {
+                let puts = few
+                    .iter()
+                    .map(|(artist, delivery)| put(&pending_key(*artist, delivery.webhook, delivery.id), delivery));
+                puts.collect::<Result<Vec<_>, _>>()
+            };
+            let writes = some.chunks(MAX_WRITE).map(puts).collect::<Result<Vec<_>, _>>()?;
+            try_join_all(writes.into_iter().map(|puts| self.write(puts))).await?;
+        }
+        Ok(())
     }
 
     /// Returns the first deliveries of a webhook that wait, in their order. One Query.

@@ -190,6 +190,7 @@ impl WebhookQueue {
         }
         // The row of its next try leads to what was added.
         let dropped = resting.iter().map(|resting| self.delete_seen(added_key(resting.webhook), resting.added));
+        let dropped = dropped.collect::<Vec<_>>();
         stream::iter(dropped).buffer_unordered(READS_AT_ONCE).try_collect::<()>().await?;
         Ok(due)
     }
