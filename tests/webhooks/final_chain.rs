@@ -82,6 +82,7 @@ impl World {
         for wallet in wallets {
             let row = self.client.put_item().table_name("ArtistTable").item("pk", text(format!("WALLET#{wallet}")));
             let row = row.item("sk", text("ARTIST".to_owned())).item("address", text(wallet.to_string()));
+            let row = row.item("username", text(String::new()));
             row.item("artist_id", text(artist.to_string())).send().await.expect("a row");
         }
         let webhook = Webhook {

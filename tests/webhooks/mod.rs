@@ -179,7 +179,8 @@ async fn what_happens_to_an_artists_moment_is_sent_in_order_and_signed() {
     let named = |message: &receiver::Message| message.json()["type"].as_str().expect("a type").to_owned();
     let all = loop {
         let all = receiver.wait_for("/all", 1).await;
-        if all.iter().any(|message| named(message) == "comment.created") {
+        // The contract says the comment first.
+        if all.iter().any(|message| named(message) == "moment.collected") {
             break all;
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;

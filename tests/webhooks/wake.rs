@@ -41,6 +41,7 @@ async fn streams_wake_the_worker_without_its_schedule() {
     wait().await;
     world.queue.ask(world.artist(0), webhook).await.expect("a row");
     wait_for(&tally, "/x", 4).await;
+    world.rest().await;
 
     // The worker's own notes wake nobody; a chain's log does.
     wait().await;
@@ -50,6 +51,7 @@ async fn streams_wake_the_worker_without_its_schedule() {
     let row = world.client.put_item().table_name("ChainTable").item("pk", AttributeValue::S("EVENTS#8453".to_owned()));
     row.item("sk", AttributeValue::S(format!("{:020}", 1))).send().await.expect("a row");
     wait_for(&tally, "/x", 5).await;
+    world.rest().await;
 
     wait().await;
     world.queue.note_added(world.artist(0), webhook).await.expect("a row");
@@ -84,7 +86,7 @@ async fn an_idle_wake_costs_little_however_many_webhooks_fail() {
     assert!(idle.0 <= 20 && idle.2 <= 4.0, "{idle:?}");
     world.tell(1).await;
     let one = cost(&world, "one event").await;
-    assert!(one.2 - idle.2 <= 14.0 && one.1 - idle.1 <= 14.0, "{one:?}");
+    assert!(one.2 - idle.2 <= 14.0 && one.1 - idle.1 <= 40.0, "{one:?}");
     world.tell(100).await;
     let hundred = cost(&world, "a hundred events").await;
     assert!(hundred.2 <= 600.0, "{hundred:?}");

@@ -1,6 +1,11 @@
 //! Tables of their own with artists, webhooks and a log, and a worker that nothing but the test wakes.
 
-use std::{collections::HashMap, future::Future, io::Write, time::Duration};
+use std::{
+    collections::HashMap,
+    future::Future,
+    io::Write,
+    time::{Duration, Instant},
+};
 
 use aws_sdk_dynamodb::{
     primitives::Blob,
@@ -146,6 +151,26 @@ impl World {
         let (_, address) = self.artists[(number - 1) as usize % self.artists.len()];
         let id = uuid::Uuid::from_u128(u128::from(number)).to_string().parse().expect("an id");
         Event { id, time: unix_now(), is_reverted: false, data: EventData::ArtistUpdated(ArtistEvent { address }) }
+    }
+
+    /// Waits until no worker leads for a second.
+    pub async fn rest(&self) {
+        let mut rests = 0;
+        while rests < 5 {
+            let row = self.client.get_item().table_name(TABLE).key("pk", text("FANOUT")).key("sk", text("LEASE"));
+            let row = row.consistent_read(true).send().await.expect("a row").item.expect("somebody led");
+            rests = if row["holder"] == text("") { rests + 1 } else { 0 };
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Waits until the worker has made so many calls of the database, for three seconds at most.
+    pub async fn called(&self, calls: u64) {
+        let (start, mut made) = (Instant::now(), 0);
+        while made < calls && start.elapsed() < Duration::from_secs(3) {
+            made += self.recorder.take_calls().len() as u64;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     /// Has the worker run again and again, until `done` is.
