@@ -39,11 +39,12 @@ async fn kill(kills: u64) {
             webhooks.push((artist, webhook, path));
         }
     }
+    let each = if kills < 20 { 15 } else { 60 };
     let (mut within_fan_out, mut within_deliveries) = (0, 0);
     for _ in 0..kills {
-        world.tell(60).await;
+        world.tell(each).await;
         world.recorder.take_calls();
-        world.sandbox.kill_when(world.called(1 + dice.roll(120)), &json!({})).await;
+        world.sandbox.kill_when(world.called(1 + dice.roll(400)), &json!({})).await;
         let passed = world.fan_out.position("service").await.expect("a row").after;
         let (mut stored, mut waits) = (0, false);
         for (artist, webhook, _) in &webhooks {
