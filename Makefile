@@ -61,6 +61,7 @@ bench: tools binaries benches/peers/ponder/node_modules/.installed
 	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
 	@echo "== write-bench"; $(MEASURE)/local bench $(MEASURE)/write-bench
 	@echo "== freshness-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/freshness-bench
+	@echo "== webhook-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/webhook-bench
 	@echo "== function-bench"; $(MEASURE)/local bench $(MEASURE)/function-bench
 
 # Production's limits under load: one client at ATTACK_RATE requests a second (default 500) on each route in turn, or on ROUTES,

@@ -91,6 +91,21 @@ impl Sandbox {
         Self { emulator, binary: binary.to_owned(), endpoints }
     }
 
+    /// Lets the streams of the tables of `database` drive the function, as the template says.
+    pub async fn follow_streams(&self, stack: &Stack, database: &str) {
+        let client = aws_sdk_dynamodb::Client::new(&self.endpoints.sdk_config(database).await);
+        let (template, mut names) = (template(), stack.map.names.clone());
+        for table in ["ArtistTable", "ChainTable"] {
+            let described = client.describe_table().table_name(table).send().await.expect("a table");
+            let stream = described.table().and_then(|table| table.latest_stream_arn()).expect("a stream");
+            names.insert(format!("{table}.StreamArn"), stream.to_owned());
+        }
+        let streams = template.streams(&names).expect("streams");
+        for stream in streams.iter().filter(|stream| stream.binary == self.binary) {
+            self.emulator.map_stream(stream, database).await.expect("a mapping");
+        }
+    }
+
     /// Invokes the function with an event.
     pub async fn invoke(&self, event: &Value) -> Value {
         Invocation::of(self.emulator.url(), &self.binary).send(event).await.expect("the function returns")
@@ -98,12 +113,17 @@ impl Sandbox {
 
     /// Kills the function's process with SIGKILL once it runs for so long; an invocation under way fails.
     pub async fn kill_after(&self, time: Duration, event: &Value) {
+        self.kill_when(tokio::time::sleep(time), event).await;
+    }
+
+    /// Kills the function's process with SIGKILL once `moment` has come while it runs; an invocation under way fails.
+    pub async fn kill_when(&self, moment: impl Future<Output = ()>, event: &Value) {
         let mut processes = self.emulator.processes();
         let invocation = Invocation::of(self.emulator.url(), &self.binary);
         let killing = async {
             let running = processes.wait_for(|all| all.get(&self.binary).is_some_and(|ids| !ids.is_empty())).await;
             let ids = running.expect("an emulator")[&self.binary].clone();
-            tokio::time::sleep(time).await;
+            moment.await;
             let ids = ids.iter().map(u32::to_string);
             Command::new("kill").arg("-9").args(ids).status().await.expect("kill runs");
         };

@@ -172,7 +172,7 @@ impl Stack {
     }
 
     /// Collects token 1 of a collection for the mint fee alone.
-    pub async fn collect(&self, collection: Address, collector: Address, comment: &str) {
+    pub async fn collect(&self, collection: Address, collector: Address, comment: &str) -> TransactionReceipt {
         let fee = Creator1155::new(collection, self.chain()).mintFee().call().await.expect("the mint fee");
         let mint = Creator1155::mintCall {
             minter: self.contract("fixedPriceMinter"),
@@ -181,7 +181,7 @@ impl Stack {
             rewardsRecipients: Vec::new(),
             minterArguments: (collector, comment.to_owned()).abi_encode_params().into(),
         };
-        self.transact(collector, collection, fee, mint).await;
+        self.transact(collector, collection, fee, mint).await
     }
 
     /// Polls `path` for up to 15 seconds until its body fulfils the condition, and returns the body.

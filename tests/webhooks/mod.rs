@@ -1,7 +1,12 @@
 //! Webhooks: their endpoints, and what is sent to them.
 
+mod final_chain;
 mod hostile;
+mod killed;
+mod queue;
 pub mod receiver;
+mod wake;
+mod world;
 
 use alloy::{
     primitives::{Address, keccak256},
@@ -80,7 +85,7 @@ impl<'a> Hook<'a> {
     /// Waits until it is noted that tries failed.
     async fn wait_for_failures(&self) {
         for _ in 0..300 {
-            let row = self.stack.row(&self.stack.map.names["ArtistTable"], "WEBHOOKS_DUE", &self.id).await;
+            let row = self.stack.row(&self.stack.map.names["ArtistTable"], "WEBHOOKS_FAILING", &self.id).await;
             if row.is_some_and(|row| row.contains_key("failing_since")) {
                 return;
             }
@@ -92,7 +97,7 @@ impl<'a> Hook<'a> {
     /// Sets a field of the row that says when the next try is due.
     async fn set_queue(&self, field: &str, value: u64) {
         let table = &self.stack.map.names["ArtistTable"];
-        self.stack.set(table, "WEBHOOKS_DUE", &self.id, field, AttributeValue::N(value.to_string())).await;
+        self.stack.set(table, "WEBHOOKS_FAILING", &self.id, field, AttributeValue::N(value.to_string())).await;
     }
 }
 
@@ -174,7 +179,8 @@ async fn what_happens_to_an_artists_moment_is_sent_in_order_and_signed() {
     let named = |message: &receiver::Message| message.json()["type"].as_str().expect("a type").to_owned();
     let all = loop {
         let all = receiver.wait_for("/all", 1).await;
-        if all.iter().any(|message| named(message) == "comment.created") {
+        // The contract says the comment first.
+        if all.iter().any(|message| named(message) == "moment.collected") {
             break all;
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;

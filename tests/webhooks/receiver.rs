@@ -1,6 +1,8 @@
 //! A receiver of webhooks, whose paths say how it behaves.
 
 use std::{
+    collections::HashMap,
+    hash::{DefaultHasher, Hash, Hasher},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU16, Ordering},
@@ -86,6 +88,52 @@ impl Receiver {
     }
 }
 
+/// A receiver as [`Receiver`], which keeps of each message only its place in the log and a hash of its id.
+#[derive(Clone)]
+pub struct Tally {
+    pub url: String,
+    came: Arc<Mutex<HashMap<String, Vec<(u64, u64)>>>>,
+}
+
+impl Tally {
+    pub async fn start() -> Self {
+        let (receiver, came) = (Receiver::start().await, Arc::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let tally = Self { url: format!("http://{}", listener.local_addr().expect("an address")), came };
+        let state = (tally.clone(), Receiver { url: tally.url.clone(), ..receiver });
+        tokio::spawn(axum::serve(listener, Router::new().fallback(count).with_state(state)).into_future());
+        tally
+    }
+
+    /// What came to a path, as sequences and hashes of ids.
+    pub fn came(&self, path: &str) -> Vec<(u64, u64)> {
+        self.came.lock().expect("nobody panicked").get(path).cloned().unwrap_or_default()
+    }
+
+    pub fn count(&self, path: &str) -> u64 {
+        self.came.lock().expect("nobody panicked").get(path).map_or(0, |came| came.len() as u64)
+    }
+
+    pub fn last(&self, path: &str) -> Option<u64> {
+        Some(self.came.lock().expect("nobody panicked").get(path)?.last()?.0)
+    }
+}
+
+async fn count(
+    State((tally, receiver)): State<(Tally, Receiver)>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let event: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let sequence = event["sequence"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default();
+    let mut hasher = DefaultHasher::new();
+    headers["webhook-id"].hash(&mut hasher);
+    let path = uri.path().to_owned();
+    tally.came.lock().expect("nobody panicked").entry(path.clone()).or_default().push((sequence, hasher.finish()));
+    answer(&receiver, &path).await
+}
+
 async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let path = uri.path().to_owned();
     receiver.messages.lock().expect("nobody panicked").push(Message {
@@ -94,6 +142,10 @@ async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap,
         body,
         at: Instant::now(),
     });
+    answer(&receiver, &path).await
+}
+
+async fn answer(receiver: &Receiver, path: &str) -> Response {
     if path.starts_with("/hang") {
         return std::future::pending().await;
     }

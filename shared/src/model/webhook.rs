@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
+    event::LogId,
     invalid::Invalid,
     schema::{format, text_schema},
     text::{display_as_field, serde_as_text, uuid_as_text},
@@ -88,11 +89,12 @@ impl DeliveryId {
         Self(Uuid::now_v7())
     }
 
-    /// The id of a tick, 4,096 of which are a millisecond.
-    pub fn of_tick(tick: u64) -> Self {
+    /// The id of a log's tick, 4,096 of which are a millisecond.
+    pub fn of_tick(tick: u64, log: LogId) -> Self {
         let mut rest = [0; 10];
         let [.., high, low] = (tick & 0xfff).to_be_bytes();
         rest[..2].copy_from_slice(&[high, low]);
+        rest[2..].copy_from_slice(&log.0.to_be_bytes());
         Self(uuid::Builder::from_unix_timestamp_millis(tick >> 12, &rest).into_uuid())
     }
 }
@@ -199,12 +201,14 @@ mod tests {
     #[test]
     fn ids_of_ticks_sort_as_their_ticks_and_as_ids_of_their_time() {
         let ticks = [1, 0xfff, 0x1000, 0x1001, 1_795_176_000_000 << 12, (1_795_176_000_000 << 12) + 0x100];
-        let ids = ticks.map(|tick| DeliveryId::of_tick(tick).to_string());
+        let of_tick = |tick| DeliveryId::of_tick(tick, LogId(u64::MAX));
+        let ids = ticks.map(|tick| of_tick(tick).to_string());
         assert!(ids.is_sorted() && ids.iter().collect::<std::collections::BTreeSet<_>>().len() == ids.len(), "{ids:?}");
         let now = DeliveryId::next();
         let (seconds, nanos) = now.0.get_timestamp().unwrap().to_unix();
         let tick = (seconds * 1_000 + u64::from(nanos) / 1_000_000) << 12;
-        assert!(DeliveryId::of_tick(tick) <= now && DeliveryId::of_tick(tick + 0x1000) > now);
-        assert_eq!(now.0.get_version_num(), DeliveryId::of_tick(tick).0.get_version_num());
+        assert!(DeliveryId::of_tick(tick, LogId(0)) <= now && of_tick(tick + 0x1000) > now);
+        assert_eq!(now.0.get_version_num(), of_tick(tick).0.get_version_num());
+        assert_ne!(of_tick(tick), DeliveryId::of_tick(tick, LogId(1)), "logs have ids of their own");
     }
 }

@@ -85,8 +85,8 @@ pub use self::{
     },
     transfers::{TransferList, TransferPage, Transfers, transfer_keys},
     webhooks::{
-        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOut, LogPosition, MAX_WEBHOOKS, Webhook, WebhookQueue,
-        Webhooks,
+        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOut, LogPosition, MAX_WEBHOOKS, QueueLook, QueuePlace,
+        Webhook, WebhookQueue, Webhooks,
     },
 };
 pub(crate) use table::backoff;

@@ -131,11 +131,22 @@ impl Table {
         &self,
         keys: impl IntoIterator<Item = PrimaryKey>,
     ) -> Result<Vec<R>, StoreError> {
+        Ok(serde_dynamo::from_items(self.items(keys).await?)?)
+    }
+
+    /// The same without rows that can't be read, for work that one row must not stop.
+    pub(super) async fn get_readable<R: DeserializeOwned>(
+        &self,
+        keys: impl IntoIterator<Item = PrimaryKey>,
+    ) -> Result<Vec<R>, StoreError> {
+        Ok(readable(self.items(keys).await?))
+    }
+
+    async fn items(&self, keys: impl IntoIterator<Item = PrimaryKey>) -> Result<Vec<Item>, StoreError> {
         let keys = Vec::from_iter(keys);
         let reads = keys.chunks(MAX_READ).map(|keys| self.read_rows(keys)).collect::<Vec<_>>();
         let read: Vec<_> = stream::iter(reads).buffer_unordered(READS_AT_ONCE).try_collect().await?;
-        let rows: Vec<Item> = read.into_iter().flat_map(|(rows, _)| rows).collect();
-        Ok(serde_dynamo::from_items(rows)?)
+        Ok(read.into_iter().flat_map(|(rows, _)| rows).collect())
     }
 
     /// At most [`MAX_READ`] keys. Also returns the number of calls.
@@ -212,6 +223,17 @@ impl Table {
             },
         }
     }
+}
+
+/// Rows without those that can't be read, which are logged by their keys.
+pub(super) fn readable<R: DeserializeOwned>(rows: Vec<Item>) -> Vec<R> {
+    let read = |row: Item| {
+        let key =
+            ["pk", "sk"].map(|name| row.get(name).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default());
+        let read = serde_dynamo::from_item(row);
+        read.inspect_err(|error| tracing::error!(row = key.join(" "), error = %error, "malformed row left out")).ok()
+    };
+    rows.into_iter().filter_map(read).collect()
 }
 
 /// An update as one of the items that are written together.

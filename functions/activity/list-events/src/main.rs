@@ -111,7 +111,8 @@ impl ListEvents {
         let is_filtered = query.types.is_some() || accounts.artist.is_some() || query.collection.is_some();
         let few = i32::try_from(limit.div_ceil(5)).unwrap_or(MOST_ROWS).max(4);
         let read = heads.iter().map(async |(log, head)| {
-            let place = places.place(*log).unwrap_or_else(|| beginning(*head));
+            // A log that had no events when the wait began has had no id.
+            let place = places.place(*log).filter(|place| place.number > 0).unwrap_or_else(|| beginning(*head));
             let rows = if is_filtered || *log == LogName::Service { MOST_ROWS } else { few };
             let events = if has_more(places, *log, *head) {
                 self.logs.after(*log, place.number, rows).await?

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Instant,
@@ -17,6 +17,7 @@ use shared::{
     store::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
     telemetry,
 };
+use tokio::sync::RwLock;
 
 use crate::{
     DeliverError,
@@ -49,6 +50,8 @@ pub(crate) struct Deliverer {
     pub(crate) sender: Sender,
     /// Base URL of the service, for mails.
     pub(crate) origin: String,
+    /// Held for writing while events are passed on.
+    pub(crate) passing: Arc<RwLock<()>>,
     pub(crate) known: Mutex<HashMap<(WebhookId, u32), WebhookSecret>>,
     pub(crate) delivered: AtomicUsize,
     pub(crate) failed: AtomicUsize,
@@ -62,9 +65,12 @@ impl Deliverer {
             let Some(webhook) = webhook.filter(Webhook::is_active) else {
                 return Ok(self.queue.forget(&due).await?);
             };
-            let waiting = self.deliveries.pending(due.artist_id, due.webhook, AHEAD).await?;
+            let waiting = {
+                let _passed = self.passing.read().await;
+                self.deliveries.pending(due.artist_id, due.webhook, AHEAD).await?
+            };
             if waiting.is_empty() {
-                return Ok(self.queue.settle(&due).await?);
+                return Ok(self.queue.settle(&due, clock::now()?.as_secs()).await?);
             }
             for delivery in waiting {
                 let now = clock::now()?.as_secs();
@@ -112,8 +118,7 @@ impl Deliverer {
                     return Ok(false);
                 }
                 let random = uuid::Uuid::new_v4().as_u64_pair().1;
-                due.due_at = Some(clock::now()?.as_secs() + pause(due.failures, random));
-                self.queue.put_off(due).await?;
+                self.queue.put_off(due, clock::now()?.as_secs() + pause(due.failures, random)).await?;
                 Ok(false)
             }
         }

@@ -1,16 +1,21 @@
 //! Passes what the logs tell on to the webhooks that it concerns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
+use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
     api::read::EventView,
     clock,
-    model::{Address, ArtistId, DeliveryId, LogName, WebhookId},
+    model::{Address, ArtistId, DeliveryId, LogId, LogName, WebhookId},
     store::{
         Artists, Deliveries, Delivery, EventLogs, FanOut, LogPosition, NumberedEvent, Webhook, WebhookQueue, Webhooks,
         WorkLease,
     },
 };
+use tokio::sync::RwLock;
 
 use crate::DeliverError;
 
@@ -19,6 +24,8 @@ const ROWS: i32 = 10;
 
 /// Age from which events aren't passed on, in seconds: an index that is made anew tells nobody of years ago.
 const TOO_OLD: u64 = 24 * 60 * 60;
+
+const WRITES_AT_ONCE: usize = 8;
 
 /// What passing on takes.
 pub(crate) struct Passer {
@@ -29,13 +36,14 @@ pub(crate) struct Passer {
     pub(crate) deliveries: Deliveries,
     pub(crate) queue: WebhookQueue,
     pub(crate) names: Vec<LogName>,
+    /// Held while a part of a log is passed on: nothing of it is delivered before all of it waits.
+    pub(crate) passing: Arc<RwLock<()>>,
 }
 
 /// What the leader knows of the logs; nobody else moves them.
 #[derive(Default)]
 pub(crate) struct Positions {
     known: HashMap<LogName, LogPosition>,
-    tick: u64,
 }
 
 impl Positions {
@@ -46,39 +54,84 @@ impl Positions {
 }
 
 /// A look at all logs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Look {
     /// Events read.
     pub(crate) read: usize,
     /// Events that weren't read yet.
     pub(crate) left: u64,
+    /// Why a log wasn't passed on.
+    pub(crate) failure: Option<DeliverError>,
+    /// Whether a part of what was passed on waits, and the rest doesn't.
+    pub(crate) is_torn: bool,
 }
 
 impl Passer {
-    /// Passes on the next part of each log. Two reads for each; for events also those of their artists.
+    /// Passes on the next part of each log; one that can't be read holds up no other. Two reads for each; for events also
+    /// those of their artists. Fails only if another process leads.
     pub(crate) async fn pass(&self, lease: &WorkLease, positions: &mut Positions) -> Result<Look, DeliverError> {
         let mut look = Look::default();
         for name in &self.names {
-            let Some(head) = self.logs.head(*name).await? else { continue };
-            let mut position = self.position(*name, positions).await?;
-            if position.log != head.log.to_string() {
-                position = LogPosition { log: head.log.to_string(), after: 0, ..position };
+            match self.pass_log(*name, lease, positions, &mut look).await {
+                Ok(()) => {}
+                Err(DeliverError::LostLead) => return Err(DeliverError::LostLead),
+                Err(error) => {
+                    positions.known.remove(name);
+                    look.failure = Some(error);
+                }
             }
-            if position.after >= head.last {
-                continue;
-            }
-            let events = self.logs.after(*name, position.after, ROWS).await?;
-            let Some(last) = events.last().map(|last| last.number) else { continue };
-            look.read += events.len();
-            look.left += head.last.saturating_sub(last);
-            self.spread(*name, events, &mut positions.tick).await?;
-            (position.after, position.tick) = (last, positions.tick);
-            if !self.fan_out.advance(lease, &name.to_string(), &position).await? {
-                return Err(DeliverError::LostLead);
-            }
-            positions.known.insert(*name, position);
         }
         Ok(look)
+    }
+
+    async fn pass_log(
+        &self,
+        name: LogName,
+        lease: &WorkLease,
+        positions: &mut Positions,
+        look: &mut Look,
+    ) -> Result<(), DeliverError> {
+        let Some(head) = self.logs.head(name).await? else {
+            positions.known.entry(name).or_default();
+            return Ok(());
+        };
+        let mut position = self.position(name, positions).await?;
+        if position.log != head.log.to_string() {
+            position = LogPosition { log: head.log.to_string(), after: 0, ..position };
+        }
+        if position.after >= head.last {
+            return Ok(());
+        }
+        let events = self.logs.after(name, position.after, ROWS).await?;
+        let Some(last) = events.last().map(|last| last.number) else { return Ok(()) };
+        let read = events.len();
+        let (deliveries, concerned) = self.deliveries_of(name, head.log, events, &mut position.tick).await?;
+        position.after = last;
+        let passing = self.passing.write().await;
+        look.is_torn = true;
+        self.deliveries.add(&deliveries).await?;
+        let notes = concerned.into_iter().map(|(webhook, artist)| self.queue.note_added(artist, webhook));
+        stream::iter(notes).buffer_unordered(WRITES_AT_ONCE).try_collect::<()>().await?;
+        if !self.fan_out.advance(lease, &name.to_string(), &position).await? {
+            return Err(DeliverError::LostLead);
+        }
+        look.is_torn = false;
+        drop(passing);
+        positions.known.insert(name, position);
+        look.read += read;
+        look.left += head.last.saturating_sub(last);
+        Ok(())
+    }
+
+    /// Whether a log has more than was passed on. One read for each.
+    pub(crate) async fn is_behind(&self, positions: &Positions) -> Result<bool, DeliverError> {
+        for (name, position) in &positions.known {
+            let head = self.logs.head(*name).await?;
+            if head.is_some_and(|head| head.log.to_string() != position.log || head.last > position.after) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn position(&self, name: LogName, positions: &mut Positions) -> Result<LogPosition, DeliverError> {
@@ -86,46 +139,45 @@ impl Passer {
             return Ok(known.clone());
         }
         let position = self.fan_out.position(&name.to_string()).await?;
-        positions.tick = positions.tick.max(position.tick);
         positions.known.insert(name, position.clone());
         Ok(position)
     }
 
-    async fn spread(&self, name: LogName, events: Vec<NumberedEvent>, tick: &mut u64) -> Result<(), DeliverError> {
-        let now = clock::now()?;
-        let is_fresh = |event: &NumberedEvent| event.event.time + TOO_OLD > now.as_secs();
-        let events: Vec<_> = events.into_iter().filter(is_fresh).collect();
+    /// What is sent, and to which webhooks. The same events have the same ids whenever they are passed on.
+    async fn deliveries_of(
+        &self,
+        name: LogName,
+        log: LogId,
+        events: Vec<NumberedEvent>,
+        tick: &mut u64,
+    ) -> Result<(Vec<(ArtistId, Delivery)>, BTreeMap<WebhookId, ArtistId>), DeliverError> {
+        let now = clock::now()?.as_secs();
         let accounts: BTreeSet<Address> = events.iter().flat_map(|event| event.event.accounts()).collect();
-        let owners = self.artists.owners(&Vec::from_iter(accounts)).await?;
+        let owners = self.artists.readable_owners(&Vec::from_iter(accounts)).await?;
         let artists: BTreeSet<ArtistId> = owners.values().copied().collect();
         let webhooks = self.webhooks.of_artists(&Vec::from_iter(artists)).await?;
         let (mut deliveries, mut concerned) = (Vec::new(), BTreeMap::new());
         for event in events {
+            *tick = (*tick + 1).max(event.event.time.saturating_mul(1_000) << 12);
             let artists: BTreeSet<ArtistId> =
                 event.event.accounts().iter().filter_map(|account| owners.get(account).copied()).collect();
             let of_artist = |artist: ArtistId| webhooks.get(&artist).into_iter().flatten().map(move |it| (artist, it));
             let wanting = artists.into_iter().flat_map(of_artist).filter(|(_, webhook)| wants(webhook, &event));
             let wanting: Vec<(ArtistId, WebhookId)> = wanting.map(|(artist, webhook)| (artist, webhook.id)).collect();
-            if wanting.is_empty() {
+            if wanting.is_empty() || event.event.time + TOO_OLD <= now {
                 continue;
             }
-            let milliseconds = u64::try_from(now.as_millis()).unwrap_or_default();
-            *tick = (*tick + 1).max(milliseconds << 12);
-            let (id, kind) = (DeliveryId::of_tick(*tick), event.event.r#type());
+            let (id, kind) = (DeliveryId::of_tick(*tick, log), event.event.r#type());
             // An event that is taken back, or told again after that, has the same id: its place in the log tells them apart.
             let message = format!("{}.{}", event.event.id, event.number);
             let body = serde_json::to_string(&EventView::of(name, event)?)?;
             for (artist, webhook) in wanting {
-                let delivery = Delivery::new(id, webhook, message.clone(), kind.clone(), body.clone(), now.as_secs());
+                let delivery = Delivery::new(id, webhook, message.clone(), kind.clone(), body.clone(), now);
                 deliveries.push((artist, delivery));
                 concerned.insert(webhook, artist);
             }
         }
-        self.deliveries.add(&deliveries).await?;
-        for (webhook, artist) in concerned {
-            self.queue.note_added(artist, webhook).await?;
-        }
-        Ok(())
+        Ok((deliveries, concerned))
     }
 }
 

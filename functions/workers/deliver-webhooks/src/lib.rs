@@ -1,14 +1,15 @@
-//! Sends events to webhooks. One process leads: it passes on what the logs of events tell, and delivers what waits,
-//! webhooks side by side, each in order. Whatever it has begun and not ended is done again by the next leader.
+//! Sends events to webhooks. One process leads until nothing is left to do: it passes on what the logs of events tell, and
+//! delivers what waits, webhooks side by side, each in order. Whatever it has begun and not ended is done again by the next
+//! leader.
 #![warn(missing_docs)]
 
 mod deliver;
 mod fan_out;
 mod pause;
 mod send;
+mod tries;
 
 use std::{
-    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -21,41 +22,38 @@ use shared::{
     http::StartError,
     kms::KmsError,
     mail::{MailError, Mailer},
-    model::{LogName, WebhookId},
+    model::LogName,
     public_web::PrivateReceivers,
-    store::{Artists, Deliveries, DueWebhook, EventLogs, FanOut, StoreError, Table, WebhookQueue, Webhooks, WorkLease},
+    store::{Artists, Deliveries, EventLogs, FanOut, StoreError, Table, WebhookQueue, Webhooks, WorkLease},
     telemetry::{self, Metric},
 };
-use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::{
     deliver::Deliverer,
     fan_out::{Passer, Positions},
     send::Sender,
+    tries::{Left, Tries},
 };
 
-/// Time between two looks for new events.
+/// Time between two looks for new events while something is under way.
 const POLL: Duration = Duration::from_millis(500);
 /// The same while there are some.
 const SHORT_POLL: Duration = Duration::from_millis(50);
+/// The same while only a later try is waited for.
+const LONG_POLL: Duration = Duration::from_secs(1);
+
+/// A later try within this time, in seconds, is waited for: the first two after a failure. The schedule begins the others.
+const LINGER: u64 = 45;
+
+/// Looks that may fail one after another before a run does.
+const MOST_FAILURES: u32 = 3;
 
 /// Pause between two signs of life of the leader.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// How long a scheduled run waits for the one before to end.
-const TURN: Duration = Duration::from_secs(15);
-
-/// Longest try; a webhook that failed isn't tried within this time of the run's end.
-const LONGEST: Duration = Duration::from_secs(11);
-
 /// How long tries that are under way at the run's end are waited for.
 const LAST: Duration = Duration::from_secs(2);
-
-/// Webhooks that are sent to at the same time, and how many of them may have failed before: those that let every try hang
-/// don't take the others' places.
-const AT_ONCE: usize = 128;
-const SUSPECTS_AT_ONCE: usize = 32;
 
 /// Why a run stopped. What it had begun is stored.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +114,7 @@ impl Worker {
             secrets: WebhookSecrets::from_env(&aws)?,
             sender: Sender::new(PrivateReceivers::from_env()?)?,
             origin: config::optional("TOKEN_ISSUER").unwrap_or_default().trim_end_matches('/').to_owned(),
+            passing: Arc::default(),
             known: Mutex::default(),
             delivered: 0.into(),
             failed: 0.into(),
@@ -127,79 +126,99 @@ impl Worker {
             webhooks: deliverer.webhooks.clone(),
             deliveries: deliverer.deliveries.clone(),
             queue: deliverer.queue.clone(),
+            passing: Arc::clone(&deliverer.passing),
             names: chains.iter().map(|chain| LogName::Chain(chain.id)).chain([LogName::Service]).collect(),
         };
         Ok(Self { passer, deliverer: Arc::new(deliverer), holder: Uuid::new_v4().to_string() })
     }
 
-    /// Leads for the time of `wait`, and then until nothing is left to do, or `until`. Without a `wait`, at once without
-    /// anything done if another process leads.
-    pub async fn run(&self, until: Instant, wait: Duration) -> Result<Delivered, DeliverError> {
-        let (fan_out, started) = (&self.passer.fan_out, Instant::now());
-        let lease = loop {
-            match fan_out.lead(&self.holder).await? {
-                Some(lease) => break lease,
-                None if started.elapsed() < TURN.min(wait) => tokio::time::sleep(POLL).await,
-                None => return Ok(Delivered::default()),
+    /// Leads until nothing is left to do, or `until`; at once without anything done if another process leads.
+    pub async fn run(&self, until: Instant) -> Result<Delivered, DeliverError> {
+        let (mut work, mut done) = (Work::default(), Delivered::default());
+        let led = loop {
+            match self.turn(until, &mut work, &mut done).await {
+                Ok(true) => {}
+                Ok(false) | Err(DeliverError::LostLead) => break Ok(()),
+                Err(error) => break Err(error),
             }
         };
-        let mut done = Delivered::default();
-        let ends = if wait.is_zero() { until } else { until.min(started + wait) };
+        done.delivered = self.deliverer.delivered.swap(0, Ordering::Relaxed);
+        done.failed = self.deliverer.failed.swap(0, Ordering::Relaxed);
+        if let Some(most_left) = work.most_left {
+            let (left, failed) = (i64::try_from(most_left), i64::try_from(done.failed));
+            let (left, failed) = (left.unwrap_or(i64::MAX), failed.unwrap_or(i64::MAX));
+            telemetry::record(&[], &[(Metric::WebhookFailures, failed), (Metric::FanOutLag, left)]);
+            tracing::info!(events = done.events, delivered = done.delivered, failed = done.failed, "events delivered");
+        }
+        led.map(|()| done)
+    }
+
+    /// Leads once. `false` if nothing is left to do here.
+    async fn turn(&self, until: Instant, work: &mut Work, done: &mut Delivered) -> Result<bool, DeliverError> {
+        let fan_out = &self.passer.fan_out;
+        let Some(lease) = fan_out.lead(&self.holder).await? else { return Ok(false) };
+        // Another process may have led since.
+        work.positions.forget();
         let led = tokio::select! {
-            led = self.lead(&lease, ends, wait, &mut done) => led,
+            led = self.lead(&lease, until, work, done) => led,
             () = self.stay_alive(lease.clone()) => Err(DeliverError::LostLead),
         };
         if let Err(error) = fan_out.give_lead_back(&lease).await {
             tracing::warn!(error = telemetry::chain(&error), "lead not given back");
         }
-        done.delivered = self.deliverer.delivered.swap(0, Ordering::Relaxed);
-        done.failed = self.deliverer.failed.swap(0, Ordering::Relaxed);
-        let failed = i64::try_from(done.failed).unwrap_or(i64::MAX);
-        telemetry::record(&[], &[(Metric::WebhookFailures, failed)]);
-        tracing::info!(events = done.events, delivered = done.delivered, failed = done.failed, "events delivered");
-        match led {
-            Err(DeliverError::LostLead) => Ok(done),
-            led => led.map(|()| done),
+        led?;
+        // What came in the last moments woke a process that found a leader, who didn't look any more.
+        let is_behind = self.passer.is_behind(&work.positions).await? || work.tries.see_more(&self.deliverer).await?;
+        if is_behind && Instant::now() >= until {
+            fan_out.wake(clock::now()?.as_secs()).await?;
+            return Ok(false);
         }
+        Ok(is_behind)
     }
 
     async fn lead(
         &self,
         lease: &WorkLease,
-        ends: Instant,
-        wait: Duration,
+        until: Instant,
+        work: &mut Work,
         done: &mut Delivered,
     ) -> Result<(), DeliverError> {
-        let (mut positions, mut tries) = (Positions::default(), Tries::default());
-        let (mut most_left, mut failure) = (0, None);
-        while Instant::now() < ends {
-            let step = async {
-                let look = self.passer.pass(lease, &mut positions).await?;
-                Ok::<_, DeliverError>((look, tries.start(&self.deliverer, ends).await?))
+        let (mut failures, mut failure) = (0, None);
+        while Instant::now() < until && failures < MOST_FAILURES {
+            let look = self.passer.pass(lease, &mut work.positions).await?;
+            done.events += look.read;
+            work.most_left = work.most_left.max(Some(look.left));
+            // A part that is passed on again is whole before any of it is sent.
+            let start = async {
+                if look.is_torn { Ok(Left::default()) } else { work.tries.start(&self.deliverer, until).await }
             };
-            match step.await {
-                Ok((look, waits)) => {
-                    failure = None;
-                    done.events += look.read;
-                    most_left = look.left.max(most_left);
-                    if wait.is_zero() && look.read == 0 && !waits && tries.under_way.is_empty() {
-                        break;
-                    }
-                    tries.wait(if look.read == 0 { POLL } else { SHORT_POLL }).await;
+            let left = match start.await {
+                Ok(left) => {
+                    failure = look.failure;
+                    left
                 }
-                Err(DeliverError::LostLead) => return Err(DeliverError::LostLead),
                 Err(error) => {
-                    tracing::warn!(error = telemetry::chain(&error), "a look failed");
                     failure = Some(error);
-                    positions.forget();
-                    tries.wait(POLL).await;
+                    Left::default()
                 }
+            };
+            failures = if failure.is_some() { failures + 1 } else { 0 };
+            if let Some(error) = &failure {
+                tracing::warn!(error = telemetry::chain(error), "a look failed");
+            }
+            let is_busy = left.waits || work.tries.are_under_way() || failure.is_some();
+            let now = clock::now()?.as_secs();
+            let is_soon = left.next.is_some_and(|next| next <= now + LINGER);
+            match (look.read, is_busy) {
+                (0, false) if !is_soon => break,
+                (0, false) => work.tries.wait(LONG_POLL).await,
+                (0, true) => work.tries.wait(POLL).await,
+                _ => work.tries.wait(SHORT_POLL).await,
             }
         }
-        telemetry::record(&[], &[(Metric::FanOutLag, i64::try_from(most_left).unwrap_or(i64::MAX))]);
         let last = Instant::now() + LAST;
-        while !tries.under_way.is_empty() && Instant::now() < last {
-            tries.wait(last.saturating_duration_since(Instant::now())).await;
+        while work.tries.are_under_way() && Instant::now() < last {
+            work.tries.wait(last.saturating_duration_since(Instant::now())).await;
         }
         failure.map_or(Ok(()), Err)
     }
@@ -216,55 +235,11 @@ impl Worker {
     }
 }
 
-/// Webhooks that are being sent to. Those under way end with it.
+/// What a run knows. Tries under way end with it.
 #[derive(Default)]
-struct Tries {
-    tasks: JoinSet<WebhookId>,
-    /// Whether each had failed before.
-    under_way: HashMap<WebhookId, bool>,
-}
-
-impl Tries {
-    /// Starts what is due, as far as there is room. Returns whether something is due.
-    async fn start(&mut self, deliverer: &Arc<Deliverer>, ends: Instant) -> Result<bool, DeliverError> {
-        let now = clock::now()?.as_secs();
-        let mut due: Vec<DueWebhook> = deliverer.queue.list().await?;
-        due.retain(|due| due.is_due(now));
-        due.sort_by_key(|due| due.due_at);
-        let is_near_end = Instant::now() + LONGEST >= ends;
-        for due in &due {
-            let is_suspect = due.failures > 0;
-            let suspects = self.under_way.values().filter(|suspect| **suspect).count();
-            let has_room = self.under_way.len() < AT_ONCE && (!is_suspect || suspects < SUSPECTS_AT_ONCE);
-            if !has_room || self.under_way.contains_key(&due.webhook) || (is_suspect && is_near_end) {
-                continue;
-            }
-            self.under_way.insert(due.webhook, is_suspect);
-            let (deliverer, due) = (Arc::clone(deliverer), due.clone());
-            self.tasks.spawn(async move {
-                let webhook = due.webhook;
-                if let Err(error) = deliverer.deliver(due, ends).await {
-                    tracing::error!(webhook.id = %webhook, error = telemetry::chain(&error), "deliveries wait");
-                }
-                webhook
-            });
-        }
-        let started: HashSet<_> = self.under_way.keys().collect();
-        Ok(due.iter().any(|due| !started.contains(&due.webhook)))
-    }
-
-    /// Waits until something ended, for a short while at least and at most for `time`.
-    async fn wait(&mut self, time: Duration) {
-        tokio::time::sleep(time.min(SHORT_POLL)).await;
-        let rest = time.saturating_sub(SHORT_POLL);
-        if self.tasks.is_empty() {
-            return tokio::time::sleep(rest).await;
-        }
-        if let Ok(Some(Ok(webhook))) = tokio::time::timeout(rest, self.tasks.join_next()).await {
-            self.under_way.remove(&webhook);
-        }
-        while let Some(Ok(webhook)) = self.tasks.try_join_next() {
-            self.under_way.remove(&webhook);
-        }
-    }
+struct Work {
+    positions: Positions,
+    tries: Tries,
+    /// `None` until it leads.
+    most_left: Option<u64>,
 }

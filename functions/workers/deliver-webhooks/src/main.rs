@@ -1,21 +1,24 @@
-//! Sends events to webhooks: each minute a run that looks for new ones twice a second.
+//! Sends events to webhooks. Woken by the streams of the tables that hold the logs of events and what artists ask for; a
+//! schedule wakes it, too, for later tries and should a stream be late.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use deliver_webhooks::Worker;
+use deliver_webhooks::{Delivered, Worker};
 use lambda_runtime::{Context, LambdaEvent, service_fn};
-use serde::Deserialize;
+use serde::{Serialize, de::IgnoredAny};
 use shared::{http::StartError, telemetry};
 
-/// Time before the function's own end at which a run ends.
+/// Time before the function's own end at which a run hands over.
 const MARGIN: Duration = Duration::from_secs(15);
 
-/// How events are sent. Without any field: until nothing is left to do.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct DeliveryRequest {
-    /// How long new events are waited for, in seconds; the schedule's event has a minute less two seconds.
-    for_seconds: u64,
+/// What the event source mappings expect, and what was done.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    /// Always empty: a failure fails the run.
+    batch_item_failures: [(); 0],
+    #[serde(flatten)]
+    done: Delivered,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -23,10 +26,11 @@ async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let worker = Worker::from_env().await?;
     let worker = &worker;
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<DeliveryRequest>| async move {
+    // A record only says that there is something to do: none can be a poisoned one.
+    lambda_runtime::run(service_fn(move |event: LambdaEvent<IgnoredAny>| async move {
         let until = Instant::now() + time_left(&event.context).saturating_sub(MARGIN);
-        let done = worker.run(until, Duration::from_secs(event.payload.for_seconds)).await?;
-        Ok::<_, StartError>(done)
+        let done = worker.run(until).await?;
+        Ok::<_, StartError>(Answer { batch_item_failures: [], done })
     }))
     .await
 }

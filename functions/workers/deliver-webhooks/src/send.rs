@@ -20,7 +20,7 @@ use shared::{
 /// Longest wait for an answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longest wait for the rest of an answer, so that its connection can be used again.
+/// Longest wait for the rest of an answer.
 const REST: Duration = Duration::from_secs(1);
 
 /// Most bytes of an answer.
@@ -96,9 +96,12 @@ impl Sender {
     }
 }
 
-/// Reads a short answer to its end. Its status alone counts, whatever follows it.
+/// Reads a short answer to its end, so that its connection can be used again. Its status alone counts, whatever follows it.
 async fn finish(mut response: Response) -> u16 {
     let status = response.status().as_u16();
+    if response.content_length().is_some_and(|length| length > MAX_BYTES as u64) {
+        return status;
+    }
     let rest = async {
         let mut length = 0;
         while let Ok(Some(chunk)) = response.chunk().await {

@@ -30,8 +30,12 @@ struct OwnedWallet {
 impl Artists {
     /// Returns owners by wallet. Wallets must differ; those without an owner are left out.
     pub async fn owners(&self, wallets: &[Address]) -> Result<HashMap<Address, ArtistId>, StoreError> {
-        let rows: Vec<OwnedWallet> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
-        Ok(rows.into_iter().map(|row| (row.address, row.artist_id)).collect())
+        Ok(owners(self.0.get_many(wallets.iter().copied().map(wallet_key)).await?))
+    }
+
+    /// [`Artists::owners`] without wallets whose rows can't be read.
+    pub async fn readable_owners(&self, wallets: &[Address]) -> Result<HashMap<Address, ArtistId>, StoreError> {
+        Ok(owners(self.0.get_readable(wallets.iter().copied().map(wallet_key)).await?))
     }
 
     /// Returns artists by id. Ids must differ; unknown ones are left out.
@@ -39,4 +43,8 @@ impl Artists {
         let rows: Vec<Introduction> = self.0.get_many(artists.iter().copied().map(profile_key)).await?;
         Ok(rows.into_iter().map(|row| (row.artist_id, row)).collect())
     }
+}
+
+fn owners(wallets: Vec<OwnedWallet>) -> HashMap<Address, ArtistId> {
+    wallets.into_iter().map(|wallet| (wallet.address, wallet.artist_id)).collect()
 }

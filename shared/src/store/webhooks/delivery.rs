@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
+use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -10,6 +11,8 @@ use crate::{
 
 /// How long deliveries are kept, in seconds.
 const KEPT: u64 = 7 * 24 * 60 * 60;
+
+const WRITES_AT_ONCE: usize = 8;
 
 /// An event on its way to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,13 +80,17 @@ impl Deliveries {
         Self(artists)
     }
 
-    /// Stores deliveries that wait. A write per 25.
+    /// Stores deliveries that wait. A write per 25, some at the same time.
     pub async fn add(&self, deliveries: &[(ArtistId, Delivery)]) -> Result<(), StoreError> {
-        for few in deliveries.chunks(MAX_WRITE) {
-            let puts = few
-                .iter()
-                .map(|(artist, delivery)| put(&pending_key(*artist, delivery.webhook, delivery.id), delivery));
-            self.write(puts.collect::<Result<_, _>>()?).await?;
+        for some in deliveries.chunks(MAX_WRITE * WRITES_AT_ONCE) {
+            let puts = |few: &[(ArtistId, Delivery)]| {
+                let puts = few
+                    .iter()
+                    .map(|(artist, delivery)| put(&pending_key(*artist, delivery.webhook, delivery.id), delivery));
+                puts.collect::<Result<Vec<_>, _>>()
+            };
+            let writes = some.chunks(MAX_WRITE).map(puts).collect::<Result<Vec<_>, _>>()?;
+            try_join_all(writes.into_iter().map(|puts| self.write(puts))).await?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{
     lease::Lease,
-    table::{PrimaryKey, StoreError, Table, row},
+    table::{PrimaryKey, StoreError, Table, number, row},
 };
 
 const PARTITION: &str = "FANOUT";
@@ -42,6 +42,15 @@ impl FanOut {
     /// Gives the lead back. One write.
     pub async fn give_lead_back(&self, lease: &Lease) -> Result<(), StoreError> {
         self.0.give_lead_back(lease).await
+    }
+
+    /// Has the worker woken by the table's stream. One write.
+    pub async fn wake(&self, now: u64) -> Result<(), StoreError> {
+        let call = self.0.client.update_item().table_name(&self.0.name);
+        let call =
+            call.set_key(Some(PrimaryKey::new(PARTITION, "WAKE").item())).update_expression("SET woken_at = :now");
+        call.expression_attribute_values(":now", number(now)).send().await?;
+        Ok(())
     }
 
     /// Returns how far a log is passed on. One read.

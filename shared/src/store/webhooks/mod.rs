@@ -8,6 +8,6 @@ mod subscription;
 pub use self::{
     delivery::{Deliveries, Delivery, DeliveryAttempt},
     fan_out::{FanOut, LogPosition},
-    queue::{DueWebhook, WebhookQueue},
+    queue::{DueWebhook, QueueLook, QueuePlace, WebhookQueue},
     subscription::{MAX_WEBHOOKS, Webhook, Webhooks},
 };

@@ -1,48 +1,108 @@
-use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
-use serde::Deserialize;
+//! Webhooks that something waits for. Rows say that one is to be looked at: deliveries themselves, and whether tries fail,
+//! are in rows of their own. What is added while a webhook is looked at is never lost: it changes the row that said so.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem};
+use futures::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{ArtistId, WebhookId},
-    store::table::{PrimaryKey, StoreError, Table, number, text, unless_refused},
+    store::table::{Item, PrimaryKey, READS_AT_ONCE, StoreError, Table, number, readable, text, unless_refused},
 };
 
-const PARTITION: &str = "WEBHOOKS_DUE";
+const READY: &str = "WEBHOOKS_READY";
+const FAILING: &str = "WEBHOOKS_FAILING";
+const LATER: &str = "WEBHOOKS_LATER";
+
+/// Rows of each kind that a look reads at most.
+const READY_ROWS: i32 = 256;
+const LATER_ROWS: i32 = 64;
+
+/// How long failures without a later try are remembered, in seconds.
+const MEMORY: u64 = 10 * 24 * 60 * 60;
 
 /// A webhook with deliveries that wait.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueWebhook {
     /// The webhook.
-    #[serde(rename = "sk")]
     pub webhook: WebhookId,
     /// Its artist.
     pub artist_id: ArtistId,
-    /// When the next try is due, in Unix seconds; `None` while nothing waits.
-    #[serde(default)]
-    pub due_at: Option<u64>,
     /// Tries that failed since the last success.
-    #[serde(default)]
     pub failures: u32,
     /// When the first of them was, in Unix seconds.
-    #[serde(default)]
     pub failing_since: Option<u64>,
-    /// Times that something was added.
-    #[serde(default)]
-    added: u64,
-    /// Times that a try was asked for, and up to which of them there was one.
-    #[serde(default)]
-    asked: u64,
-    #[serde(default)]
-    answered: u64,
+    /// Whether failures are stored.
+    is_remembered: bool,
+    /// When tries are due, as rows say.
+    later: Vec<u64>,
+    /// Times that something was added, and that a try was asked for.
+    added: Option<u64>,
+    asked: Option<u64>,
 }
 
 /// The webhooks that something waits for.
 #[derive(Clone)]
 pub struct WebhookQueue(Table);
 
+/// Where the next look goes on.
+#[derive(Clone, Debug, Default)]
+pub struct QueuePlace(Option<Item>);
+
+/// A part of the queue.
+#[derive(Clone, Debug, Default)]
+pub struct QueueLook {
+    /// Webhooks to be tried now; those that wait longest for another try come first.
+    pub due: Vec<DueWebhook>,
+    /// When the next one is due after that, in Unix seconds.
+    pub next: Option<u64>,
+    /// Whether there may be more.
+    pub has_more: bool,
+}
+
+#[derive(Deserialize)]
+struct ReadyRow {
+    sk: String,
+    artist_id: ArtistId,
+    added: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LaterRow {
+    #[serde(skip_serializing)]
+    sk: String,
+    artist_id: ArtistId,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FailingRow {
+    webhook: WebhookId,
+    artist_id: ArtistId,
+    failures: u32,
+    failing_since: Option<u64>,
+    due_at: Option<u64>,
+    expires_at: u64,
+}
+
 impl DueWebhook {
-    /// Whether a try is due.
-    pub fn is_due(&self, now: u64) -> bool {
-        self.due_at.is_some_and(|due| due <= now || self.asked > self.answered)
+    fn new(webhook: WebhookId, artist_id: ArtistId) -> Self {
+        Self {
+            webhook,
+            artist_id,
+            failures: 0,
+            failing_since: None,
+            is_remembered: false,
+            later: Vec::new(),
+            added: None,
+            asked: None,
+        }
+    }
+
+    fn failing(&self, due_at: Option<u64>, expires_at: u64) -> FailingRow {
+        let Self { webhook, artist_id, failures, failing_since, .. } = *self;
+        FailingRow { webhook, artist_id, failures, failing_since, due_at, expires_at }
     }
 }
 
@@ -52,74 +112,194 @@ impl WebhookQueue {
         Self(artists)
     }
 
-    /// Returns all of them. A Query per megabyte.
-    pub async fn list(&self) -> Result<Vec<DueWebhook>, StoreError> {
-        let query = self.0.query().key_condition_expression("pk = :pk");
-        let mut pages = query.expression_attribute_values(":pk", text(PARTITION)).into_paginator().items().send();
-        let mut due = Vec::new();
-        while let Some(row) = pages.next().await {
-            due.push(serde_dynamo::from_item(row?)?);
-        }
-        Ok(due)
-    }
-
     /// Notes that something was added: it waits for its turn, behind a pause after a failure. One write.
     pub async fn note_added(&self, artist: ArtistId, webhook: WebhookId) -> Result<(), StoreError> {
-        self.note(artist, webhook, "ADD added :one SET artist_id = :artist, due_at = if_not_exists(due_at, :now)").await
+        self.note(artist, added_key(webhook)).await
     }
 
-    /// The same, and the next try is due now. One write.
+    /// The same, and a try is due whatever failed. One write, which wakes the worker.
     pub async fn ask(&self, artist: ArtistId, webhook: WebhookId) -> Result<(), StoreError> {
-        let update = "ADD added :one, asked :one SET artist_id = :artist, due_at = if_not_exists(due_at, :now)";
-        self.note(artist, webhook, update).await
+        self.note(artist, asked_key(webhook)).await
     }
 
-    async fn note(&self, artist: ArtistId, webhook: WebhookId, update: &str) -> Result<(), StoreError> {
-        let call = self.update(webhook).update_expression(update).expression_attribute_values(":one", number(1));
-        let call = call.expression_attribute_values(":artist", text(artist));
-        call.expression_attribute_values(":now", number(0)).send().await?;
+    async fn note(&self, artist: ArtistId, key: PrimaryKey) -> Result<(), StoreError> {
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
+        let call = call.update_expression("ADD added :one SET artist_id = :artist");
+        let call = call.expression_attribute_values(":one", number(1));
+        call.expression_attribute_values(":artist", text(artist)).send().await?;
         Ok(())
     }
 
-    /// Stores what was tried, and when the next try is due. One write.
-    pub async fn put_off(&self, due: &DueWebhook) -> Result<(), StoreError> {
-        let call = self.update(due.webhook).condition_expression("attribute_exists(pk)");
-        let set = "SET due_at = :due, failures = :failures, answered = :answered";
-        let call = match due.failing_since {
-            Some(since) => call
-                .update_expression(format!("{set}, failing_since = :since"))
-                .expression_attribute_values(":since", number(since)),
-            None => call.update_expression(format!("{set} REMOVE failing_since")),
-        };
-        let call = call.expression_attribute_values(":due", number(due.due_at.unwrap_or_default()));
-        let call = call.expression_attribute_values(":failures", number(due.failures));
-        let call = call.expression_attribute_values(":answered", number(due.asked));
+    /// Returns what is due of the queue's next part, without those that are `busy`. Two Queries of a page each, and a read
+    /// per 100 webhooks; a write for each one that waits for its next try.
+    pub async fn look(
+        &self,
+        now: u64,
+        place: &mut QueuePlace,
+        busy: impl Fn(WebhookId) -> bool,
+    ) -> Result<QueueLook, StoreError> {
+        let begins_within = place.0.is_some();
+        let ready = self.page(READY, READY_ROWS).set_exclusive_start_key(place.0.take());
+        let later = self.page(LATER, LATER_ROWS);
+        let (ready, later) = tokio::join!(ready.send(), later.send());
+        let (ready, later) = (ready?, later?);
+        place.0 = ready.last_evaluated_key;
+        let mut look = QueueLook { has_more: begins_within || place.0.is_some(), ..QueueLook::default() };
+        let mut waiting: BTreeMap<WebhookId, DueWebhook> = BTreeMap::new();
+        for row in readable::<ReadyRow>(ready.items.unwrap_or_default()) {
+            let Some((kind, webhook)) = parts::<WebhookId>(&row.sk) else { continue };
+            let due = waiting.entry(webhook).or_insert_with(|| DueWebhook::new(webhook, row.artist_id));
+            match kind {
+                "ASKED" => due.asked = Some(row.added),
+                _ => due.added = Some(row.added),
+            }
+        }
+        for row in readable::<LaterRow>(later.items.unwrap_or_default()) {
+            let Some((due_at, webhook)) = parts::<WebhookId>(&row.sk) else { continue };
+            let Ok(due_at) = due_at.parse::<u64>() else { continue };
+            if due_at > now {
+                look.next = Some(due_at);
+                break;
+            }
+            waiting.entry(webhook).or_insert_with(|| DueWebhook::new(webhook, row.artist_id)).later.push(due_at);
+        }
+        waiting.retain(|webhook, _| !busy(*webhook));
+        look.due = self.without_resting(waiting, now).await?;
+        look.due.sort_by_key(|due| due.later.first().copied().unwrap_or(now));
+        Ok(look)
+    }
+
+    /// Adds what is known of failures, and leaves out those whose next try is later.
+    async fn without_resting(
+        &self,
+        waiting: BTreeMap<WebhookId, DueWebhook>,
+        now: u64,
+    ) -> Result<Vec<DueWebhook>, StoreError> {
+        let failing = self.0.get_readable::<FailingRow>(waiting.keys().copied().map(failing_key)).await?;
+        let failing: HashMap<_, _> = failing.into_iter().map(|row| (row.webhook, row)).collect();
+        let (mut due, mut resting) = (Vec::new(), Vec::new());
+        for (webhook, mut waiting) in waiting {
+            let mut rests = false;
+            if let Some(row) = failing.get(&webhook) {
+                (waiting.failures, waiting.failing_since) = (row.failures, row.failing_since);
+                waiting.is_remembered = true;
+                waiting.later.extend(row.due_at.filter(|due_at| !waiting.later.contains(due_at)));
+                rests = waiting.asked.is_none() && row.due_at.is_some_and(|due_at| due_at > now);
+            }
+            if rests { resting.push(waiting) } else { due.push(waiting) }
+        }
+        // The row of its next try leads to what was added.
+        let dropped = resting.iter().map(|resting| self.delete_seen(added_key(resting.webhook), resting.added));
+        let dropped = dropped.collect::<Vec<_>>();
+        stream::iter(dropped).buffer_unordered(READS_AT_ONCE).try_collect::<()>().await?;
+        Ok(due)
+    }
+
+    /// Stores what was tried, and when the next try is due. One transaction of two or three rows; a write or two.
+    pub async fn put_off(&self, due: &DueWebhook, due_at: u64) -> Result<(), StoreError> {
+        let failing = due.failing(Some(due_at), due_at + MEMORY);
+        let later = LaterRow { sk: String::new(), artist_id: due.artist_id };
+        let mut writes = vec![
+            self.0.replacement(&failing_key(due.webhook), &failing)?,
+            self.0.replacement(&later_key(due_at, due.webhook), &later)?,
+        ];
+        for former in due.later.iter().filter(|former| **former != due_at) {
+            writes.push(self.deletion(&later_key(*former, due.webhook))?);
+        }
+        self.0.write_together(writes).await?;
+        self.delete_seen(added_key(due.webhook), due.added).await?;
+        self.delete_seen(asked_key(due.webhook), due.asked).await
+    }
+
+    /// Ends the waiting, unless something was added since `due` was read; failures are remembered. One or two writes, or a
+    /// transaction of up to five rows after a failure.
+    pub async fn settle(&self, due: &DueWebhook, now: u64) -> Result<(), StoreError> {
+        let remembered = due.failing_since.map(|_| due.failing(None, now + MEMORY));
+        self.leave(due, remembered).await
+    }
+
+    /// Forgets a webhook, unless something was added since `due` was read: it may be on again. As [`WebhookQueue::settle`].
+    pub async fn forget(&self, due: &DueWebhook) -> Result<(), StoreError> {
+        self.leave(due, None).await
+    }
+
+    async fn leave(&self, due: &DueWebhook, remembered: Option<FailingRow>) -> Result<(), StoreError> {
+        let failing = failing_key(due.webhook);
+        let (added, asked) = (added_key(due.webhook), asked_key(due.webhook));
+        let mut writes = Vec::new();
+        for later in &due.later {
+            writes.push(self.deletion(&later_key(*later, due.webhook))?);
+        }
+        match remembered {
+            Some(row) => writes.push(self.0.replacement(&failing, &row)?),
+            None if due.is_remembered => writes.push(self.deletion(&failing)?),
+            None if writes.is_empty() => {
+                self.delete_seen(added, due.added).await?;
+                return self.delete_seen(asked, due.asked).await;
+            }
+            None => {}
+        }
+        // Both or neither: what was added while the next try was later has no other row that leads to it.
+        writes.push(match due.added {
+            Some(seen) => self.deletion_of_seen(&added, seen)?,
+            None => self.absence(&added)?,
+        });
+        if let Some(seen) = due.asked {
+            writes.push(self.deletion_of_seen(&asked, seen)?);
+        }
+        self.0.write_together(writes).await.map(drop)
+    }
+
+    fn page(&self, partition: &str, rows: i32) -> aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder {
+        let query = self.0.query().key_condition_expression("pk = :pk").limit(rows);
+        query.expression_attribute_values(":pk", text(partition))
+    }
+
+    async fn delete_seen(&self, key: PrimaryKey, seen: Option<u64>) -> Result<(), StoreError> {
+        let Some(seen) = seen else { return Ok(()) };
+        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item()));
+        let call = call.condition_expression(SEEN).expression_attribute_values(":seen", number(seen));
         unless_refused(call.send().await).map(drop)
     }
 
-    /// Ends the waiting, unless something was added since `due` was read; a webhook that fails is remembered. One write.
-    pub async fn settle(&self, due: &DueWebhook) -> Result<(), StoreError> {
-        let added = number(due.added);
-        if due.failing_since.is_some() {
-            let call =
-                self.update(due.webhook).update_expression("REMOVE due_at").condition_expression("added = :added");
-            return unless_refused(call.expression_attribute_values(":added", added).send().await).map(drop);
-        }
-        self.forget(due).await
+    fn deletion(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
+        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item())).build()?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
     }
 
-    /// Forgets a webhook, unless something was added since `due` was read: it may be on again. One write.
-    pub async fn forget(&self, due: &DueWebhook) -> Result<(), StoreError> {
-        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(due.webhook).item()));
-        let call = call.condition_expression("added = :added");
-        unless_refused(call.expression_attribute_values(":added", number(due.added)).send().await).map(drop)
+    fn deletion_of_seen(&self, key: &PrimaryKey, seen: u64) -> Result<TransactWriteItem, StoreError> {
+        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item()));
+        let delete = delete.condition_expression(SEEN).expression_attribute_values(":seen", number(seen));
+        Ok(TransactWriteItem::builder().delete(delete.build()?).build())
     }
 
-    fn update(&self, webhook: WebhookId) -> UpdateItemFluentBuilder {
-        self.0.client.update_item().table_name(&self.0.name).set_key(Some(key(webhook).item()))
+    fn absence(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
+        let check = ConditionCheck::builder().table_name(&self.0.name).set_key(Some(key.item()));
+        let check = check.condition_expression("attribute_not_exists(pk)").build()?;
+        Ok(TransactWriteItem::builder().condition_check(check).build())
     }
 }
 
-fn key(webhook: WebhookId) -> PrimaryKey {
-    PrimaryKey::new(PARTITION, webhook.to_string())
+/// Nothing was added since a row was read; one that is gone already is no matter.
+const SEEN: &str = "attribute_not_exists(pk) OR added = :seen";
+
+fn parts<T: std::str::FromStr>(sk: &str) -> Option<(&str, T)> {
+    let (first, second) = sk.split_once('#')?;
+    Some((first, second.parse().ok()?))
+}
+
+fn added_key(webhook: WebhookId) -> PrimaryKey {
+    PrimaryKey::new(READY, format!("ADDED#{webhook}"))
+}
+
+fn asked_key(webhook: WebhookId) -> PrimaryKey {
+    PrimaryKey::new(READY, format!("ASKED#{webhook}"))
+}
+
+fn failing_key(webhook: WebhookId) -> PrimaryKey {
+    PrimaryKey::new(FAILING, webhook.to_string())
+}
+
+fn later_key(due: u64, webhook: WebhookId) -> PrimaryKey {
+    PrimaryKey::new(LATER, format!("{due:012}#{webhook}"))
 }

@@ -1,0 +1,132 @@
+//! The queue of webhooks that something waits for.
+
+use std::collections::BTreeSet;
+
+use shared::{
+    model::{ArtistId, WebhookId},
+    store::{DueWebhook, QueueLook, QueuePlace, Table, WebhookQueue},
+};
+use tests::Stack;
+
+const NOW: u64 = 1_800_000_000;
+
+struct Queue {
+    queue: WebhookQueue,
+    artist: ArtistId,
+}
+
+impl Queue {
+    async fn start() -> Self {
+        let stack = Stack::connect();
+        let database = tests::empty_tables(&stack).await;
+        let sdk = stack.endpoints().sdk_config(&database.endpoint).await;
+        Self { queue: WebhookQueue::new(Table::new(&sdk, "ArtistTable")), artist: ArtistId::random() }
+    }
+
+    async fn add(&self, webhook: WebhookId) {
+        self.queue.note_added(self.artist, webhook).await.expect("a row");
+    }
+
+    async fn look(&self, now: u64) -> QueueLook {
+        self.queue.look(now, &mut QueuePlace::default(), |_| false).await.expect("rows")
+    }
+
+    async fn due(&self, now: u64) -> Vec<WebhookId> {
+        self.look(now).await.due.iter().map(|due| due.webhook).collect()
+    }
+
+    async fn only(&self, now: u64) -> DueWebhook {
+        let mut due = self.look(now).await.due;
+        assert_eq!(due.len(), 1, "{due:?}");
+        due.remove(0)
+    }
+
+    /// Notes a failure of the only webhook that is due.
+    async fn fail(&self, now: u64, next: u64) {
+        let mut due = self.only(now).await;
+        due.failures += 1;
+        due.failing_since.get_or_insert(now);
+        self.queue.put_off(&due, next).await.expect("rows");
+    }
+}
+
+#[tokio::test]
+async fn what_is_added_while_a_webhook_is_looked_at_stays() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    let due = queue.only(NOW).await;
+    queue.add(webhook).await;
+    queue.queue.settle(&due, NOW).await.expect("rows");
+    let due = queue.only(NOW).await;
+    queue.queue.settle(&due, NOW).await.expect("rows");
+    assert_eq!(queue.due(NOW).await, []);
+}
+
+#[tokio::test]
+async fn a_webhook_that_failed_waits_for_its_next_try_unless_its_artist_asks() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    queue.fail(NOW, NOW + 100).await;
+    queue.add(webhook).await;
+    let look = queue.look(NOW + 99).await;
+    assert_eq!((look.due.len(), look.next), (0, Some(NOW + 100)));
+    queue.queue.ask(queue.artist, webhook).await.expect("a row");
+    assert_eq!(queue.only(NOW + 1).await.failures, 1);
+    queue.fail(NOW + 1, NOW + 50).await;
+    assert_eq!(queue.due(NOW + 49).await, [], "the try was made");
+
+    let mut due = queue.only(NOW + 50).await;
+    assert_eq!((due.failures, due.failing_since), (2, Some(NOW)));
+    queue.add(webhook).await;
+    (due.failures, due.failing_since) = (0, None);
+    queue.queue.settle(&due, NOW + 50).await.expect("rows");
+    let mut due = queue.only(NOW + 50).await;
+    (due.failures, due.failing_since) = (0, None);
+    queue.queue.settle(&due, NOW + 50).await.expect("rows");
+    assert_eq!(queue.look(NOW + 1_000).await.due, []);
+}
+
+#[tokio::test]
+async fn failures_are_remembered_while_nothing_waits() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    queue.fail(NOW, NOW + 10).await;
+    let due = queue.only(NOW + 10).await;
+    queue.queue.settle(&due, NOW + 10).await.expect("rows");
+    assert_eq!(queue.due(NOW + 1_000).await, []);
+    queue.add(webhook).await;
+    let due = queue.only(NOW + 1_000).await;
+    assert_eq!((due.failures, due.failing_since), (1, Some(NOW)));
+    queue.queue.forget(&due).await.expect("rows");
+    queue.add(webhook).await;
+    assert_eq!(queue.only(NOW + 1_000).await.failures, 0);
+}
+
+#[tokio::test]
+async fn later_tries_come_in_the_order_of_their_times() {
+    let (queue, mut webhooks) = (Queue::start().await, Vec::new());
+    for after in [30, 10, 20] {
+        webhooks.push(WebhookId::next());
+        queue.add(*webhooks.last().expect("one")).await;
+        queue.fail(NOW, NOW + after).await;
+    }
+    assert_eq!(queue.due(NOW + 25).await, [webhooks[1], webhooks[2]]);
+    assert_eq!(queue.due(NOW + 30).await, [webhooks[1], webhooks[2], webhooks[0]]);
+}
+
+#[tokio::test]
+async fn looks_go_through_all_that_is_ready_page_by_page() {
+    let (queue, mut place) = (Queue::start().await, QueuePlace::default());
+    let webhooks: BTreeSet<_> = (0..600).map(|_| WebhookId::next()).collect();
+    for webhook in &webhooks {
+        queue.add(*webhook).await;
+    }
+    let (mut found, mut looks) = (BTreeSet::new(), 0);
+    while found.len() < webhooks.len() {
+        let look = queue.queue.look(NOW, &mut place, |_| false).await.expect("rows");
+        assert!(look.has_more && look.due.len() <= 256);
+        found.extend(look.due.iter().map(|due| due.webhook));
+        looks += 1;
+    }
+    assert_eq!((found, looks), (webhooks, 3));
+}
