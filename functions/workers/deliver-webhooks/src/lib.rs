@@ -196,7 +196,9 @@ impl Worker {
                 }
             }
         }
-        telemetry::record(&[], &[(Metric::FanOutLag, i64::try_from(most_left).unwrap_or(i64::MAX))]);
+        if failure.is_none() {
+            telemetry::record(&[], &[(Metric::FanOutLag, i64::try_from(most_left).unwrap_or(i64::MAX))]);
+        }
         let last = Instant::now() + LAST;
         while !tries.under_way.is_empty() && Instant::now() < last {
             tries.wait(last.saturating_duration_since(Instant::now())).await;
