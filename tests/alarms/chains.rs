@@ -67,9 +67,10 @@ impl World {
         Ok(Self { workshop, node, artist, collection, stack })
     }
 
-    /// Runs a function until it has written a metric, or has ended; then it is killed.
+    /// Runs a function until it has written a metric, or has ended; then it is killed. A dead leader isn't waited for.
     async fn run(&self, binary: &str, metric: &str, variables: &[(&str, &str)]) -> Result<Seen, Error> {
         let stage = staged(&self.stack);
+        self.delete(&format!("RELAY#{}", self.workshop.chain.id), "LEASE").await?;
         let sandbox = Sandbox::with_variables(&stage, binary, variables).await;
         let written = async {
             while !Seen::of(&stage, binary).has(metric) {
@@ -115,8 +116,8 @@ impl World {
         row.insert("sk".to_owned(), AttributeValue::S(format!("{:014}#{rest}", now - AGE * 1_000)));
         self.put(row.clone()).await?;
         let seen = self.run(RELAY, "QueueAge", &[]).await?;
-        let delete = self.database().delete_item().table_name("ArtistTable").key("pk", row["pk"].clone());
-        delete.key("sk", row["sk"].clone()).send().await?;
+        let part = |name: &str| row[name].as_s().cloned().unwrap_or_default();
+        self.delete(&part("pk"), &part("sk")).await?;
         self.fund(U256::from(1_000_000_000_000_000_000_u64)).await?;
         Ok(seen)
     }
@@ -185,6 +186,13 @@ impl World {
             text("pk").starts_with(pk) && is_wanted(&text("sk"))
         };
         Ok(rows.unwrap_or_default().into_iter().filter(is_wanted).collect())
+    }
+
+    async fn delete(&self, pk: &str, sk: &str) -> Result<(), Error> {
+        let part = |text: &str| AttributeValue::S(text.to_owned());
+        let delete = self.database().delete_item().table_name("ArtistTable").key("pk", part(pk)).key("sk", part(sk));
+        delete.send().await?;
+        Ok(())
     }
 
     async fn put(&self, row: shared::store::Item) -> Result<(), Error> {
