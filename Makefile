@@ -21,8 +21,12 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clien
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
 	@$(LOCAL) roles
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace --test killed && $(CARGO) test --workspace --test fuzz'
+	@$(SHORT) $(LOCAL) load $(dir $(LOCAL))load-bench short
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory sam-tools; fi
 	@local/sam/run || test $$? -eq 77
+
+# An attack on a read, a sign-in and a write, and an outage: what is answered counts, and no time.
+SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 ROUTES=/timeline,/oauth/login,/moment/collect
 
 # The clients, built from openapi.json; `make clients lint-openapi` after a change of the contract.
 clients: tests/clients/node_modules/.installed tests/clients/.venv/.installed clients/typescript/node_modules/.installed
@@ -65,10 +69,12 @@ bench: tools binaries benches/peers/ponder/node_modules/.installed
 	@echo "== function-bench"; $(MEASURE)/local bench $(MEASURE)/function-bench
 
 # Production's limits under load: one client at ATTACK_RATE requests a second (default 500) on each route in turn, or on ROUTES,
-# beside honest users; then a day's mix that rises until it breaks, and half of it for SOAK_SECONDS (default 3600).
+# beside honest users; all functions' processes killed; then a day's mix that rises until it breaks, and half of it for
+# SOAK_SECONDS (default 3600).
 load: tools
 	@$(CARGO) build --quiet --profile measure --workspace --bins
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench attack
+	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench outage
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench mix
 
 # Builds the deployed functions: for arm64, linked by zig against an old C library. One call of cargo builds all of them in

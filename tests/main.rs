@@ -2,6 +2,7 @@
 //! others use alone: every artist is new, and nothing is assumed of lists that others add to.
 
 mod airdrop_moment;
+mod alarms;
 mod answers;
 mod api_gateway;
 mod as_deployed;
@@ -56,6 +57,7 @@ mod reference_client;
 mod refuse_unknown_route;
 mod registry;
 mod relay;
+mod restore;
 mod revoke_api_key;
 mod revoke_permission;
 mod search_artists;

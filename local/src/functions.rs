@@ -58,6 +58,11 @@ impl Emulator {
         self.lambda.url()
     }
 
+    /// The file of dead letters: JSON, one in a line.
+    pub fn dead_letters(&self) -> &Path {
+        &self.dead_letters
+    }
+
     /// The functions, for a gateway in this process.
     pub fn target(&self) -> Target {
         Target::Local(self.lambda.invoker())
@@ -159,6 +164,12 @@ impl Invocation {
     /// Addresses `binary` at the emulator at `url`.
     pub fn of(url: &str, binary: &str) -> Self {
         Self { url: format!("{url}/2015-03-31/functions/{binary}/invocations") }
+    }
+
+    /// Queues an event, as a schedule does.
+    pub async fn start(&self, event: &Value) -> Result<(), Error> {
+        let request = reqwest::Client::new().post(&self.url).header("x-amz-invocation-type", "Event").json(event);
+        Ok(request.send().await?.error_for_status().map(drop)?)
     }
 
     /// Sends an event and returns the function's result. While the function is at its concurrency, this waits and tries

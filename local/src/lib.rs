@@ -2,6 +2,7 @@
 //! can't be started, or a service or node refuses a request.
 #![warn(missing_docs)]
 
+pub mod alarm;
 pub mod api_gateway;
 pub mod chains;
 pub mod cloud;
@@ -9,6 +10,7 @@ pub mod containers;
 pub mod contracts;
 pub mod database;
 pub mod demo;
+pub mod edge;
 pub mod functions;
 pub mod governor;
 mod ipfs_gateway;

@@ -32,6 +32,7 @@ use crate::{
     contracts::{self, Artifacts},
     database,
     demo::{self, Demo},
+    edge::Edge,
     functions::{Emulator, environment},
     governor, ipfs_gateway, mail,
     operator::{self, Guard, Guardian, Plan, Setup, State},
@@ -62,6 +63,9 @@ const SCALED_LIMITS: [&str; 7] = [
     "WalletReadsPerClientMinutely",
 ];
 
+/// The one limit of all clients together, which an operator raises with their number: it is never production's.
+const TOTAL_LIMIT: &str = "CodesTotalHourly";
+
 /// Longest wait for the demo content: with an account's schedule, the first run begins after a minute.
 const LONGEST_INDEXING: Duration = Duration::from_secs(90);
 
@@ -73,6 +77,9 @@ const MAP_PAUSE: Duration = Duration::from_millis(100);
 pub struct StackMap {
     /// Base address of the service.
     pub api: String,
+    /// Base address behind a distribution and its firewall, where there is one.
+    #[serde(default)]
+    pub edge: Option<String>,
     /// URL of the Lambda API, which invokes functions directly.
     pub lambda: String,
     /// URL of DynamoDB.
@@ -118,6 +125,7 @@ pub struct Stack {
     _functions: Emulator,
     recorders: Vec<Recorder>,
     _gateway: ApiGateway,
+    _edge: Option<Edge>,
     writer: JoinHandle<()>,
 }
 
@@ -139,7 +147,7 @@ pub struct Options {
     pub keeps_schedule: bool,
     /// Ports of the chains' nodes, and URLs that functions call instead.
     pub nodes: NodeSettings,
-    /// Factor on production's limits: [`LIMIT_FACTOR`], or 1 for them as they are.
+    /// Factor on production's limits: [`LIMIT_FACTOR`], or 1 for them as they are, with the edge.
     pub limit_factor: u32,
 }
 
@@ -272,8 +280,25 @@ impl Stack {
         let mut processes = functions.processes();
         let running = processes.borrow_and_update().clone();
         let pinning = pinning.url;
-        let map =
-            StackMap { api, lambda, dynamodb, aws, mail, pinning, rpc, contracts, demo, names, processes: running };
+        let at_the_edge = match options.limit_factor {
+            1 => Some(Edge::start(&api_gateway.url, &template).await?),
+            _ => None,
+        };
+        let edge = at_the_edge.as_ref().map(|edge| format!("{}/api", edge.url));
+        let map = StackMap {
+            api,
+            edge,
+            lambda,
+            dynamodb,
+            aws,
+            mail,
+            pinning,
+            rpc,
+            contracts,
+            demo,
+            names,
+            processes: running,
+        };
         let file = options.folder.join("stack.json");
         write_map(&map, &file)?;
         let writer = tokio::spawn(follow(map.clone(), file, processes));
@@ -284,6 +309,7 @@ impl Stack {
             _chains: nodes,
             _functions: functions,
             _gateway: api_gateway,
+            _edge: at_the_edge,
             recorders,
             writer,
         })
@@ -335,7 +361,8 @@ fn overrides(
     for limit in SCALED_LIMITS {
         let default: u64 =
             defaults.get(limit).ok_or_else(|| format!("template.yaml: no default for {limit}"))?.parse()?;
-        overrides.insert(limit, (default * u64::from(limit_factor)).to_string());
+        let factor = if limit == TOTAL_LIMIT { LIMIT_FACTOR } else { limit_factor };
+        overrides.insert(limit, (default * u64::from(factor)).to_string());
     }
     Ok(overrides)
 }

@@ -20,8 +20,9 @@ use shared::{
         protocol::permission::Permission,
         wallet::{Call, CallKind, EmbeddedWallet, LaneSigner, LaneSigners, Lanes, OperatorAccount, execution},
     },
-    model::{ArtistId, ChainId},
-    store::{Artist, Artists, Table, Transactions},
+    clock,
+    model::{ArtistId, ChainId, TransactionId},
+    store::{Admission, Admitted, Artist, Artists, NewTransaction, Pool, PoolLimit, Table, Transactions},
 };
 use template::Template;
 
@@ -38,6 +39,8 @@ use crate::{
 
 const CHAIN: ChainId = ChainId(8453);
 const NODE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Enough for every budget, in wei.
+const PLENTY: u64 = 1_000_000_000_000_000_000;
 /// Balance of a collection's creator: one ether, in wei.
 const CREATOR_BALANCE: U256 = uint!(1_000_000_000_000_000_000_U256);
 
@@ -173,6 +176,27 @@ impl Workshop {
     pub async fn collection(&self, admins: &[Artist]) -> Result<Address, Error> {
         let admins: Vec<_> = admins.iter().map(|artist| artist.embedded_wallet.into()).collect();
         publish(&self.rpc_url, self.chain.addresses.factory, &admins, Vec::new()).await
+    }
+
+    /// Queues transactions of one request.
+    pub async fn queue(&self, artist: &Artist, transactions: Vec<NewTransaction>) -> Result<Vec<TransactionId>, Error> {
+        let store = self.transactions();
+        let admission = Admission {
+            artist: artist.artist_id,
+            key: None,
+            outlay: None,
+            chain: self.chain.id,
+            wallet: artist.embedded_wallet,
+            account: store.account(artist.artist_id, self.chain.id).await?,
+            transactions,
+            replay: None,
+            artist_limit: PLENTY,
+            pool: PoolLimit { pool: Pool::Established, wei: PLENTY },
+        };
+        match store.admit(&admission, clock::now()?).await? {
+            Admitted::Queued(queued) => Ok(queued.into_iter().map(|transaction| transaction.id).collect()),
+            Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
+        }
     }
 
     /// Metadata URI of token 1.

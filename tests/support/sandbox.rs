@@ -1,4 +1,4 @@
-use std::{collections::BTreeMap, fs, time::Duration};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use local::{
     cloud::Endpoints,
@@ -109,6 +109,21 @@ impl Sandbox {
     /// Invokes the function with an event.
     pub async fn invoke(&self, event: &Value) -> Value {
         Invocation::of(self.emulator.url(), &self.binary).send(event).await.expect("the function returns")
+    }
+
+    /// Invokes the function without waiting for it, as a schedule does.
+    pub async fn start(&self, event: &Value) {
+        Invocation::of(self.emulator.url(), &self.binary).start(event).await.expect("the event is queued");
+    }
+
+    /// URL of its Invoke API.
+    pub fn url(&self) -> &str {
+        self.emulator.url()
+    }
+
+    /// The file of dead letters.
+    pub fn dead_letters(&self) -> &Path {
+        self.emulator.dead_letters()
     }
 
     /// Kills the function's process with SIGKILL once it runs for so long; an invocation under way fails.

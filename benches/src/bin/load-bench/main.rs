@@ -1,10 +1,13 @@
 //! Load on a local stack with production's limits: `local load load-bench attack` puts one client at `ATTACK_RATE` requests
 //! a second (500) on each route in turn, beside honest users; `mix` raises a mix as of a real day until it breaks, and
-//! holds half of it for `SOAK_SECONDS`. An attack fails below 99 % of honest successes, or, unless `LATENCY=free`, above
-//! twice the quiet p99.
+//! holds half of it for `SOAK_SECONDS`, beside which ten endpoints are measured. An attack fails below 99 % of honest
+//! successes, or, unless `LATENCY=free`, above twice the quiet p99. `outage` kills all functions' processes for
+//! `OUTAGE_SECONDS`; `short` is an attack and an outage.
 
 mod attack;
+mod endpoints;
 mod honest;
+mod outage;
 mod record;
 mod soak;
 
@@ -17,7 +20,9 @@ async fn main() -> Result<ExitCode, Error> {
     let is_fine = match env::args().nth(1).as_deref() {
         Some("attack") => attack::measure().await?,
         Some("mix") => soak::measure().await?,
-        _ => return Err("usage: local load load-bench attack|mix".into()),
+        Some("outage") => outage::measure().await?,
+        Some("short") => attack::measure().await? & outage::measure().await?,
+        _ => return Err("usage: local load load-bench attack|mix|outage|short".into()),
     };
     Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

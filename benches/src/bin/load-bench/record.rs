@@ -33,6 +33,7 @@ impl Record {
 }
 
 /// The requests of a phase.
+#[derive(Default)]
 pub struct Taken(Kinds);
 
 impl Taken {
@@ -40,6 +41,19 @@ impl Taken {
     pub fn successes(&self) -> (usize, usize) {
         let all = self.0.values().flatten();
         (all.clone().filter(|(status, _)| (200..300).contains(status)).count(), all.count())
+    }
+
+    /// The same of one kind.
+    pub fn successes_of(&self, kind: &str) -> (usize, usize) {
+        let all = self.0.get(kind).into_iter().flatten();
+        (all.clone().filter(|(status, _)| (200..300).contains(status)).count(), all.count())
+    }
+
+    /// Adds another phase's.
+    pub fn add(&mut self, other: Self) {
+        for (kind, requests) in other.0 {
+            self.0.entry(kind).or_default().extend(requests);
+        }
     }
 
     /// A percentile of a kind's times, in milliseconds; 0 without requests.

@@ -1,10 +1,11 @@
-use std::{collections::BTreeMap, fs, time::Duration};
+use std::{collections::BTreeMap, fs, os::unix::process::parent_id, time::Duration};
 
 use local::Error;
 use tests::Stack;
 use tokio::task::JoinSet;
 
 use super::{
+    endpoints::Endpoints,
     honest::{Honest, KINDS},
     open_loop,
     record::Taken,
@@ -14,49 +15,53 @@ use super::{
 /// Seconds of a step on the way up.
 const STEP: u64 = 15;
 
-/// Raises a mix as of a real day (90 % reads, 8 % sign-ins, 2 % writes) by halves until it breaks: less than 99 % succeed,
-/// or reads take five times as long as at first. Then holds half of that, and tells what grew.
+/// Raises a mix as of a real day (90 % reads, 8 % sign-ins and profiles, 2 % writes) by halves until it breaks: less than
+/// 99 % succeed, or reads take five times as long as at first. Then holds half of that, and tells what grew.
 pub async fn measure() -> Result<bool, Error> {
     let seconds = setting("SOAK_SECONDS", 3600)?;
-    let honest = Honest::new(8).await?;
-    println!("| requests a second | successes | p50 read, sign-in, write (ms) | p99 |");
+    let honest = Honest::new(16, false).await?;
+    let mut endpoints = Endpoints::of(&honest);
+    endpoints.alone().await?;
+    println!("| requests a second | successes | p50 {} (ms) | p99 |", KINDS.join(", "));
     println!("| --- | --- | --- | --- |");
-    let mut first = None;
-    let mut rate = 20;
-    loop {
-        let taken = mix(&honest, rate, STEP).await;
-        let (read, (successes, all)) = (tell(rate, &taken), taken.successes());
-        let most = 5 * *first.get_or_insert(read.max(20));
-        if read > most || successes * 100 < all * 99 || rate > 5_000 {
-            break;
-        }
-        rate += rate / 2;
-    }
+    let half = highest(&honest).await / 2;
     if seconds == 0 {
         return Ok(true);
     }
-    let half = rate / 2;
-    let stack = Stack::connect();
     // The first minute fills what is filled once.
     mix(&honest, half, 60.min(seconds)).await;
-    let (before, rows) = (Usage::read()?, rows(&stack).await?);
-    let taken = mix(&honest, half, seconds).await;
-    let (successes, all) = taken.successes();
+    let (before, rows) = (Usage::read()?, rows(&honest.stack).await?);
+    let taken = tokio::select! {
+        taken = mix(&honest, half, seconds) => taken,
+        failed = endpoints.go_round() => return failed.map(|()| false),
+    };
     tell(half, &taken);
-    let after = Usage::read()?;
-    println!("\n| function | memory at first, at last (MB a process) | handles |\n| --- | --- | --- |");
-    for (name, (memory, handles)) in &after.0 {
-        let (was, had) = before.0.get(name).copied().unwrap_or_default();
-        println!("| {name} | {was:.1}, {memory:.1} | {had:.0}, {handles:.0} |");
+    endpoints.tell();
+    let has_grown = before.tell(&Usage::read()?);
+    println!("\n| rows that changed in number | at first | at last |\n| --- | --- | --- |");
+    for (kind, count) in self::rows(&honest.stack).await? {
+        let before = rows.get(&kind).copied().unwrap_or_default();
+        if count != before {
+            println!("| {kind} | {before} | {count} |");
+        }
     }
-    println!("\n| table | rows at first | rows at last |\n| --- | --- | --- |");
-    for (table, count) in self::rows(&stack).await? {
-        println!("| {table} | {} | {count} |", rows.get(&table).copied().unwrap_or_default());
+    let (successes, all) = taken.successes();
+    Ok(!has_grown && successes * 100 >= all * 99)
+}
+
+/// The rate at which it breaks, or `HIGHEST_RATE`.
+async fn highest(honest: &Honest) -> u64 {
+    let most_rate = setting("HIGHEST_RATE", 5_000).unwrap_or(5_000);
+    let (mut first, mut rate) = (None, 20);
+    loop {
+        let taken = mix(honest, rate, STEP).await;
+        let (read, (successes, all)) = (tell(rate, &taken), taken.successes());
+        let most = 5 * *first.get_or_insert(read.max(20));
+        if read > most || successes * 100 < all * 99 || rate >= most_rate {
+            return rate;
+        }
+        rate = (rate + rate / 2).min(most_rate);
     }
-    let grew = after.0.iter().filter(|(name, now)| before.0.get(*name).is_some_and(|was| is_more(*was, **now)));
-    let grew: Vec<_> = grew.map(|(name, _)| name.as_str()).collect();
-    println!("\ngrew by more than half: {}", if grew.is_empty() { "nothing".to_owned() } else { grew.join(", ") });
-    Ok(grew.is_empty() && successes * 100 >= all * 99)
 }
 
 fn is_more(was: (f64, f64), now: (f64, f64)) -> bool {
@@ -72,16 +77,16 @@ fn tell(rate: u64, taken: &Taken) -> u128 {
 }
 
 async fn mix(honest: &Honest, rate: u64, seconds: u64) -> Taken {
-    let (mut requests, mut number) = (JoinSet::new(), 0);
-    open_loop(rate, seconds, || {
+    // A sign-in is four requests.
+    let (mut requests, mut number, starts) = (JoinSet::new(), 0, (rate * 50).div_ceil(53));
+    open_loop(starts, seconds, || {
         number += 1;
         let honest = honest.clone();
         requests.spawn(async move {
             match number % 50 {
-                0 => honest.write(number).await,
-                // Two requests each.
-                12 | 37 => honest.sign_in(number).await,
-                _ => honest.read(number).await,
+                0 => honest.write().await,
+                25 => honest.sign_in().await,
+                _ => honest.read().await,
             }
         });
         // What has ended is forgotten.
@@ -98,7 +103,9 @@ struct Usage(BTreeMap<String, (f64, f64)>);
 impl Usage {
     fn read() -> Result<Self, Error> {
         let mut usage = BTreeMap::new();
-        for (name, ids) in &Stack::connect().map.processes {
+        let mut processes = Stack::connect().map.processes;
+        processes.insert("(gateway, Lambda and database)".to_owned(), vec![parent_id()]);
+        for (name, ids) in &processes {
             let of = |id: &u32| {
                 let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
                 let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -114,26 +121,42 @@ impl Usage {
         }
         Ok(Self(usage))
     }
+
+    /// Prints both. Whether a function has grown by more than half.
+    fn tell(&self, now: &Self) -> bool {
+        println!("\n| function | memory at first, at last (MB a process) | handles |\n| --- | --- | --- |");
+        let mut grown = Vec::new();
+        for (name, (memory, handles)) in &now.0 {
+            let Some((was, had)) = self.0.get(name).copied() else {
+                println!("| {name} | -, {memory:.1} | -, {handles:.0} |");
+                continue;
+            };
+            println!("| {name} | {was:.1}, {memory:.1} | {had:.0}, {handles:.0} |");
+            // The database is in memory: its rows are counted below.
+            if !name.starts_with('(') && is_more((was, had), (*memory, *handles)) {
+                grown.push(name.as_str());
+            }
+        }
+        println!(
+            "\ngrew by more than half: {}",
+            if grown.is_empty() { "nothing".to_owned() } else { grown.join(", ") }
+        );
+        !grown.is_empty()
+    }
 }
 
-/// Number of rows by table.
-async fn rows(stack: &Stack) -> Result<BTreeMap<String, i64>, Error> {
+/// Number of rows by table and kind, the first word of their partition.
+async fn rows(stack: &Stack) -> Result<BTreeMap<String, usize>, Error> {
     // Writes that were answered are still settled and indexed.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let dynamodb = stack.dynamodb().await;
     let mut counts = BTreeMap::new();
     for table in ["ArtistTable", "ChainTable", "SecretTable"] {
-        let (mut count, mut start) = (0, None);
-        loop {
-            let call = dynamodb.scan().table_name(table).select(aws_sdk_dynamodb::types::Select::Count);
-            let page = call.set_exclusive_start_key(start).send().await?;
-            count += i64::from(page.count);
-            start = page.last_evaluated_key;
-            if start.is_none() {
-                break;
-            }
+        let scan = dynamodb.scan().table_name(table).projection_expression("pk").into_paginator().items().send();
+        for row in scan.collect::<Result<Vec<_>, _>>().await? {
+            let kind = row["pk"].as_s().ok().and_then(|pk| pk.split('#').next()).unwrap_or_default();
+            *counts.entry(format!("{table} {kind}")).or_default() += 1;
         }
-        counts.insert(table.to_owned(), count);
     }
     Ok(counts)
 }

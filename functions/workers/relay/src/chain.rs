@@ -12,7 +12,7 @@ use shared::{
     telemetry,
 };
 
-use crate::{RelayError, Report, leader::Leader, vitals};
+use crate::{RelayError, Report, leader::Leader};
 
 /// Longest wait for an answer of one node.
 pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -90,7 +90,6 @@ impl ChainRelay {
     async fn lead(&self, lease: &Lease, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
         let work = async {
             let mut leader = Leader::start(self, lease).await?;
-            vitals::measure(&leader).await;
             leader.run(until, report).await
         };
         tokio::select! {

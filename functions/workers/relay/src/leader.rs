@@ -12,7 +12,7 @@ use shared::{
     telemetry,
 };
 
-use crate::{ChainRelay, RelayError, Report, fleet::Lane, order::Order, pack::Dispatched};
+use crate::{ChainRelay, RelayError, Report, fleet::Lane, order::Order, pack::Dispatched, vitals};
 
 /// Pause between two looks at the chain and the queue, while something goes on.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
@@ -21,6 +21,9 @@ const LONG_PAUSE: Duration = Duration::from_millis(200);
 
 /// How long fees and balances are used before they are read again.
 const FRESH: Duration = Duration::from_secs(2);
+
+/// Time between two measurements for the alarms: half of their shortest period.
+const MEASURED: Duration = Duration::from_secs(30);
 
 /// Longest part of the queue that is looked at, the transactions in open batches included.
 const WINDOW: usize = 4_000;
@@ -39,6 +42,7 @@ pub(crate) struct Leader<'a> {
     pub(crate) doubts: HashMap<TransactionId, (Instant, Instant)>,
     market: Option<(Instant, MarketFees)>,
     looked_at: Option<Instant>,
+    measured_at: Option<Instant>,
     sent_at: Option<Instant>,
 }
 
@@ -55,7 +59,8 @@ impl<'a> Leader<'a> {
         let lanes = current.chain(former).map(|(lane, signer)| Lane::load(relay, lease, lane, signer));
         let lanes = try_join_all(lanes).await?;
         let (deployed, doubts) = (HashSet::new(), HashMap::new());
-        let mut leader = Self { relay, lease, lanes, deployed, doubts, market: None, looked_at: None, sent_at: None };
+        let (market, looked_at, measured_at, sent_at) = (None, None, None, None);
+        let mut leader = Self { relay, lease, lanes, deployed, doubts, market, looked_at, measured_at, sent_at };
         leader.look().await?;
         for lane in &mut leader.lanes {
             lane.follow_foreign_use(relay, lease).await?;
@@ -65,12 +70,14 @@ impl<'a> Leader<'a> {
 
     /// Works until nothing is left to do, or `until`. `false` if no lane can do it: a process with other lanes may.
     pub(crate) async fn run(&mut self, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
+        self.measure().await;
         self.mature(report).await?;
         let mut pause = SHORT_PAUSE;
         loop {
             let now = clock::now()?.as_secs();
             if self.looked_at.is_none_or(|at| at.elapsed() >= FRESH) {
                 self.look().await.or_else(if_node)?;
+                self.measure().await;
                 self.mature(report).await.or_else(if_node)?;
             }
             let ended = self.watch(now, report).await?;
@@ -84,6 +91,14 @@ impl<'a> Leader<'a> {
             }
             pause = if ended || sent { SHORT_PAUSE } else { (pause * 5 / 4).min(LONG_PAUSE) };
             tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Records the metrics, once in a period of the alarms: one that waits for a block may lead for minutes.
+    async fn measure(&mut self) {
+        if self.measured_at.is_none_or(|at| at.elapsed() >= MEASURED) {
+            self.measured_at = Some(Instant::now());
+            vitals::measure(self).await;
         }
     }
 

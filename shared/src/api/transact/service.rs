@@ -3,7 +3,7 @@ use std::{sync::Mutex, time::Duration};
 use super::{
     follow::follow,
     refusal::in_progress,
-    reply::ReplyForm,
+    reply::{ReplyForm, ended},
     session::{Stores, WriteSession},
 };
 use crate::{
@@ -140,26 +140,43 @@ impl TransactionService {
         creation: Creation,
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Response, ApiError> {
-        let earlier = match self.open(request, caller, chain).await? {
-            Opened::Replayed(earlier) => earlier,
-            Opened::Fresh(session) => {
-                let plans: Vec<_> = plans(&session).await?.into_iter().map(Into::into).collect();
-                if plans.is_empty() {
-                    return form.tell(request, &[]);
-                }
-                match session.queue(plans, creation).await? {
-                    Some(queued) => return form.tell(request, &follow(&self.stores.transactions, queued).await),
-                    // Another request with the same key was faster.
-                    None => match self.open(request, caller, chain).await? {
-                        Opened::Replayed(earlier) => earlier,
-                        Opened::Fresh(_) => return Err(in_progress()),
-                    },
-                }
-            }
+        let admitted = self.admit(request, caller, chain, creation, plans).await;
+        if let Err(error) = &admitted {
+            ended(if error.status().is_client_error() { "refused" } else { "failed" });
+        }
+        let (transactions, is_replayed) = admitted?;
+        let reply = form.tell(request, &follow(&self.stores.transactions, transactions).await);
+        match (reply, is_replayed) {
+            (Ok(response), true) => Ok(response.replayed()),
+            (Err(error), true) => Err(error.with("idempotent-replayed", "true")),
+            (reply, false) => reply,
+        }
+    }
+
+    /// Queues what is planned. Returns its transactions, and whether they are an earlier request's.
+    async fn admit<P: Into<Plan>>(
+        &self,
+        request: &Request,
+        caller: Caller,
+        chain: ChainId,
+        creation: Creation,
+        plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
+    ) -> Result<(Vec<Transaction>, bool), ApiError> {
+        let session = match self.open(request, caller, chain).await? {
+            Opened::Replayed(earlier) => return Ok((earlier, true)),
+            Opened::Fresh(session) => session,
         };
-        match form.tell(request, &follow(&self.stores.transactions, earlier).await) {
-            Ok(response) => Ok(response.replayed()),
-            Err(error) => Err(error.with("idempotent-replayed", "true")),
+        let plans: Vec<_> = plans(&session).await?.into_iter().map(Into::into).collect();
+        if plans.is_empty() {
+            return Ok((Vec::new(), false));
+        }
+        if let Some(queued) = session.queue(plans, creation).await? {
+            return Ok((queued, false));
+        }
+        // Another request with the same key was faster.
+        match self.open(request, caller, chain).await? {
+            Opened::Replayed(earlier) => Ok((earlier, true)),
+            Opened::Fresh(_) => Err(in_progress()),
         }
     }
 

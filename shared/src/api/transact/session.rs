@@ -7,7 +7,7 @@ use std::{
 use alloy::primitives;
 use futures::future::try_join_all;
 
-use super::{refusal::Budget, reply::ended};
+use super::refusal::Budget;
 use crate::{
     api::error::{no_collection, no_moment},
     auth::api_key::KeyInUse,
@@ -216,14 +216,6 @@ impl WriteSession<'_> {
         plans: Vec<Plan>,
         creation: Creation,
     ) -> Result<Option<Vec<Transaction>>, ApiError> {
-        let queued = self.try_queue(plans, creation).await;
-        if let Err(error) = &queued {
-            ended(if error.status().is_client_error() { "refused" } else { "failed" });
-        }
-        queued
-    }
-
-    async fn try_queue(&self, plans: Vec<Plan>, creation: Creation) -> Result<Option<Vec<Transaction>>, ApiError> {
         let planned = try_join_all(plans.into_iter().map(|plan| self.plan(plan))).await?;
         if deadline::is_within(ADMISSION) {
             return Err(ApiError::late());

@@ -6,16 +6,13 @@ use alloy::primitives::{Address, U256};
 use local::workshop::Workshop;
 use shared::{
     chain::contracts::native::Creator1155,
-    clock,
     model::{self, Amount, Call, Creation, NewMoment, NewTokens, Plan, Sale, SaleTerms, TransactionId},
-    store::{Admission, Admitted, Artist, NewTransaction, Pool, PoolLimit},
+    store::{Artist, NewTransaction},
 };
 use tests::given_uris;
 
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// Enough for every budget here.
-const PLENTY: u64 = 1_000_000_000_000_000_000;
 /// Wei that each transaction reserves.
 pub const RESERVE: u64 = 1_000_000_000_000_000;
 /// Most gas of a renaming.
@@ -64,23 +61,7 @@ pub async fn queue(
     artist: &Artist,
     transactions: Vec<NewTransaction>,
 ) -> Result<Vec<TransactionId>, Error> {
-    let (store, chain) = (workshop.transactions(), workshop.chain.id);
-    let admission = Admission {
-        artist: artist.artist_id,
-        key: None,
-        outlay: None,
-        chain,
-        wallet: artist.embedded_wallet,
-        account: store.account(artist.artist_id, chain).await?,
-        transactions,
-        replay: None,
-        artist_limit: PLENTY,
-        pool: PoolLimit { pool: Pool::Established, wei: PLENTY },
-    };
-    match store.admit(&admission, clock::now()?).await? {
-        Admitted::Queued(queued) => Ok(queued.into_iter().map(|transaction| transaction.id).collect()),
-        Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
-    }
+    workshop.queue(artist, transactions).await
 }
 
 /// URIs that token 1 was given or new tokens have, in the chain's order, with how often.

@@ -1,0 +1,122 @@
+//! Alarms on what clients are answered.
+
+use futures::{StreamExt, stream};
+use local::{api_gateway::ApiGateway, database};
+use serde_json::json;
+use tests::{Error, Sandbox, Stack, unused_email};
+
+use super::{Seen, Tried, Tries, function, staged, template};
+
+/// Nothing answers there.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+pub async fn tries(stack: &Stack) -> Result<Tries, Error> {
+    let (codes, sign_ins, writes) = tokio::join!(codes_refused(stack), sign_ins_refused(stack), failed_writes(stack));
+    let mut tries = Tries::from([
+        ("CodesRefusedAlarm", codes),
+        ("SignInsRefusedAlarm", sign_ins),
+        ("FailedWritesAlarm", writes),
+        ("BouncedMailsAlarm", bounced_mails(stack)?),
+    ]);
+    tries.extend(answers(stack).await?);
+    Ok(tries)
+}
+
+/// Somebody asks for codes for more addresses than a client may.
+async fn codes_refused(stack: &Stack) -> Tried {
+    let (with, without) = (staged(stack), staged(stack));
+    let sandbox = function(&with, "send-code", &[("CODES_PER_CLIENT_HOURLY", "1")]).await;
+    together(103, async |_| {
+        sandbox.post("192.0.2.1", &json!({"email": unused_email()})).await;
+    })
+    .await;
+    let (status, _) =
+        function(&without, "send-code", &[]).await.post("192.0.2.2", &json!({"email": unused_email()})).await;
+    assert_eq!(status, 200);
+    Tried { with: Seen::of(&with, "send-code"), without: Seen::of(&without, "send-code"), times: 1 }
+}
+
+/// Many clients guess codes.
+async fn sign_ins_refused(stack: &Stack) -> Tried {
+    let (with, without) = (staged(stack), staged(stack));
+    let sandbox = function(&with, "log-in", &[]).await;
+    let guess = async |sandbox: &Sandbox, number: usize| {
+        let body = json!({"email": unused_email(), "code": "000000"});
+        assert_eq!(sandbox.post(&format!("192.0.2.{}", number % 250), &body).await.0, 401);
+    };
+    together(201, async |number| guess(&sandbox, number).await).await;
+    guess(&function(&without, "log-in", &[]).await, 0).await;
+    Tried { with: Seen::of(&with, "log-in"), without: Seen::of(&without, "log-in"), times: 1 }
+}
+
+/// No node answers.
+async fn failed_writes(stack: &Stack) -> Tried {
+    let (with, without) = (staged(stack), staged(stack));
+    let writer = stack.new_writer().await;
+    let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+    let body = json!({"moment": moment, "newUri": "ar://alarming"});
+    let write = async |sandbox: &Sandbox| sandbox.post_with("192.0.2.3", &body, &[("x-api-key", &writer.key)]).await.0;
+    let nodes = json!({"8453": [NOWHERE]}).to_string();
+    let sandbox = function(&with, "update-moment-uri", &[("RPC_URLS", &nodes)]).await;
+    together(6, async |_| assert!(write(&sandbox).await >= 500)).await;
+    assert_eq!(write(&function(&without, "update-moment-uri", &[]).await).await, 200);
+    let seen = |stage: &Stack| Seen::of(stage, "update-moment-uri");
+    Tried { with: seen(&with), without: seen(&without), times: 1 }
+}
+
+/// The tables are gone; and a client asks very often. The gateway counts its answers.
+async fn answers(stack: &Stack) -> Result<Tries, Error> {
+    let (failing, well) = (staged(stack), staged(stack));
+    let broken = Sandbox::crowd(&failing, "list-comments", &[], &database::start().await?, 8).await;
+    let working = function(&well, "list-comments", &[]).await;
+    let collection = stack.demo_collection(0);
+    let get = async |sandbox: &Sandbox, count: usize| -> Result<Vec<u16>, Error> {
+        let gateway = ApiGateway::start(0, sandbox.url(), None).await?;
+        let url = format!("{}/api/comments?collectionAddress={collection:#x}&tokenId=1", gateway.url);
+        let answers = stream::iter(0..count).map(|_| stack.http.get(&url).send()).buffer_unordered(8);
+        let answers: Vec<_> = answers.collect().await;
+        answers.into_iter().map(|answer| Ok(answer?.status().as_u16())).collect()
+    };
+    let failures = get(&broken, 11).await?;
+    let successes = get(&working, 11).await?;
+    let seen = |stage: &Stack, metric: &str, answers: &[u16]| {
+        let value = |status: &u16| f64::from(u8::from(metric == "Count" || *status >= 500));
+        let values: Vec<f64> = answers.iter().map(value).collect();
+        Seen::of_aws(stage, ("AWS/ApiGateway", metric), ("ApiId", "Api"), &values)
+    };
+    let few = &successes[..10];
+    Ok(Tries::from([
+        (
+            "ServerErrorsAlarm",
+            Tried { with: seen(&failing, "5xx", &failures), without: seen(&well, "5xx", &successes), times: 1 },
+        ),
+        (
+            "RequestsAlarm",
+            Tried { with: seen(&well, "Count", &successes), without: seen(&well, "Count", few), times: 1 },
+        ),
+    ]))
+}
+
+/// SES measures the rate by configuration set: the identity's own.
+fn bounced_mails(stack: &Stack) -> Result<Tried, Error> {
+    let template = template()?;
+    let property = |r#type: &str, path: [&str; 2]| {
+        let resource = template.resources(r#type).next().ok_or("no such resource")?;
+        let value = resource.properties.get(path[0]).and_then(|part| part.get(path[1])).cloned();
+        Ok::<_, Error>(template::resolve(&value.ok_or("no such property")?, &super::names(stack))?)
+    };
+    let used = property("AWS::SES::EmailIdentity", ["ConfigurationSetAttributes", "ConfigurationSetName"])?;
+    assert_eq!(used, super::names(stack)["MailSettings"], "the sender's mails are counted elsewhere");
+    let is_measured = property("AWS::SES::ConfigurationSet", ["ReputationOptions", "ReputationMetricsEnabled"])?;
+    assert_eq!(is_measured, "true");
+    let rate = |rate: f64| {
+        let metric = ("AWS/SES", "Reputation.BounceRate");
+        Seen::of_aws(&staged(stack), metric, ("ses:configuration-set", "MailSettings"), &[rate])
+    };
+    Ok(Tried { with: rate(0.06), without: rate(0.05), times: 1 })
+}
+
+async fn together(count: usize, each: impl AsyncFn(usize)) {
+    let each = &each;
+    stream::iter(0..count).map(|number| each(number)).buffer_unordered(8).for_each(async |()| {}).await;
+}

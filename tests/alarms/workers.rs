@@ -1,0 +1,113 @@
+//! Alarms on scheduled functions.
+
+use std::{fs, time::Duration};
+
+use local::database::{self, LocalDatabase};
+use serde_json::json;
+use shared::{
+    bucket::Bucket,
+    model::{ChainId, Cid, Dag},
+    store::{Documents, Media, Pins, StoredContent, Table},
+};
+use tests::{Error, Sandbox, Stack, empty_tables};
+
+use super::{Seen, Tried, Tries, staged};
+
+/// Nothing answers there.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// Runs in an hour by a schedule of one in a minute.
+const RUNS_AN_HOUR: usize = 60;
+
+/// Tries of a file that keep failing come after 0, 1, 4, 13, 40 and 121 minutes.
+const TRIES_IN_SIX_HOURS: usize = 6;
+
+pub async fn tries(stack: &Stack) -> Result<Tries, Error> {
+    let database = empty_tables(stack).await;
+    let (ranking, fan_out, documents, pins) = tokio::try_join!(
+        failing_runs(stack, "rank-collectors", "RankingAge", &database),
+        failing_runs(stack, "deliver-webhooks", "FanOutLag", &database),
+        metadata_failures(stack, &database),
+        pin_failures(stack, &database),
+    )?;
+    let (ranking, letters) = ranking;
+    Ok(Tries::from([
+        ("RankingAgeAlarm", ranking),
+        ("DeadLettersAlarm", letters),
+        ("FanOutLagAlarm", fan_out.0),
+        ("MetadataFailuresAlarm", documents),
+        ("PinFailuresAlarm", pins),
+    ]))
+}
+
+/// The tables are gone: a run fails, measures nothing and is a dead letter. The alarm on its metric, and the one on
+/// dead letters.
+async fn failing_runs(
+    stack: &Stack,
+    binary: &str,
+    metric: &str,
+    database: &LocalDatabase,
+) -> Result<(Tried, Tried), Error> {
+    const RUNS: usize = 11;
+    let (with, without) = (staged(stack), staged(stack));
+    let broken = Sandbox::with(&with, binary, &[], &database::start().await?).await;
+    for _ in 0..RUNS {
+        broken.start(&json!({})).await;
+    }
+    let mut letters = 0;
+    for _ in 0..300 {
+        letters = fs::read_to_string(broken.dead_letters()).unwrap_or_default().lines().count();
+        if letters == RUNS {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let well = Sandbox::with(&without, binary, &[], &database.endpoint).await;
+    well.invoke(&json!({})).await;
+    let tried = Tried { with: Seen::of(&with, binary), without: Seen::of(&without, binary), times: 1 };
+    assert!(tried.with.points.is_empty() && tried.without.has(metric), "{:?}", tried.without.points);
+    let queue = |stage: &Stack, letters: usize| {
+        let metric = ("AWS/SQS", "ApproximateNumberOfMessagesVisible");
+        Seen::of_aws(stage, metric, ("QueueName", "DeadLetters.QueueName"), &[letters as f64])
+    };
+    let without = fs::read_to_string(well.dead_letters()).unwrap_or_default().lines().count();
+    Ok((tried, Tried { with: queue(&with, letters), without: queue(&with, without), times: 1 }))
+}
+
+/// Nobody has the documents.
+async fn metadata_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tried, Error> {
+    const BINARY: &str = "fetch-metadata";
+    let (with, without) = (staged(stack), staged(stack));
+    let config = stack.endpoints().sdk_config(&database.endpoint).await;
+    let documents = Documents::new(Table::new(&config, "ChainTable"));
+    let run = async |stage: &Stack| {
+        let variables = [("ARWEAVE_GATEWAYS", NOWHERE)];
+        Sandbox::with(stage, BINARY, &variables, &database.endpoint).await.invoke(&json!({})).await;
+    };
+    run(&without).await;
+    let uris: Vec<String> = (0..40).map(|number| format!("ar://nobody-has-{number}")).collect();
+    documents.queue(ChainId(8453), uris.iter().map(String::as_str)).await?;
+    run(&with).await;
+    Ok(Tried { with: Seen::of(&with, BINARY), without: Seen::of(&without, BINARY), times: RUNS_AN_HOUR })
+}
+
+/// The pinning service is down.
+async fn pin_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tried, Error> {
+    const BINARY: &str = "pin-content";
+    let (with, without) = (staged(stack), staged(stack));
+    let table = Table::new(&stack.endpoints().sdk_config(&database.endpoint).await, "ArtistTable");
+    let (pins, media) = (Pins::new(table.clone()), Media::new(table));
+    let run = async |stage: &Stack| {
+        let variables = [("PINNING_ENDPOINT", NOWHERE)];
+        Sandbox::with(stage, BINARY, &variables, &database.endpoint).await.invoke(&json!({})).await;
+    };
+    run(&without).await;
+    let cid: Cid = Dag::cid_of(b"a file");
+    let object = format!("uploads/{cid}");
+    let config = stack.endpoints().sdk_config(&stack.map.aws).await;
+    Bucket::new(&config, &stack.map.names["MediaBucket"]).put(&object, b"a file".to_vec()).await?;
+    media.add_content(cid, &StoredContent { object, mime: "image/png".to_owned(), size: 6 }).await?;
+    run(&with).await;
+    assert!(pins.pause().await?.until > 0, "the service isn't left alone");
+    Ok(Tried { with: Seen::of(&with, BINARY), without: Seen::of(&without, BINARY), times: TRIES_IN_SIX_HOURS })
+}
