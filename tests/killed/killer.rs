@@ -23,12 +23,17 @@ const STRUCK: &str = "Error: Runtime exited with error: signal: killed";
 /// Kills processes with SIGKILL until `done`. Returns how often.
 pub async fn kill_until(stack: &Stack, seed: u64, done: &Cell<bool>) -> usize {
     let (mut dice, mut kills) = (Dice::at(seed << 20), 0);
-    let mut relay_at = Instant::now() + RELAY_FIRST;
+    let (mut relay_at, mut relay_struck) = (Instant::now() + RELAY_FIRST, struck(stack)[RELAY]);
     while !done.get() {
         sleep(Duration::from_millis(dice.roll(PAUSE))).await;
+        // Once it was hit while it worked, another one must have the time to take over.
+        if struck(stack)[RELAY] > relay_struck {
+            relay_struck = usize::MAX;
+            relay_at = Instant::now() + RELAY_PAUSE;
+        }
         let (processes, pick) = (stack.processes(), dice.roll(1_000) as usize);
         let ids: Vec<u32> = if Instant::now() >= relay_at {
-            relay_at = Instant::now() + RELAY_PAUSE;
+            (relay_at, relay_struck) = (Instant::now() + RELAY_FIRST, struck(stack)[RELAY]);
             processes.get(RELAY).cloned().unwrap_or_default()
         } else {
             let all: Vec<_> = ENDPOINTS.iter().filter_map(|name| processes.get(*name)).flatten().collect();
