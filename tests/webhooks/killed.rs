@@ -26,7 +26,7 @@ async fn a_worker_that_is_killed_a_hundred_times_loses_nothing_and_keeps_the_ord
 }
 
 async fn kill(kills: u64) {
-    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| super::unix_now());
+    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(super::unix_now);
     println!("SEED={seed}");
     let (stack, tally, mut dice) = (Stack::connect(), Tally::start().await, Dice::at(seed << 32));
     let mut world = World::start(&stack, ARTISTS).await;

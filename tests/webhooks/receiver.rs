@@ -88,11 +88,14 @@ impl Receiver {
     }
 }
 
+/// By path, places in the log and hashes of ids.
+type Came = HashMap<String, Vec<(u64, u64)>>;
+
 /// A receiver as [`Receiver`], which keeps of each message only its place in the log and a hash of its id.
 #[derive(Clone)]
 pub struct Tally {
     pub url: String,
-    came: Arc<Mutex<HashMap<String, Vec<(u64, u64)>>>>,
+    came: Arc<Mutex<Came>>,
 }
 
 impl Tally {
