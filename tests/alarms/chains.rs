@@ -63,7 +63,7 @@ impl World {
         map.names.insert("RpcUrls".to_owned(), rpc.to_string());
         map.names.insert("OperatorSafe".to_owned(), workshop.operator.safe.to_string().to_lowercase());
         (map.aws, map.dynamodb) = (workshop.endpoints.aws.clone(), workshop.endpoints.dynamodb.clone());
-        let (node, stack) = (workshop.node().await?, Stack { map, http: reqwest::Client::new() });
+        let (node, stack) = (workshop.node().await?, stack.with(map));
         Ok(Self { workshop, node, artist, collection, stack })
     }
 

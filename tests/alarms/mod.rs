@@ -79,7 +79,7 @@ fn staged(stack: &Stack) -> Stack {
     let mut map = stack.map.clone();
     map.names.insert("Stage".to_owned(), format!("tried-{}", Uuid::new_v4().simple()));
     map.names.insert("RequestsHourlyAlarm".to_owned(), "10".to_owned());
-    Stack { map, http: reqwest::Client::new() }
+    stack.with(map)
 }
 
 fn names(stage: &Stack) -> BTreeMap<String, String> {

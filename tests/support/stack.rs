@@ -41,6 +41,11 @@ impl Stack {
         Self { map: read_map(&file), http: reqwest::Client::new(), file }
     }
 
+    /// The same stack as another map tells of it.
+    pub fn with(&self, map: StackMap) -> Self {
+        Self { map, http: reqwest::Client::new(), file: self.file.clone() }
+    }
+
     /// The ids of the functions' processes now.
     pub fn processes(&self) -> BTreeMap<String, Vec<u32>> {
         read_map(&self.file).processes

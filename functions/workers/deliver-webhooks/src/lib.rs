@@ -145,11 +145,11 @@ impl Worker {
         done.delivered = self.deliverer.delivered.swap(0, Ordering::Relaxed);
         done.failed = self.deliverer.failed.swap(0, Ordering::Relaxed);
         if let Some(most_left) = work.most_left {
-            let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-            telemetry::record(&[], &[(Metric::WebhookFailures, count(done.failed))]);
+            let failed = i64::try_from(done.failed).unwrap_or(i64::MAX);
+            telemetry::record(&[], &[(Metric::WebhookFailures, failed)]);
             // A run that fails says nothing, which sets the alarm off: what it left, it doesn't know.
             if led.is_ok() {
-                telemetry::record(&[], &[(Metric::FanOutLag, count(most_left))]);
+                telemetry::record(&[], &[(Metric::FanOutLag, i64::try_from(most_left).unwrap_or(i64::MAX))]);
             }
             tracing::info!(events = done.events, delivered = done.delivered, failed = done.failed, "events delivered");
         }
