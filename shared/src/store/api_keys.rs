@@ -153,8 +153,7 @@ impl ApiKeys {
             let delete = delete.condition_expression("attribute_exists(pk)").build()?;
             writes.push(TransactWriteItem::builder().delete(delete).build());
         }
-        let use_row = Delete::builder().table_name(&self.0.name).set_key(Some(use_key(artist, id).item())).build()?;
-        writes.push(TransactWriteItem::builder().delete(use_row).build());
+        writes.push(self.0.deletion(&use_key(artist, id))?);
         self.0.write_together(writes).await
     }
 

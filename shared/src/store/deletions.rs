@@ -1,6 +1,6 @@
 //! Accounts that are to be erased. A row is there until nothing else of its artist is. Rows: docs/data-model.md, Artists.
 
-use aws_sdk_dynamodb::types::{Delete, ReturnValue, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{ReturnValue, Update};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -100,9 +100,8 @@ impl Deletions {
     /// Deletes what is last: the profile with all that shows it, and the deletion itself. `false` if the profile changed
     /// meanwhile. A read, a write for each name that was given up, and a transaction.
     pub async fn finish(&self, artist: ArtistId) -> Result<bool, StoreError> {
-        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key(artist).item())).build()?;
         let mut writes = Artists::new(self.0.clone()).erasure(artist).await?;
-        writes.push(TransactWriteItem::builder().delete(delete).build());
+        writes.push(self.0.deletion(&key(artist))?);
         self.0.write_together(writes).await
     }
 

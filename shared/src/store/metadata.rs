@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::table::{PrimaryKey, StoreError, Table, row, text};
+use super::table::{PrimaryKey, StoreError, Table, text};
 use crate::{
     model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
     store::index::UnitOfWork,
@@ -118,7 +118,7 @@ impl Documents {
             let row = DocumentRow { uri_hash: (*hash).clone(), document: None };
             writes.push(self.0.insertion(&document_key(chain, hash), &row)?);
             let due = DueDocument { chain, uri: (**uri).to_owned(), failures: 0, due: 0 };
-            writes.push(self.put(&due.key(), &due)?);
+            writes.push(self.0.replacement(&due.key(), &due)?);
         }
         Ok(writes)
     }
@@ -151,10 +151,10 @@ impl Documents {
         let hash = Self::uri_hash(&due.uri);
         let content_type = document.content_type();
         let row = DocumentRow { uri_hash: hash.clone(), document: Some(document) };
-        let mut writes = vec![self.put(&document_key(due.chain, &hash), &row)?, self.removal(&due.key())?];
+        let mut writes = vec![self.0.replacement(&document_key(due.chain, &hash), &row)?, self.0.deletion(&due.key())?];
         if let Some(content_type) = content_type {
             let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now, told: 0 };
-            writes.push(self.put(&arrived.key(due.chain), &arrived)?);
+            writes.push(self.0.replacement(&arrived.key(due.chain), &arrived)?);
         }
         self.0.write_together(writes).await?;
         Ok(())
@@ -163,13 +163,13 @@ impl Documents {
     /// Reschedules a failed fetch to `due_again` (Unix seconds). One transaction.
     pub async fn put_off(&self, due: &DueDocument, due_again: u64) -> Result<(), StoreError> {
         let again = DueDocument { failures: due.failures.saturating_add(1), due: due_again, ..due.clone() };
-        self.0.write_together(vec![self.removal(&due.key())?, self.put(&again.key(), &again)?]).await?;
+        self.0.write_together(vec![self.0.deletion(&due.key())?, self.0.replacement(&again.key(), &again)?]).await?;
         Ok(())
     }
 
     /// Removes a document that can never be fetched from the queue.
     pub async fn give_up(&self, due: &DueDocument) -> Result<(), StoreError> {
-        self.0.write_together(vec![self.removal(&due.key())?]).await?;
+        self.0.write_together(vec![self.0.deletion(&due.key())?]).await?;
         Ok(())
     }
 
@@ -181,16 +181,6 @@ impl Documents {
         let keys = BTreeSet::from_iter(hashes).into_iter().map(|hash| document_key(chain, hash));
         let rows: Vec<DocumentRow> = self.0.get_many(keys).await?;
         Ok(rows.into_iter().map(|row| (row.uri_hash, row.document)).collect())
-    }
-
-    fn put(&self, key: &PrimaryKey, fields: &impl Serialize) -> Result<TransactWriteItem, StoreError> {
-        let put = Put::builder().table_name(&self.0.name).set_item(Some(row(key, fields)?)).build()?;
-        Ok(TransactWriteItem::builder().put(put).build())
-    }
-
-    fn removal(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item())).build()?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
     }
 }
 

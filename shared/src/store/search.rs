@@ -1,10 +1,10 @@
 //! Search index of usernames, with a partition per first character. Rows: docs/data-model.md, Artists.
 
-use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::table::{PrimaryKey, StoreError, Table, row, text};
+use super::table::{PrimaryKey, StoreError, Table, text};
 use crate::model::{Address, FoldedName};
 
 /// An artist in search results.
@@ -51,12 +51,10 @@ impl Search {
         let mut writes = Vec::new();
         // A transaction may not write a row twice: a change of case keeps the row.
         if let Some(old) = old.filter(|old| new.as_ref().is_none_or(|(key, _)| key != old)) {
-            let delete = Delete::builder().table_name(&self.0.name).set_key(Some(old.item())).build()?;
-            writes.push(TransactWriteItem::builder().delete(delete).build());
+            writes.push(self.0.deletion(&old)?);
         }
         if let Some((key, artist)) = new {
-            let put = Put::builder().table_name(&self.0.name).set_item(Some(row(&key, artist)?)).build()?;
-            writes.push(TransactWriteItem::builder().put(put).build());
+            writes.push(self.0.replacement(&key, artist)?);
         }
         Ok(writes)
     }

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::{
     Client,
     error::{BuildError, ProvideErrorMetadata, SdkError},
     operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError},
-    types::{AttributeValue, KeysAndAttributes, Put, TransactWriteItem, builders::UpdateBuilder},
+    types::{AttributeValue, Delete, KeysAndAttributes, Put, TransactWriteItem, builders::UpdateBuilder},
 };
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Serialize, de::DeserializeOwned};
@@ -196,6 +196,12 @@ impl Table {
     ) -> Result<TransactWriteItem, StoreError> {
         let put = Put::builder().table_name(&self.name).set_item(Some(row(key, fields)?)).build()?;
         Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// Deletes the row if it exists.
+    pub(super) fn deletion(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
+        let delete = Delete::builder().table_name(&self.name).set_key(Some(key.item())).build()?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
     }
 
     /// Writes all items or none; `false` if a condition failed. Conflicts and throttling are retried.

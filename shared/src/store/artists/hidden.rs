@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -27,12 +26,7 @@ impl Artists {
         let MomentRef { chain, collection, token } = *moment;
         let row = HiddenRow { collection, token, artist_id: artist };
         let key = hidden_key(moment);
-        let change = if is_hidden {
-            self.0.replacement(&key, &row)?
-        } else {
-            let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item())).build()?;
-            TransactWriteItem::builder().delete(delete).build()
-        };
+        let change = if is_hidden { self.0.replacement(&key, &row)? } else { self.0.deletion(&key)? };
         let message = ArtistChange::MomentHidden { chain, collection, token };
         self.0.write_together(vec![change, Outbox::new(self.0.clone()).posting(artist, message)?]).await.map(drop)
     }

@@ -204,7 +204,7 @@ impl WebhookQueue {
             self.0.replacement(&later_key(due_at, due.webhook), &later)?,
         ];
         for former in due.later.iter().filter(|former| **former != due_at) {
-            writes.push(self.deletion(&later_key(*former, due.webhook))?);
+            writes.push(self.0.deletion(&later_key(*former, due.webhook))?);
         }
         self.0.write_together(writes).await?;
         self.delete_seen(added_key(due.webhook), due.added).await?;
@@ -228,11 +228,11 @@ impl WebhookQueue {
         let (added, asked) = (added_key(due.webhook), asked_key(due.webhook));
         let mut writes = Vec::new();
         for later in &due.later {
-            writes.push(self.deletion(&later_key(*later, due.webhook))?);
+            writes.push(self.0.deletion(&later_key(*later, due.webhook))?);
         }
         match remembered {
             Some(row) => writes.push(self.0.replacement(&failing, &row)?),
-            None if due.is_remembered => writes.push(self.deletion(&failing)?),
+            None if due.is_remembered => writes.push(self.0.deletion(&failing)?),
             None if writes.is_empty() => {
                 self.delete_seen(added, due.added).await?;
                 return self.delete_seen(asked, due.asked).await;
@@ -260,11 +260,6 @@ impl WebhookQueue {
         let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item()));
         let call = call.condition_expression(SEEN).expression_attribute_values(":seen", number(seen));
         unless_refused(call.send().await).map(drop)
-    }
-
-    fn deletion(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item())).build()?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
     }
 
     fn deletion_of_seen(&self, key: &PrimaryKey, seen: u64) -> Result<TransactWriteItem, StoreError> {
