@@ -1,11 +1,6 @@
 //! The functions' log lines and metrics, and the metric names in the template's alarms and dashboard.
 
-use std::{
-    collections::BTreeSet,
-    env, fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeSet, fs, time::Duration};
 
 use local::paths::Paths;
 use serde_json::{Value, json};
@@ -61,7 +56,7 @@ async fn running_service_writes_every_metric() {
     let mut missing: BTreeSet<String> = Metric::ALL.map(Metric::name).into();
     missing.retain(|name| !rare.contains(name));
     for _ in 0..60 {
-        for line in written().lines().filter(|line| line.contains("\"_aws\"")) {
+        for line in written(&stack).lines().filter(|line| line.contains("\"_aws\"")) {
             let line: Value = serde_json::from_str(line).expect("a whole line");
             let metrics = line["_aws"]["CloudWatchMetrics"][0]["Metrics"].as_array().expect("metrics").iter();
             for name in metrics.filter_map(|metric| metric["Name"].as_str()) {
@@ -78,11 +73,8 @@ async fn running_service_writes_every_metric() {
 }
 
 /// The functions' logs so far.
-fn written() -> String {
-    let map = env::var_os("MOMENTS_STACK").map(PathBuf::from);
-    let folder =
-        map.and_then(|map| map.parent().map(Path::to_owned)).unwrap_or_else(|| Paths::of_checkout().local("run"));
-    let logs = fs::read_dir(folder.join("logs")).expect("the stack's logs");
+fn written(stack: &Stack) -> String {
+    let logs = fs::read_dir(stack.logs()).expect("the stack's logs");
     logs.map(|log| fs::read_to_string(log.expect("a log").path()).unwrap_or_default()).collect()
 }
 

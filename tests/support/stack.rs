@@ -53,7 +53,12 @@ impl Stack {
 
     /// A function's log so far.
     pub fn log_of(&self, function: &str) -> String {
-        fs::read_to_string(self.file.with_file_name("logs").join(format!("{function}.log"))).unwrap_or_default()
+        fs::read_to_string(self.logs().join(format!("{function}.log"))).unwrap_or_default()
+    }
+
+    /// The folder of the functions' logs.
+    pub fn logs(&self) -> PathBuf {
+        self.file.with_file_name("logs")
     }
 
     pub fn get(&self, path: &str) -> reqwest::RequestBuilder {

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeSet, fs, path::PathBuf, process::Stdio, sync::Arc, time::Duration};
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use axum::{
     Router,
     extract::State,
@@ -12,7 +11,7 @@ use local::paths::Paths;
 use serde_json::{Value, json};
 use shared::{
     api::read::EventView,
-    model::{Address, ArtistId, ChainId, LogName, WebhookId, WebhookStatus},
+    model::{Address, ArtistId, ChainId, LogName},
     store::{EventLogs, NumberedEvent, Table, Webhook, Webhooks},
 };
 use tests::{
@@ -24,7 +23,11 @@ use tokio::{
     process::{Child, Command},
 };
 
-use super::{receiver::Receiver, unix_now};
+use super::{
+    receiver::Receiver,
+    unix_now,
+    world::{own, text},
+};
 
 const LOG: LogName = LogName::Chain(ChainId(8453));
 
@@ -78,24 +81,11 @@ impl World {
 
     /// An artist who has all these wallets, and whose webhook is told of them.
     async fn subscribe(&self, wallets: &[Address], url: &str) {
-        let (artist, text) = (ArtistId::random(), |value: String| AttributeValue::S(value));
+        let artist = ArtistId::random();
         for wallet in wallets {
-            let row = self.client.put_item().table_name("ArtistTable").item("pk", text(format!("WALLET#{wallet}")));
-            let row = row.item("sk", text("ARTIST".to_owned())).item("address", text(wallet.to_string()));
-            let row = row.item("username", text(String::new()));
-            row.item("artist_id", text(artist.to_string())).send().await.expect("a row");
+            own(&self.client, *wallet, text(wallet), text(artist)).await;
         }
-        let webhook = Webhook {
-            id: WebhookId::next(),
-            url: url.parse().expect("a URL"),
-            description: Default::default(),
-            types: Vec::new(),
-            collection: None,
-            created_at: unix_now(),
-            status: WebhookStatus::Active,
-            generation: 0,
-            rotated_at: None,
-        };
+        let webhook = Webhook::new(url.parse().expect("a URL"), unix_now());
         Webhooks::new(self.artists.clone()).add(artist, &webhook).await.expect("a webhook");
     }
 
@@ -184,20 +174,18 @@ async fn receivers_and_consumers_that_apply_reversions_have_the_final_chain() {
     world.subscribe(&people, &format!("{}/x", receiver.url)).await;
     let mut consumer = Consumer::new(world.serve_events(&stack).await);
     for dropped in DROPPED {
-        consumer.start();
-        history.go_on(20).await.expect("transactions");
-        world.index.invoke(&json!({})).await;
-        world.deliver.invoke(&json!({})).await;
-        tokio::time::sleep(Duration::from_millis(dice.roll(400))).await;
-        consumer.kill().await;
-        consumer.start();
-        test_chain.reorganise(dropped).await.expect("other blocks");
-        history.forget_dropped().await.expect("collections");
-        history.go_on(5).await.expect("transactions");
-        world.index.invoke(&json!({})).await;
-        world.deliver.invoke(&json!({})).await;
-        tokio::time::sleep(Duration::from_millis(dice.roll(400))).await;
-        consumer.kill().await;
+        for (is_drop, transactions) in [(false, 20), (true, 5)] {
+            consumer.start();
+            if is_drop {
+                test_chain.reorganise(dropped).await.expect("other blocks");
+                history.forget_dropped().await.expect("collections");
+            }
+            history.go_on(transactions).await.expect("transactions");
+            world.index.invoke(&json!({})).await;
+            world.deliver.invoke(&json!({})).await;
+            tokio::time::sleep(Duration::from_millis(dice.roll(400))).await;
+            consumer.kill().await;
+        }
     }
     consumer.start();
     let log = world.log().await;

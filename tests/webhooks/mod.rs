@@ -302,24 +302,3 @@ async fn a_receiver_that_is_gone_or_fails_for_five_days_is_sent_nothing_more() {
     }
     panic!("{} after 30 s", hook.status().await);
 }
-
-#[tokio::test]
-#[ignore = "prints a measurement"]
-async fn latency_from_the_block_to_the_receiver() {
-    const COLLECTS: usize = 60;
-    let (stack, receiver) = (Stack::connect(), Receiver::start().await);
-    let writer = stack.new_collector().await;
-    let body = json!({"url": format!("{}/x", receiver.url), "types": ["moment.collected"]});
-    Hook::create(&stack, &writer.artist, body).await;
-    let collection = stack.publish(&writer.key, free_sale(), json!({})).await;
-    let (buyer, mut latencies) = (buyer(&stack).await, Vec::new());
-    for number in 0..COLLECTS {
-        stack.collect(collection, buyer, "").await;
-        let mined = std::time::Instant::now();
-        let message = receiver.wait_for("/x", number + 1).await.remove(number);
-        latencies.push(message.at.saturating_duration_since(mined));
-    }
-    latencies.sort_unstable();
-    let at = |hundredths: usize| latencies[(COLLECTS * hundredths / 100).min(COLLECTS - 1)];
-    println!("{COLLECTS} collects: p50 {:?}, p90 {:?}, p99 {:?}", at(50), at(90), at(99));
-}

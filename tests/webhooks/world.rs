@@ -15,7 +15,7 @@ use flate2::{Compression, write::DeflateEncoder};
 use local::recorder::Recorder;
 use serde_json::json;
 use shared::{
-    model::{Address, ArtistEvent, ArtistId, Event, EventData, LogId, WebhookId, WebhookStatus},
+    model::{Address, ArtistEvent, ArtistId, Event, EventData, LogId, WebhookId},
     store::{Deliveries, FanOut, Table, Webhook, WebhookQueue, Webhooks},
 };
 use tests::{DatabaseProxy, Sandbox, Stack};
@@ -44,8 +44,15 @@ pub struct World {
     log: LogId,
 }
 
-fn text(value: impl ToString) -> AttributeValue {
+pub fn text(value: impl ToString) -> AttributeValue {
     AttributeValue::S(value.to_string())
+}
+
+/// Stores whose wallet it is.
+pub async fn own(client: &aws_sdk_dynamodb::Client, wallet: Address, address: AttributeValue, artist: AttributeValue) {
+    let call = client.put_item().table_name(TABLE).item("pk", text(format!("WALLET#{wallet}")));
+    let call = call.item("sk", text("ARTIST")).item("address", address).item("username", text(""));
+    call.item("artist_id", artist).send().await.expect("a row");
 }
 
 impl World {
@@ -74,17 +81,10 @@ impl World {
         for number in 0..artists {
             let artist = ArtistId::random();
             let wallet: Address = format!("0x{:040x}", number + 1).parse().expect("an address");
-            world.own(wallet, text(wallet), text(artist)).await;
+            own(&world.client, wallet, text(wallet), text(artist)).await;
             world.artists.push((artist, wallet));
         }
         world
-    }
-
-    /// Stores whose wallet it is.
-    async fn own(&self, wallet: Address, address: AttributeValue, artist: AttributeValue) {
-        let call = self.client.put_item().table_name(TABLE).item("pk", text(format!("WALLET#{wallet}")));
-        let call = call.item("sk", text("ARTIST")).item("address", address).item("artist_id", artist);
-        call.send().await.expect("a row");
     }
 
     pub fn artist(&self, index: usize) -> ArtistId {
@@ -93,22 +93,12 @@ impl World {
 
     /// Replaces an artist's wallet by a row that can't be read.
     pub async fn spoil_wallet(&self, index: usize) {
-        self.own(self.artists[index].1, text("nowhere"), text("nobody")).await;
+        own(&self.client, self.artists[index].1, text("nowhere"), text("nobody")).await;
     }
 
     /// A webhook of an artist.
     pub async fn webhook(&self, artist: usize, url: &str) -> WebhookId {
-        let webhook = Webhook {
-            id: WebhookId::next(),
-            url: url.parse().expect("a URL"),
-            description: Default::default(),
-            types: Vec::new(),
-            collection: None,
-            created_at: unix_now(),
-            status: WebhookStatus::Active,
-            generation: 0,
-            rotated_at: None,
-        };
+        let webhook = Webhook::new(url.parse().expect("a URL"), unix_now());
         assert!(self.webhooks.add(self.artist(artist), &webhook).await.expect("a webhook"), "too many");
         webhook.id
     }

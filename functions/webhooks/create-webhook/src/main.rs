@@ -12,7 +12,7 @@ use shared::{
     auth::webhook_secret::WebhookSecrets,
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ActivityKind, Address, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
+    model::{ActivityKind, Address, EventKind, WebhookDescription, WebhookUrl},
     public_web::PrivateReceivers,
     store::{MAX_WEBHOOKS, Webhook},
     telemetry,
@@ -75,17 +75,7 @@ impl Endpoint for CreateWebhook {
         require_public(&self.receivers, &url)?;
         types.sort_unstable();
         types.dedup();
-        let webhook = Webhook {
-            id: WebhookId::next(),
-            url,
-            description,
-            types,
-            collection,
-            created_at: clock::now()?.as_secs(),
-            status: WebhookStatus::Active,
-            generation: 0,
-            rotated_at: None,
-        };
+        let webhook = Webhook { description, types, collection, ..Webhook::new(url, clock::now()?.as_secs()) };
         let secret = self.secrets.secret(webhook.id, webhook.generation).await?.reveal();
         if !self.service.webhooks.add(artist, &webhook).await? {
             return Err(ApiError::conflict(format!("You have {MAX_WEBHOOKS} webhooks already: delete one first")));

@@ -49,6 +49,21 @@ struct WebhooksRow {
 }
 
 impl Webhook {
+    /// A new one for all events, created at `now` (Unix seconds).
+    pub fn new(url: WebhookUrl, now: u64) -> Self {
+        Self {
+            id: WebhookId::next(),
+            url,
+            description: WebhookDescription::default(),
+            types: Vec::new(),
+            collection: None,
+            created_at: now,
+            status: WebhookStatus::Active,
+            generation: 0,
+            rotated_at: None,
+        }
+    }
+
     /// Whether it gets events.
     pub fn is_active(&self) -> bool {
         self.status == WebhookStatus::Active
