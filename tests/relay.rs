@@ -39,7 +39,8 @@ async fn establish(stack: &Stack, artist: &Collector) {
     let id = owner["artist_id"].as_s().expect("an id");
     stack.set("ArtistTable", &format!("ARTIST#{id}"), "PROFILE", "created_at", number(1)).await;
     let payments = format!("PAYMENTS#{QUIET_CHAIN}#ARTIST#{wallet}");
-    stack.set("ChainTable", &payments, "LENGTH", "length", number(10)).await;
+    stack.set("ChainTable", &payments, "NEWEST", "before", number(10)).await;
+    stack.set("ChainTable", &payments, "NEWEST", "numbers", AttributeValue::L(Vec::new())).await;
 }
 
 #[tokio::test]

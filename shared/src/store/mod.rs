@@ -61,9 +61,7 @@ pub use self::{
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     notification_reads::{NotificationReads, NumberPage},
-    payments::{
-        NotificationList, NotificationPlace, PaymentFilter, PaymentNumber, PaymentPage, Payments, UnsettledEnd,
-    },
+    payments::{NotificationList, NotificationPlace, PaymentFilter, PaymentPage, Payments, UnsettledEnd, payment_keys},
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     personal::{ARTIST_KINDS, Person, PersonalPage, PersonalRows, SECRET_KINDS},
     pins::{PinJob, PinPause, Pins},

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     structures::{
         merged::{self, NewestFirst},
-        numbered_list::{CountedPage, NumberedList, length_key, row_key},
-        packed_list::newest_key,
+        numbered_list::{CountedPage, NumberedList, row_key},
+        packed_list::{NumbersPage, newest_key},
     },
     table::{PrimaryKey, StoreError, Table},
 };
@@ -16,13 +16,6 @@ use crate::{
     model::{Address, ChainId, EventId, Payment, TokenId},
     store::index::{Progress, UnitOfWork},
 };
-
-/// Reference to a payment by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PaymentNumber {
-    /// Number in the chain's list, from 0.
-    pub number: u64,
-}
 
 /// Selects a list of payments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,25 +34,13 @@ impl PaymentFilter {
         Self { artist: Some(artist), ..Self::default() }
     }
 
-    /// Returns the filtered lists that contain a payment of `buyer` to `creator`, the creator's own first.
-    pub fn of(creator: Address, buyer: Address, moment: (Address, TokenId)) -> [Self; 4] {
-        let of_artist = Self::of_artist(creator);
-        let collector = Some(buyer);
-        let of_moment = Self { moment: Some(moment), ..Self::default() };
-        [of_artist, Self { collector, ..Self::default() }, Self { collector, ..of_artist }, of_moment]
+    /// Returns the lists that get each payment of `buyer` to `creator`. The one of both gets them later.
+    fn of(creator: Address, buyer: Address, moment: (Address, TokenId)) -> [Self; 3] {
+        let collector = Self { collector: Some(buyer), ..Self::default() };
+        [Self::of_artist(creator), collector, Self { moment: Some(moment), ..Self::default() }]
     }
 
-    /// Returns the key of the row that tells the list's length.
-    pub fn key(&self, chain: ChainId) -> PrimaryKey {
-        let partition = self.partition(chain);
-        if self.is_packed() { newest_key(&partition) } else { length_key(&partition) }
-    }
-
-    fn is_packed(&self) -> bool {
-        self.collector.is_some() || self.moment.is_some()
-    }
-
-    /// The partition: of [`Payment`]s without a filter, of [`PaymentNumber`]s of an artist, else of packed numbers.
+    /// The partition: of [`Payment`]s without a filter, else of their numbers, packed.
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
         let moment = self.moment.map_or(String::new(), |(collection, token)| format!("#MOMENT#{collection}#{token}"));
@@ -116,21 +97,6 @@ struct NotificationRow {
     block: u64,
 }
 
-#[derive(Serialize, Deserialize)]
-struct NotifiedRow {
-    #[serde(flatten)]
-    payment: PaymentNumber,
-    notification: EventId,
-    block: u64,
-}
-
-#[derive(Deserialize)]
-struct NumberedNotification {
-    sk: String,
-    notification: EventId,
-    block: u64,
-}
-
 /// Most notifications whose order a reorganisation is expected to change; older ones count as settled.
 const MAX_UNSETTLED: usize = 1_000;
 
@@ -162,17 +128,18 @@ impl Payments {
         offset: u64,
         limit: usize,
     ) -> Result<CountedPage<NumberedPayment>, StoreError> {
-        let list = self.list(chain, filter);
+        let partition = filter.partition(chain);
         if filter == PaymentFilter::default() {
-            return list.newest_counted(offset, limit).await;
+            return NumberedList { table: &self.0, partition }.newest_counted(offset, limit).await;
         }
-        if filter.is_packed() {
-            let page = self.0.newest_numbers(&list.partition, offset, limit).await?;
-            let numbers = page.numbers.into_iter().map(|number| PaymentNumber { number }).collect();
-            return Ok(CountedPage { rows: self.by_number(chain, numbers).await?, total: page.total });
-        }
-        let page: CountedPage<PaymentNumber> = list.newest_counted(offset, limit).await?;
-        Ok(CountedPage { rows: self.by_number(chain, page.rows).await?, total: page.total })
+        let NumbersPage { numbers, total } = match filter.artist.filter(|_| filter.collector.is_some()) {
+            Some(artist) => {
+                let of_collector = PaymentFilter { artist: None, ..filter }.partition(chain);
+                self.0.newest_of_label((&of_collector, artist), &partition, offset, limit).await?
+            }
+            None => self.0.newest_numbers(&partition, offset, limit).await?,
+        };
+        Ok(CountedPage { rows: self.by_number(chain, &numbers).await?, total })
     }
 
     /// Returns payments of several lists, newest first. Reads as [`Self::newest`] for each; more beyond the first hundred.
@@ -191,7 +158,7 @@ impl Payments {
 
     /// Returns how many payments an artist received; the newest ones may be missing. Half a read.
     pub async fn count(&self, chain: ChainId, artist: Address) -> Result<u64, StoreError> {
-        self.0.recent_length(&PaymentFilter::of_artist(artist).partition(chain)).await
+        self.0.recent_count(&PaymentFilter::of_artist(artist).partition(chain)).await
     }
 
     /// Returns the lengths of notification lists; empty ones are left out. One read per 100.
@@ -207,11 +174,8 @@ impl Payments {
     /// Returns the payments with these numbers in an artist's list, newest first. Two reads per 100.
     pub async fn of_artist(&self, list: NotificationList, numbers: &[u64]) -> Result<Vec<Payment>, StoreError> {
         let partition = PaymentFilter::of_artist(list.artist).partition(list.chain);
-        let mut places: Vec<PlacedNumber> =
-            self.0.get_many(numbers.iter().map(|number| row_key(&partition, *number))).await?;
-        // Numbers in both lists have the same order.
-        places.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
-        let rows = self.by_number(list.chain, places.into_iter().map(|place| place.number).collect()).await?;
+        let numbers = self.0.numbers_at(&partition, numbers).await?;
+        let rows = self.by_number(list.chain, &numbers).await?;
         Ok(rows.into_iter().map(|row| row.payment).collect())
     }
 
@@ -234,36 +198,33 @@ impl Payments {
         Ok(indexed.and_then(|indexed| Some(indexed.min(progress.final_block?))))
     }
 
-    /// Returns the end of an artist's list after block `settled`. Two reads; more after each hundred notifications in it.
+    /// Returns the end of an artist's list after block `settled`. Two reads; more after the first few payments in it.
     pub async fn unsettled(&self, list: NotificationList, settled: Option<u64>) -> Result<UnsettledEnd, StoreError> {
-        const PAGE: usize = 100;
-        let numbered = self.list(list.chain, PaymentFilter::of_artist(list.artist));
-        let mut end = UnsettledEnd::default();
-        loop {
-            let page = numbered.newest_first::<NumberedNotification>(end.ids.len() as u64, PAGE).await?;
-            for NumberedNotification { sk, notification, block } in page.rows {
-                if settled.is_some_and(|settled| block <= settled) || end.ids.len() == MAX_UNSETTLED {
-                    end.settled = sk.parse::<u64>().map_or(0, |number| number + 1);
+        const FIRST: usize = 5;
+        const MORE: usize = 100;
+        let partition = PaymentFilter::of_artist(list.artist).partition(list.chain);
+        let newest = self.0.newest_numbers(&partition, 0, MAX_UNSETTLED).await?;
+        let (first, others) = newest.numbers.split_at(FIRST.min(newest.numbers.len()));
+        let mut end = UnsettledEnd { settled: newest.total - newest.numbers.len() as u64, ids: Vec::new() };
+        for numbers in [first].into_iter().chain(others.chunks(MORE)) {
+            for NumberedPayment { sk, payment } in self.by_number(list.chain, numbers).await? {
+                if settled.is_some_and(|settled| payment.block <= settled) {
+                    let newer = newest.numbers.iter().filter(|number| row_key("", **number).sk > sk).count();
+                    end.settled = newest.total - newer as u64;
                     return Ok(end);
                 }
-                end.ids.push(notification);
-            }
-            if !page.more {
-                return Ok(end);
+                end.ids.push(payment.notification_id());
             }
         }
+        Ok(end)
     }
 
-    async fn by_number(&self, chain: ChainId, numbers: Vec<PaymentNumber>) -> Result<Vec<NumberedPayment>, StoreError> {
+    async fn by_number(&self, chain: ChainId, numbers: &[u64]) -> Result<Vec<NumberedPayment>, StoreError> {
         let partition = PaymentFilter::default().partition(chain);
         let mut rows: Vec<NumberedPayment> =
-            self.0.get_many(numbers.iter().map(|number| row_key(&partition, number.number))).await?;
+            self.0.get_many(numbers.iter().map(|number| row_key(&partition, *number))).await?;
         rows.sort_unstable_by(|a, b| b.sk.cmp(&a.sk));
         Ok(rows)
-    }
-
-    fn list(&self, chain: ChainId, filter: PaymentFilter) -> NumberedList<'_> {
-        NumberedList { table: &self.0, partition: filter.partition(chain) }
     }
 }
 
@@ -293,13 +254,6 @@ pub(super) struct NumberedPayment {
     pub(super) payment: Payment,
 }
 
-#[derive(Deserialize)]
-struct PlacedNumber {
-    sk: String,
-    #[serde(flatten)]
-    number: PaymentNumber,
-}
-
 impl Payment {
     /// Returns the id of the artist's notification.
     pub fn notification_id(&self) -> EventId {
@@ -308,22 +262,35 @@ impl Payment {
 }
 
 impl UnitOfWork {
-    /// Appends a payment to its five lists, with its notification; returns its number in the chain's list.
+    /// Appends a payment to its lists, with its notification; returns its number in the chain's list.
     pub async fn add_payment(&mut self, payment: &Payment) -> Result<u64, StoreError> {
-        let chain = payment.chain_id;
+        let Payment { chain_id: chain, creator, buyer, block, .. } = *payment;
         let number = self.append(&PaymentFilter::default().partition(chain), payment).await?;
         let moment = (payment.collection, payment.token_id);
-        let [of_artist, packed @ ..] = PaymentFilter::of(payment.creator, payment.buyer, moment);
-        let (id, block) = (payment.notification_id(), payment.block);
-        let notified = NotifiedRow { payment: PaymentNumber { number }, notification: id, block };
-        let in_artists_list = self.append(&of_artist.partition(chain), &notified).await?;
-        let notification = NotificationRow { chain, artist: payment.creator, number: in_artists_list, id, block };
+        let [of_artist, of_collector, of_moment] = PaymentFilter::of(creator, buyer, moment);
+        let id = payment.notification_id();
+        let in_artists_list = self.append_number(&of_artist.partition(chain), number).await?;
+        let notification = NotificationRow { chain, artist: creator, number: in_artists_list, id, block };
         self.insert(&notification_key(id), &notification)?;
-        for filter in packed {
-            self.append_number(&filter.partition(chain), number).await?;
+        self.append_number(&of_moment.partition(chain), number).await?;
+        let due = self.append_labelled(&of_collector.partition(chain), number, creator).await?;
+        let of_both = |artist| PaymentFilter { artist: Some(artist), ..of_collector }.partition(chain);
+        self.prefetch(due.iter().map(|(artist, _)| newest_key(&of_both(*artist)))).await?;
+        for (artist, number) in due {
+            self.append_number(&of_both(artist), number).await?;
         }
         Ok(number)
     }
+}
+
+/// Keys that adding a payment of `buyer` to `creator` for a moment reads, for prefetching.
+pub fn payment_keys(
+    chain: ChainId,
+    creator: Address,
+    buyer: Address,
+    moment: (Address, TokenId),
+) -> impl Iterator<Item = PrimaryKey> {
+    PaymentFilter::of(creator, buyer, moment).into_iter().map(move |list| newest_key(&list.partition(chain)))
 }
 
 fn notification_key(id: EventId) -> PrimaryKey {

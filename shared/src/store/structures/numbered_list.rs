@@ -1,7 +1,5 @@
 //! Lists paged by offset: rows are numbered densely, so that a page is one range of keys. `LENGTH` sorts after all.
 
-use std::{collections::HashMap, hash::Hash};
-
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::store::{
@@ -26,12 +24,6 @@ pub(in crate::store) struct CountedPage<R> {
 
 #[derive(Clone, Serialize, Deserialize)]
 struct LengthRow {
-    length: u64,
-}
-
-#[derive(Deserialize)]
-struct ListRow {
-    pk: String,
     length: u64,
 }
 
@@ -70,15 +62,6 @@ impl UnitOfWork {
             rows.extend(self.get(key).await?);
         }
         Ok((rows, last == length))
-    }
-}
-
-impl Table {
-    /// Length of a list, perhaps of a moment ago.
-    pub(in crate::store) async fn recent_length(&self, partition: &str) -> Result<u64, StoreError> {
-        let call = self.client.get_item().table_name(&self.name).set_key(Some(length_key(partition).item()));
-        let row: Option<LengthRow> = call.send().await?.item.map(serde_dynamo::from_item).transpose()?;
-        Ok(row.map_or(0, |row| row.length))
     }
 }
 
@@ -165,17 +148,6 @@ impl NumberedList<'_> {
         let more = items.len() > limit;
         items.truncate(limit);
         Ok(Page { rows: serde_dynamo::from_items(items)?, more })
-    }
-}
-
-impl Table {
-    /// Empty lists are left out. One read per 100.
-    pub(in crate::store) async fn list_lengths<T: Copy + Eq + Hash>(
-        &self,
-        lists: &HashMap<String, T>,
-    ) -> Result<HashMap<T, u64>, StoreError> {
-        let rows: Vec<ListRow> = self.get_many(lists.keys().map(|partition| length_key(partition))).await?;
-        Ok(rows.into_iter().filter_map(|row| Some((*lists.get(&row.pk)?, row.length))).collect())
     }
 }
 

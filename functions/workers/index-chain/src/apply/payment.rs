@@ -3,7 +3,7 @@
 use shared::{
     chain::Role,
     model::{self, Amount, Collection, Moment, MomentSale, Payment, SaleType, Transfer, TransferType},
-    store::{PaymentFilter, PrimaryKey, StoreError, transfer_keys},
+    store::{PrimaryKey, StoreError, payment_keys, transfer_keys},
 };
 
 use super::{Applier, collects::Buyer};
@@ -73,8 +73,7 @@ impl Applier<'_> {
             return Ok(transfer_keys(&self.collected(at, purchase, &moment, &collection, buyer)));
         }
         let of_moment = (place.collection, place.token);
-        let lists = PaymentFilter::of(collection.creator, buyer.account.into(), of_moment);
-        Ok(lists.iter().map(|list| list.key(chain)).collect())
+        Ok(payment_keys(chain, collection.creator, buyer.account.into(), of_moment).collect())
     }
 
     /// The transfer of a purchase that cost nothing, or that has no known price.

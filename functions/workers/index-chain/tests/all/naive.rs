@@ -18,8 +18,8 @@ use shared::{
         FixedPriceMinter,
         MintCommenter::MintComment,
     },
-    model::{self, MomentRef, Payment, SaleType},
-    store::Moments,
+    model::{self, ChainId, MomentRef, Payment, SaleType},
+    store::{Moments, PaymentFilter, Payments},
 };
 use tests::{Error, TestChain, history::History};
 
@@ -187,6 +187,40 @@ async fn payments(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> Re
     for payment in &payments {
         let parts: u32 = payment.fee_recipients.iter().map(|part| part.millionths).sum();
         assert_eq!(parts, 1_000_000, "{payment:?}");
+    }
+    payment_lists(indexer, test_chain.chain.id, &payments).await
+}
+
+/// Compares the lists of payments, read in pages, with the payments that belong into them.
+pub async fn payment_lists(indexer: &Indexer, chain: ChainId, payments: &[Payment]) -> Result<(), Error> {
+    const PAGE: usize = 7;
+    let mut lists: Vec<PaymentFilter> = Vec::new();
+    for payment in payments {
+        let (of_artist, collector) = (PaymentFilter::of_artist(payment.creator), Some(payment.buyer));
+        let moment = Some((payment.collection, payment.token_id));
+        let of_collector = PaymentFilter { collector, ..PaymentFilter::default() };
+        let of_moment = PaymentFilter { moment, ..PaymentFilter::default() };
+        for list in [of_artist, of_collector, PaymentFilter { collector, ..of_artist }, of_moment] {
+            if !lists.contains(&list) {
+                lists.push(list);
+            }
+        }
+    }
+    let stored = Payments::new(indexer.table.clone());
+    for list in lists {
+        let PaymentFilter { artist, collector, moment } = list;
+        let belongs = |it: &&Payment| {
+            artist.is_none_or(|artist| artist == it.creator)
+                && collector.is_none_or(|collector| collector == it.buyer)
+                && moment.is_none_or(|moment| moment == (it.collection, it.token_id))
+        };
+        let expected: Vec<&Payment> = payments.iter().rev().filter(belongs).collect();
+        for offset in (0..=expected.len()).step_by(PAGE) {
+            let page = stored.newest(chain, list, offset as u64, PAGE).await?;
+            assert_eq!(page.total, expected.len() as u64, "{list:?}");
+            let wanted = expected.iter().skip(offset).take(PAGE).map(|it| it.id);
+            assert!(page.payments.iter().map(|it| it.id).eq(wanted), "{list:?} from {offset} on");
+        }
     }
     Ok(())
 }
