@@ -98,7 +98,7 @@ impl Deliverer {
         match outcome {
             Outcome::Taken => {
                 self.delivered.fetch_add(1, Ordering::Relaxed);
-                (due.failures, due.failing_since) = (0, None);
+                self.queue.recover(due).await?;
                 self.end(due, delivery, DeliveryStatus::Delivered).await?;
                 Ok(true)
             }

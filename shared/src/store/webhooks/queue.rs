@@ -211,6 +211,17 @@ impl WebhookQueue {
         self.delete_seen(asked_key(due.webhook), due.asked).await
     }
 
+    /// Forgets the failures before a try that worked: a write, if there were any. Comes before the try's own end, so that a
+    /// worker that is killed in between leaves no failures that are over.
+    pub async fn recover(&self, due: &mut DueWebhook) -> Result<(), StoreError> {
+        if due.is_remembered {
+            let key = failing_key(due.webhook);
+            self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item())).send().await?;
+        }
+        (due.failures, due.failing_since, due.is_remembered) = (0, None, false);
+        Ok(())
+    }
+
     /// Ends the waiting, unless something was added since `due` was read; failures are remembered. One or two writes, or a
     /// transaction of up to five rows after a failure.
     pub async fn settle(&self, due: &DueWebhook, now: u64) -> Result<(), StoreError> {
