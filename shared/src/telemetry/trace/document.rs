@@ -68,19 +68,35 @@ impl Daemon {
     }
 }
 
+/// The clock of an invocation: the times of its subsegments are consistent, whatever happens to the machine's clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    start: Duration,
+    began: Instant,
+}
+
+impl Clock {
+    pub(super) fn start() -> Option<Self> {
+        Some(Self { start: clock::now().ok()?, began: Instant::now() })
+    }
+
+    fn seconds(self) -> f64 {
+        (self.start + self.began.elapsed()).as_secs_f64()
+    }
+}
+
 /// A piece of work in a trace, sent when it is dropped.
 #[derive(Debug)]
 pub struct Subsegment {
     daemon: &'static Daemon,
     id: String,
-    start: Duration,
-    began: Instant,
+    clock: Clock,
     fields: Map<String, Value>,
 }
 
 impl Subsegment {
-    pub(super) fn begin(name: &str, root: &str, parent: &str, daemon: &'static Daemon) -> Option<Self> {
-        let (id, start) = (format!("{:016x}", getrandom::u64().ok()?), clock::now().ok()?);
+    pub(super) fn begin(name: &str, root: &str, parent: &str, daemon: &'static Daemon, clock: Clock) -> Option<Self> {
+        let id = format!("{:016x}", getrandom::u64().ok()?);
         let allowed = |c: char| if c.is_alphanumeric() || " _.:/%&#=+\\-@".contains(c) { c } else { '_' };
         let name: String = name.chars().take(MAX_NAME).map(allowed).collect();
         let fields = [
@@ -89,10 +105,10 @@ impl Subsegment {
             ("trace_id", root.into()),
             ("parent_id", parent.into()),
             ("type", "subsegment".into()),
-            ("start_time", seconds(start)),
+            ("start_time", clock.seconds().into()),
         ];
         let fields = fields.map(|(field, value)| (field.to_owned(), value)).into_iter().collect();
-        Some(Self { daemon, id, start, began: Instant::now(), fields })
+        Some(Self { daemon, id, clock, fields })
     }
 
     pub(super) fn id(&self) -> &str {
@@ -138,13 +154,9 @@ impl Drop for Subsegment {
         if self.fields.is_empty() {
             return;
         }
-        self.set("end_time", seconds(self.start + self.began.elapsed()));
+        self.set("end_time", self.clock.seconds());
         self.daemon.send(&Value::Object(std::mem::take(&mut self.fields)));
     }
-}
-
-fn seconds(time: Duration) -> Value {
-    time.as_secs_f64().into()
 }
 
 #[cfg(test)]

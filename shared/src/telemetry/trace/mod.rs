@@ -18,7 +18,7 @@ use std::{
 use lambda_http::lambda_runtime::{self, Diagnostic, LambdaEvent, service_fn};
 use serde::{Serialize, de::DeserializeOwned};
 
-use self::document::{Daemon, TraceHeader};
+use self::document::{Clock, Daemon, TraceHeader};
 pub use self::{
     aws::AwsCalls,
     document::Subsegment,
@@ -39,6 +39,7 @@ struct Trace {
     /// Id of the invocation's own subsegment, the parent of its calls.
     parent: String,
     daemon: &'static Daemon,
+    clock: Clock,
     calls: AtomicU32,
 }
 
@@ -53,10 +54,10 @@ impl Invocation {
 
     fn sampled(name: &str, header: Option<&str>, daemon: impl FnOnce() -> Option<&'static Daemon>) -> Self {
         let traced = header.and_then(TraceHeader::sampled).and_then(|header| {
-            let daemon = daemon()?;
-            let own = Subsegment::begin(name, header.root, header.parent, daemon)?;
+            let (daemon, clock) = (daemon()?, Clock::start()?);
+            let own = Subsegment::begin(name, header.root, header.parent, daemon, clock)?;
             let (root, parent) = (header.root.to_owned(), own.id().to_owned());
-            Some((Arc::new(Trace { root, parent, daemon, calls: AtomicU32::new(0) }), own))
+            Some((Arc::new(Trace { root, parent, daemon, clock, calls: AtomicU32::new(0) }), own))
         });
         Self(traced)
     }
@@ -83,7 +84,7 @@ fn call(name: &str) -> Option<Subsegment> {
     if trace.calls.fetch_add(1, Ordering::Relaxed) >= MOST_CALLS {
         return None;
     }
-    Subsegment::begin(name, &trace.root, &trace.parent, trace.daemon)
+    Subsegment::begin(name, &trace.root, &trace.parent, trace.daemon, trace.clock)
 }
 
 fn current() -> Option<Arc<Trace>> {
@@ -107,7 +108,8 @@ where
     lambda_runtime::run(service_fn(move |event: LambdaEvent<A>| async move {
         let invocation = Invocation::begin("run", event.context.xray_trace_id.as_deref());
         let request_id = event.context.request_id.clone();
-        let outcome = invocation.scope(handler(event)).await;
+        // Boxed: futures nested this deeply exceed the compiler's limits.
+        let outcome = invocation.scope(Box::pin(handler(event))).await;
         invocation.end(|own| {
             own.annotate("request_id", request_id);
             if outcome.is_err() {
