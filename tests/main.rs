@@ -65,6 +65,7 @@ mod send_code;
 mod simulate_moment;
 mod splits;
 mod token_writes;
+mod traces;
 mod transactions;
 mod update_artist;
 mod update_collection;

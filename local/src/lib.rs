@@ -25,6 +25,7 @@ pub mod recorder;
 pub mod roles;
 pub mod secrets;
 pub mod stack;
+pub mod traces;
 pub mod welcome;
 pub mod workshop;
 

@@ -40,6 +40,7 @@ use crate::{
     pinning_service::{self, PinningService},
     process::{Process, free_port, requested_port},
     recorder::{Need, Recorder},
+    traces::Traces,
 };
 
 /// Most processes of each unscheduled function, which is how many requests it answers at a time.
@@ -123,6 +124,7 @@ pub struct Stack {
     _aws: Process,
     _chains: Vec<LocalChain>,
     _functions: Emulator,
+    _traces: Traces,
     recorders: Vec<Recorder>,
     _gateway: ApiGateway,
     _edge: Option<Edge>,
@@ -181,6 +183,8 @@ impl Stack {
         }
         let logs = options.folder.join("logs");
         let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
+        fs::create_dir_all(&logs)?;
+        let traces = Traces::collect(&options.folder).await?;
         let mut functions = Emulator::start(paths, &logs, "lambda", free_port()?, &template).await?;
         let any_page = template.names([("CorsOrigins".to_owned(), "*".to_owned())])?;
         let api_gateway = ApiGateway::in_front_of(&functions, port, &template, &any_page, options.limit_factor).await?;
@@ -247,7 +251,8 @@ impl Stack {
         };
         for function in template.functions()?.iter() {
             let instances = if is_worker(function) { 1 } else { INSTANCES };
-            let environment = environment(function, &names, endpoints.environment())?;
+            let daemon = ("AWS_XRAY_DAEMON_ADDRESS", traces.address.clone());
+            let environment = environment(function, &names, endpoints.environment().into_iter().chain([daemon]))?;
             functions.run(&function.binary, instances, &environment)?;
         }
         for event in &streams_of {
@@ -308,6 +313,7 @@ impl Stack {
             _aws: aws_process,
             _chains: nodes,
             _functions: functions,
+            _traces: traces,
             _gateway: api_gateway,
             _edge: at_the_edge,
             recorders,

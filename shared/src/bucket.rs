@@ -12,7 +12,10 @@ use aws_sdk_s3::{
     types::{CompletedMultipartUpload, CompletedPart},
 };
 
-use crate::config::{self, ConfigError};
+use crate::{
+    config::{self, ConfigError},
+    telemetry::trace::AwsCalls,
+};
 
 /// Tag of objects that are not in use yet: the bucket deletes them after two days.
 const UNFINISHED: &str = "state=unfinished";
@@ -73,6 +76,7 @@ impl Bucket {
     pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
         // A checksum in a signed URL would be that of no content.
         let settings = Builder::from(aws)
+            .interceptor(AwsCalls)
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired);
         Self { client: Client::from_conf(settings.build()), name: name.into() }

@@ -2,13 +2,17 @@
 
 use aws_sdk_kms::{
     Client,
+    config::Builder,
     error::SdkError,
     primitives::Blob,
     types::{MacAlgorithmSpec, MessageType, SigningAlgorithmSpec},
 };
 use p256::ecdsa::Signature;
 
-use crate::config::{self, ConfigError};
+use crate::{
+    config::{self, ConfigError},
+    telemetry::trace::AwsCalls,
+};
 
 /// A failed KMS operation.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +34,10 @@ where
     }
 }
 
+fn client(aws: &aws_config::SdkConfig) -> Client {
+    Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build())
+}
+
 /// A symmetric key that makes and checks message authentication codes (HMAC-SHA-256).
 #[derive(Clone)]
 pub struct MacKey {
@@ -40,7 +48,7 @@ pub struct MacKey {
 impl MacKey {
     /// The key whose id is in the variable `name`.
     pub fn from_env(aws: &aws_config::SdkConfig, name: &'static str) -> Result<Self, ConfigError> {
-        Ok(Self { client: Client::new(aws), id: config::required(name)? })
+        Ok(Self { client: client(aws), id: config::required(name)? })
     }
 
     /// The MAC of `message`. One KMS call.
@@ -71,7 +79,7 @@ pub struct SigningKey {
 impl SigningKey {
     /// The key whose id is in the variable `name`.
     pub fn from_env(aws: &aws_config::SdkConfig, name: &'static str) -> Result<Self, ConfigError> {
-        Ok(Self { client: Client::new(aws), id: config::required(name)? })
+        Ok(Self { client: client(aws), id: config::required(name)? })
     }
 
     /// The ES256 signature of `message` (at most 4096 bytes): r and s, 32 bytes each. One KMS call.

@@ -2,6 +2,7 @@
 
 use aws_sdk_ses::{
     Client,
+    config::Builder,
     error::{BuildError, ProvideErrorMetadata},
     types::{Body, Content, Destination, Message},
 };
@@ -9,6 +10,7 @@ use aws_sdk_ses::{
 use crate::{
     config::{self, ConfigError},
     model::{Email, OneTimeCode, WebhookUrl},
+    telemetry::trace::AwsCalls,
 };
 
 /// A mail that wasn't sent.
@@ -32,7 +34,8 @@ pub struct Mailer {
 impl Mailer {
     /// Reads `MAIL_SENDER`, a verified identity of SES.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        Ok(Self { client: Client::new(aws), sender: config::required("MAIL_SENDER")? })
+        let client = Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
+        Ok(Self { client, sender: config::required("MAIL_SENDER")? })
     }
 
     /// Sends a sign-in code for the service at `origin`. One SES call.

@@ -80,8 +80,8 @@ impl Sandbox {
         let mut variables_of_function: BTreeMap<_, _> =
             environment(function, &stack.map.names, endpoints.environment()).expect("its environment");
         for (name, value) in variables {
-            // The template names every variable except the endpoints of AWS services.
-            let is_known = name.starts_with("AWS_ENDPOINT_URL_");
+            // The template names every variable except the endpoints of AWS services and what Lambda sets.
+            let is_known = name.starts_with("AWS_ENDPOINT_URL_") || *name == "AWS_XRAY_DAEMON_ADDRESS";
             assert!(
                 is_known | variables_of_function.insert((*name).to_owned(), (*value).to_owned()).is_some(),
                 "no variable {name}"

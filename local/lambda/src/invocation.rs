@@ -33,18 +33,24 @@ impl Invocation {
             function: function.to_owned(),
             request_id: Uuid::new_v4().to_string(),
             payload: payload.into(),
-            trace_id: new_trace_id(),
+            trace_id: trace_id(None),
             client_context: None,
         }
     }
 }
 
-/// A new X-Ray trace: `Root=1-<seconds>-<random>;Parent=<random>;Sampled=0`.
-pub(crate) fn new_trace_id() -> String {
+/// X-Ray header of a new segment: `Root=1-<seconds>-<random>;Parent=<random>;Sampled=0`, with the root and the sampling
+/// of the caller's header, if there is one.
+pub(crate) fn trace_id(given: Option<&str>) -> String {
+    let field = |name| given?.split(';').find_map(|part| part.trim().strip_prefix(name));
     let random = Uuid::new_v4().simple().to_string();
-    let (root, _) = random.split_at(24);
-    let (parent, _) = random.split_at(16);
-    format!("Root=1-{:08x}-{root};Parent={parent};Sampled=0", OffsetDateTime::now_utc().unix_timestamp())
+    let (parent, root) = (&random[..16], &random[8..]);
+    let is_root = |root: &&str| root.starts_with("1-") && root.bytes().all(|c| c == b'-' || c.is_ascii_hexdigit());
+    let root = field("Root=")
+        .filter(is_root)
+        .map_or_else(|| format!("1-{:08x}-{root}", OffsetDateTime::now_utc().unix_timestamp()), str::to_owned);
+    let sampled = u8::from(field("Sampled=") == Some("1"));
+    format!("Root={root};Parent={parent};Sampled={sampled}")
 }
 
 /// What a function that ran returned.
@@ -111,6 +117,24 @@ impl Refusal {
             }
             Self::TooLarge(_) | Self::NotJson(_) => json!({"Type": "User", "message": message}),
             Self::Unavailable => json!({"Type": "Service", "message": message}),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trace_id;
+
+    #[test]
+    fn a_given_root_and_its_sampling_are_kept_under_a_new_parent() {
+        let root = "Root=1-5759e988-bd862e3fe1be46a994272793";
+        let given = trace_id(Some(&format!("{root};Parent=53995c3f42cd8ad8;Sampled=1")));
+        assert!(given.starts_with(&format!("{root};Parent=")) && given.ends_with(";Sampled=1"), "{given}");
+        assert!(!given.contains("53995c3f42cd8ad8"), "{given}");
+        assert!(trace_id(Some(root)).ends_with(";Sampled=0"));
+        for given in [None, Some("Root=x;Sampled=0"), Some("")] {
+            let new = trace_id(given);
+            assert_eq!(new.len(), root.len() + ";Parent=53995c3f42cd8ad8;Sampled=1".len(), "{new}");
         }
     }
 }

@@ -69,6 +69,11 @@ impl Request {
         &self.id
     }
 
+    /// Lambda's trace header.
+    pub(super) fn trace_header(&self) -> Option<&str> {
+        self.event.lambda_context_ref()?.xray_trace_id.as_deref()
+    }
+
     /// Puts the limit with the least left into the answer's headers, whatever the answer.
     pub fn note_limits(&self, limits: &[RateLimit]) {
         let tightest = limits.iter().min_by_key(|limit| limit.left);

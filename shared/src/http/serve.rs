@@ -9,7 +9,11 @@ use futures::future::BoxFuture;
 use lambda_http::{Body, http::HeaderName, service_fn};
 
 use super::{error::ApiError, origin::Origin, request::Request, response::Response};
-use crate::{clock, deadline, model::Scope, telemetry};
+use crate::{
+    clock, deadline,
+    model::Scope,
+    telemetry::{self, trace::Invocation},
+};
 
 /// Time that an answer may take; API Gateway waits 29 seconds for it.
 const LIMIT: Duration = Duration::from_secs(28);
@@ -54,8 +58,9 @@ async fn answer(
 ) -> lambda_http::Response<Body> {
     let (started, cold_start) = (Instant::now(), telemetry::is_cold_start());
     let mut request = Request::new(event);
+    let invocation = Invocation::begin("request", request.trace_header());
     let answered = match origin.admit(&mut request) {
-        Ok(()) => in_time(endpoint, &request).await,
+        Ok(()) => invocation.scope(in_time(endpoint, &request)).await,
         Err(refusal) => Err(refusal),
     };
     let response = answered.unwrap_or_else(|error| {
@@ -78,6 +83,14 @@ async fn answer(
         cold_start,
         "request answered"
     );
+    invocation.end(|own| {
+        own.annotate("request_id", request.id());
+        own.annotate("route", request.route());
+        if let Some(artist) = principal.artist {
+            own.annotate("artist_id", artist.to_string());
+        }
+        own.answered(response.status().as_u16());
+    });
     match request.id().parse() {
         Ok(id) => response.with_header(HeaderName::from_static("x-request-id"), id),
         Err(_) => response,

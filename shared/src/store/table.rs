@@ -2,6 +2,7 @@ use std::{collections::HashMap, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
+    config::Builder,
     error::{BuildError, ProvideErrorMetadata, SdkError},
     operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError},
     types::{AttributeValue, Delete, KeysAndAttributes, Put, TransactWriteItem, builders::UpdateBuilder},
@@ -9,7 +10,10 @@ use aws_sdk_dynamodb::{
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::config::{self, ConfigError};
+use crate::{
+    config::{self, ConfigError},
+    telemetry::trace::AwsCalls,
+};
 
 /// Storage error.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +91,8 @@ impl Table {
 
     /// The table with this name.
     pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
-        Self { client: Client::new(aws), name: name.into(), consistent: true }
+        let client = Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
+        Self { client, name: name.into(), consistent: true }
     }
 
     /// The same table, read for half the units: a row is seen as it was up to a second ago.

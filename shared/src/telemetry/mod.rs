@@ -1,6 +1,7 @@
 //! Logs: a JSON object per line, metrics too. Never a code, a key, a token, an e-mail address or a body.
 
 mod metrics;
+pub mod trace;
 
 use std::{
     error::Error,

@@ -4,9 +4,12 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use deliver_webhooks::{Delivered, Worker};
-use lambda_runtime::{Context, LambdaEvent, service_fn};
+use lambda_runtime::{Context, LambdaEvent};
 use serde::{Serialize, de::IgnoredAny};
-use shared::{http::StartError, telemetry};
+use shared::{
+    http::StartError,
+    telemetry::{self, trace},
+};
 
 /// Time before the function's own end at which a run hands over.
 const MARGIN: Duration = Duration::from_secs(15);
@@ -27,11 +30,11 @@ async fn main() -> Result<(), StartError> {
     let worker = Worker::from_env().await?;
     let worker = &worker;
     // A record only says that there is something to do: none can be a poisoned one.
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<IgnoredAny>| async move {
+    trace::run(move |event: LambdaEvent<IgnoredAny>| async move {
         let until = Instant::now() + time_left(&event.context).saturating_sub(MARGIN);
         let done = worker.run(until).await?;
         Ok::<_, StartError>(Answer { batch_item_failures: [], done })
-    }))
+    })
     .await
 }
 

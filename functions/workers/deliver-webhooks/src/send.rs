@@ -15,6 +15,7 @@ use shared::{
     model::WebhookUrl,
     public_web::{PrivateReceivers, PublicResolver},
     store::{Delivery, DeliveryAttempt},
+    telemetry::trace,
 };
 
 /// Longest wait for an answer.
@@ -74,7 +75,7 @@ impl Sender {
                 let request = request.header(ACCEPT_ENCODING, "identity").header("webhook-id", &delivery.event);
                 let request = request.header("webhook-timestamp", now);
                 let request = request.header("webhook-signature", signatures.join(" ")).body(delivery.body.clone());
-                match tokio::time::timeout(TIMEOUT, request.send()).await {
+                match tokio::time::timeout(TIMEOUT, trace::send(request)).await {
                     Err(_) => Err("no answer within 10 seconds"),
                     Ok(Err(error)) if error.is_connect() => Err("no connection to a public address"),
                     Ok(Err(_)) => Err("no answer in HTTP"),

@@ -10,7 +10,7 @@ use shared::{
     clock,
     model::WebhookId,
     store::{DueWebhook, QueueLook, QueuePlace},
-    telemetry,
+    telemetry::{self, trace},
 };
 use tokio::task::JoinSet;
 
@@ -68,7 +68,7 @@ impl Tries {
                 continue;
             }
             self.under_way.insert(due.webhook, is_suspect);
-            self.tasks.spawn(deliver(Arc::clone(deliverer), due, ends));
+            self.tasks.spawn(trace::carried(deliver(Arc::clone(deliverer), due, ends)));
         }
         Ok(left)
     }

@@ -1,7 +1,7 @@
 //! Erases accounts whose artists asked for it a week ago, on a schedule. A run may end at any line: each step can be
 //! repeated, and what says that it is to be done goes last.
 
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use serde::Deserialize;
 use shared::{
     chain::Chains,
@@ -9,7 +9,7 @@ use shared::{
     http::StartError,
     model::{ArtistId, ChainId},
     store::{ApiKeys, Artists, Deletion, Deletions, Person, PersonalRows, StoreError, Table, Transactions},
-    telemetry,
+    telemetry::{self, trace},
 };
 
 /// How long nothing may have been under way before rows are erased, in seconds: blocks are final by then.
@@ -23,7 +23,7 @@ struct Tick {}
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let eraser = &Eraser::from_env().await?;
-    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| eraser.run())).await
+    trace::run(move |_: LambdaEvent<Tick>| eraser.run()).await
 }
 
 struct Eraser {

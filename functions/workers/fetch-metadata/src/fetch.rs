@@ -14,7 +14,7 @@ use reqwest::{
     redirect::Policy,
 };
 use serde_json::Value;
-use shared::{api::media::ReadKeptError, model::Metadata, public_web::PublicResolver};
+use shared::{api::media::ReadKeptError, model::Metadata, public_web::PublicResolver, telemetry::trace};
 use url::Url;
 
 use crate::Gateways;
@@ -120,7 +120,7 @@ impl Fetcher {
             if !self.gateways.allow(&url) {
                 return Err(FetchError::Refused(url));
             }
-            let response = self.client.get(url.clone()).send().await?;
+            let response = trace::send(self.client.get(url.clone())).await?;
             match response.status() {
                 StatusCode::OK => return body_of(response).await,
                 status if status.is_redirection() => url = redirect_target(&response)?,

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use fetch_metadata::{Fetcher, Gateways, Queue};
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use serde::Deserialize;
 use shared::{
     api::media::KeptDocuments,
     config,
     http::StartError,
     store::{Documents, Table},
-    telemetry,
+    telemetry::{self, trace},
 };
 
 /// How long one run takes documents from the queue, at most: the function's timeout less the time of one batch.
@@ -31,9 +31,9 @@ async fn main() -> Result<(), StartError> {
     let kept = KeptDocuments::from_env(&aws, Table::artists(&aws)?)?;
     let queue = Queue::new(Documents::new(Table::chain(&aws)?), kept, Fetcher::new(Gateways::from_env()?)?);
     let queue = &queue;
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<FetchRequest>| async move {
+    trace::run(move |event: LambdaEvent<FetchRequest>| async move {
         let wait = Duration::from_secs(event.payload.for_seconds);
         queue.follow(RUN, wait).await
-    }))
+    })
     .await
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use aws_config::SdkConfig;
 use futures::future::join_all;
 use index_chain::{Followed, Follower, IndexError, Pace, Report};
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use serde::{Deserialize, Serialize};
 use shared::{
     chain::{
@@ -17,7 +17,7 @@ use shared::{
     http::StartError,
     model::ChainId,
     store::{ArtistChanged, Artists, CommitError, Outbox, Table},
-    telemetry::{self, Metric},
+    telemetry::{self, Metric, trace},
 };
 use tokio::sync::Mutex;
 
@@ -39,9 +39,9 @@ async fn main() -> Result<(), StartError> {
     let aws = config::aws().await;
     let (outbox, followers) = (Outbox::new(Table::artists(&aws)?), Mutex::new(followers(&aws)?));
     let (outbox, followers) = (&outbox, &followers);
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<IndexRequest>| async move {
+    trace::run(move |event: LambdaEvent<IndexRequest>| async move {
         index(&mut followers.lock().await, outbox, &event.payload).await
-    }))
+    })
     .await
 }
 

@@ -1,7 +1,7 @@
 //! Pins files that are kept here at a service of the IPFS Pinning API, on a schedule. Without one, nothing is done, and the
 //! queue is kept.
 
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use pin_content::{Pinned, Pinner, Settings};
 use serde::Deserialize;
 use shared::{
@@ -9,7 +9,7 @@ use shared::{
     clock, config,
     http::StartError,
     store::{Media, Pins, Table},
-    telemetry,
+    telemetry::{self, trace},
 };
 
 /// The schedule's event; its content is ignored.
@@ -23,11 +23,11 @@ async fn main() -> Result<(), StartError> {
     let artists = Table::artists(&aws)?;
     let pinner = &Pinner::new(&aws, Pins::new(artists.clone()), Media::new(artists), Bucket::from_env(&aws)?)?;
     let settings = settings.as_ref();
-    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| async move {
+    trace::run(move |_: LambdaEvent<Tick>| async move {
         match settings {
             Some(settings) => pinner.run(settings, clock::now()?.as_secs()).await,
             None => Ok(Pinned::default()),
         }
-    }))
+    })
     .await
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_secretsmanager::Client as Secrets;
+use aws_sdk_secretsmanager::{Client as Secrets, config::Builder};
 use futures::{StreamExt, stream};
 use reqwest::Client;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use shared::{
     bucket::Bucket,
     http::StartError,
     store::{Media, PinJob, PinPause, Pins, StoreError},
-    telemetry::{self, Metric},
+    telemetry::{self, Metric, trace::AwsCalls},
 };
 use tokio::time::Instant;
 
@@ -80,7 +80,8 @@ struct SecretError(#[source] Option<Box<aws_sdk_secretsmanager::Error>>);
 impl Pinner {
     /// Pins files of `bucket`.
     pub fn new(aws: &aws_config::SdkConfig, pins: Pins, media: Media, bucket: Bucket) -> Result<Self, reqwest::Error> {
-        Ok(Self { pins, media, bucket, secrets: Secrets::new(aws), client: service::client()? })
+        let secrets = Secrets::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
+        Ok(Self { pins, media, bucket, secrets, client: service::client()? })
     }
 
     /// Advances all files that are due at `now` (Unix seconds), or stops at an error of the service.

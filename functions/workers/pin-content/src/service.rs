@@ -9,7 +9,7 @@ use reqwest::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, json};
-use shared::model::Cid;
+use shared::{model::Cid, telemetry::trace};
 use url::Url;
 
 /// Longest wait for an answer.
@@ -167,12 +167,12 @@ impl<'a> PinningService<'a> {
             "origins": self.origins,
             "meta": {"service": "moments"},
         });
-        read(self.request(Method::POST, url).json(&pin).send().await?).await
+        read(trace::send(self.request(Method::POST, url).json(&pin)).await?).await
     }
 
     /// How far a request is; `None` if the service doesn't know it.
     pub async fn status(&self, request: &str) -> Result<Option<PinStatus>, PinningError> {
-        match read(self.request(Method::GET, self.url(Some(request))).send().await?).await {
+        match read(trace::send(self.request(Method::GET, self.url(Some(request)))).await?).await {
             Ok(status) => Ok(Some(status)),
             Err(PinningError::Refused { status: StatusCode::NOT_FOUND, .. }) => Ok(None),
             Err(error) => Err(error),
@@ -183,7 +183,7 @@ impl<'a> PinningService<'a> {
     async fn find(&self, cid: Cid) -> Result<Option<PinStatus>, PinningError> {
         let (mut url, cid) = (self.url(None), cid.to_string());
         url.query_pairs_mut().append_pair("cid", &cid).append_pair("status", "queued,pinning,pinned,failed");
-        let PinResults { mut results } = read(self.request(Method::GET, url).send().await?).await?;
+        let PinResults { mut results } = read(trace::send(self.request(Method::GET, url)).await?).await?;
         results.retain(|known| known.pin.as_ref().is_some_and(|pin| pin.cid == cid));
         results.sort_by_key(|known| match known.status {
             Status::Pinned => 0,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use rank_collectors::{RankError, Ranker};
 use serde::Deserialize;
 use shared::{
@@ -10,7 +10,7 @@ use shared::{
     clock, config,
     http::StartError,
     store::{CommitError, Table},
-    telemetry::{self, Metric},
+    telemetry::{self, Metric, trace},
 };
 use tokio::sync::Mutex;
 
@@ -26,14 +26,14 @@ async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let state = Mutex::new(State { ranker: ranker().await?, complete_at: Instant::now() });
     let state = &state;
-    lambda_runtime::run(service_fn(move |_: LambdaEvent<Tick>| async move {
+    trace::run(move |_: LambdaEvent<Tick>| async move {
         let mut state = state.lock().await;
         rank(&mut state).await?;
         // A run that fails measures nothing, which is what the alarm notices: another process would begin at 0.
         let age = i64::try_from(state.complete_at.elapsed().as_secs()).unwrap_or(i64::MAX);
         telemetry::record(&[], &[(Metric::RankingAge, age)]);
         Ok::<_, StartError>(())
-    }))
+    })
     .await
 }
 

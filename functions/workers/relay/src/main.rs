@@ -3,10 +3,13 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use lambda_runtime::{Context, LambdaEvent, service_fn};
+use lambda_runtime::{Context, LambdaEvent};
 use relay::{Relay, Report, Wake};
 use serde::Serialize;
-use shared::{http::StartError, telemetry};
+use shared::{
+    http::StartError,
+    telemetry::{self, trace},
+};
 
 /// Time before the function's own end at which it hands over.
 const MARGIN: Duration = Duration::from_secs(10);
@@ -25,11 +28,11 @@ async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let relay = Relay::from_env().await?;
     let relay = &relay;
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<Wake>| async move {
+    trace::run(move |event: LambdaEvent<Wake>| async move {
         let until = Instant::now() + time_left(&event.context).saturating_sub(MARGIN);
         let chains = relay.run(&event.payload, until).await?;
         Ok::<_, StartError>(Answer { batch_item_failures: [], chains })
-    }))
+    })
     .await
 }
 

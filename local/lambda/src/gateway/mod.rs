@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use self::{event::Arrival, route::Routes, throttle::Bucket};
 use crate::{
-    invocation::{Invocation, Outcome, Refusal, new_trace_id},
+    invocation::{Invocation, Outcome, Refusal, trace_id},
     server::{self, BodyError, Reply, Server, set_header},
 };
 
@@ -127,7 +127,7 @@ impl Api {
             Err(BodyError::TooLarge) => return message(StatusCode::PAYLOAD_TOO_LARGE, "Request Entity Too Large"),
             Err(BodyError::Broken) => return message(StatusCode::BAD_REQUEST, "Bad Request"),
         };
-        let trace_id = new_trace_id();
+        let trace_id = trace_id(head.headers.get("x-amzn-trace-id").and_then(|given| given.to_str().ok()));
         let arrival = Arrival {
             stage: &self.api.stage,
             route_key: &route_key,

@@ -7,13 +7,18 @@ use alloy::{
     eips::{BlockId, BlockNumberOrTag},
     primitives::{Address, B256, Bloom, Bytes, U256},
     providers::{DynProvider, Provider, ProviderBuilder},
+    rpc::client::RpcClient,
     rpc::types::{
         Filter, Log, TransactionReceipt, TransactionRequest,
         simulate::{SimBlock, SimCallResult, SimulatePayload},
         state::StateOverride,
     },
     sol_types::SolCall,
-    transports::{RpcError, TransportErrorKind, http::reqwest},
+    transports::{
+        RpcError, TransportErrorKind,
+        http::{Http, reqwest},
+        utils::guess_local_url,
+    },
 };
 use serde::Deserialize;
 use url::Url;
@@ -23,6 +28,7 @@ use crate::{
     config::{self, ConfigError},
     deadline,
     model::{ChainId, MarketFees},
+    telemetry::trace::TracedNode,
 };
 
 /// Reason why the nodes of a chain gave no usable answer.
@@ -203,8 +209,9 @@ impl Node {
         let urls = urls.0.get(&chain).filter(|urls| !urls.is_empty()).ok_or(NodeError::None(chain))?;
         let client = reqwest::Client::builder().timeout(timeout).build()?;
         let connect = |url: &Url| {
+            let transport = TracedNode::new(Http::with_client(client.clone(), url.clone()), url.clone());
             let builder = ProviderBuilder::new().disable_recommended_fillers();
-            builder.connect_reqwest(client.clone(), url.clone()).erased()
+            builder.connect_client(RpcClient::new(transport, guess_local_url(url))).erased()
         };
         Ok(Self { providers: urls.iter().map(connect).collect() })
     }

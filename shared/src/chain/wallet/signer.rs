@@ -10,6 +10,7 @@ use alloy::{
 use async_trait::async_trait;
 use aws_sdk_kms::{
     Client,
+    config::Builder,
     primitives::Blob,
     types::{MessageType, SigningAlgorithmSpec},
 };
@@ -19,6 +20,7 @@ use crate::{
     config::{self, ConfigError},
     kms::KmsError,
     model::Invalid,
+    telemetry::trace::AwsCalls,
 };
 
 /// Reason why a lane didn't sign.
@@ -124,7 +126,7 @@ impl LaneSigners {
         let KeyIds(keys) = config::parsed("OPERATOR_LANE_KEYS")?;
         let missing = || ConfigError::new("OPERATOR_LANE_KEYS", "must name one key for each of OPERATOR_LANES");
         let lanes = Lanes::from_env()?.with(keys).ok_or_else(missing)?;
-        let client = Client::new(aws);
+        let client = Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
         let signers = lanes.into_iter().map(|(address, key)| LaneSigner::new(client.clone(), key, address));
         Ok(Self(signers.collect()))
     }
