@@ -128,6 +128,11 @@ mod tests {
         assert!("127.0.0.1:80".parse::<PrivateReceivers>().is_err());
     }
 
+    #[tokio::test]
+    async fn a_name_of_private_addresses_resolves_to_none() {
+        assert!(PublicResolver.resolve("localhost".parse().unwrap()).await.is_err());
+    }
+
     #[test]
     fn public_addresses_are_accepted() {
         for address in [

@@ -1,6 +1,6 @@
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
@@ -18,6 +18,9 @@ use tokio::net::TcpListener;
 
 use crate::{Error, history::Dice};
 
+/// Is told the target, the request and the answer of a call.
+type Observer = Box<dyn Fn(&str, &[u8], &[u8]) + Send + Sync>;
+
 /// A proxy of DynamoDB that throttles, takes parts of batches, or fails. As one that is only slow it serves nodes, too.
 #[derive(Clone)]
 pub struct DatabaseProxy {
@@ -31,8 +34,9 @@ pub struct DatabaseProxy {
     pub before_failure: Arc<AtomicI64>,
     /// Of this many calls, one is throttled; 0 for none.
     pub throttled: Arc<AtomicU64>,
-    /// Milliseconds before each answer.
+    /// Milliseconds that each call takes longer, at random before or after the database does it.
     pub delay: Arc<AtomicU64>,
+    observer: Arc<OnceLock<Observer>>,
     turn: Arc<AtomicU64>,
 }
 
@@ -48,6 +52,7 @@ impl DatabaseProxy {
             before_failure: Arc::new(AtomicI64::new(i64::MAX)),
             throttled: Arc::default(),
             delay: Arc::default(),
+            observer: Arc::default(),
             turn: Arc::default(),
         };
         let server = axum::serve(listener, Router::new().fallback(forward).with_state(proxy.clone()));
@@ -58,6 +63,11 @@ impl DatabaseProxy {
     /// Sets the URL of the database.
     pub fn lead_to(&self, upstream: &str) {
         upstream.clone_into(&mut self.upstream.lock().expect("nobody panicked"));
+    }
+
+    /// Has calls told as they are answered, throttled ones left out. The first observer stays.
+    pub fn observe(&self, observer: impl Fn(&str, &[u8], &[u8]) + Send + Sync + 'static) {
+        self.observer.get_or_init(|| Box::new(observer));
     }
 
     async fn ask(&self, headers: &HeaderMap, body: Bytes) -> Option<(StatusCode, Bytes)> {
@@ -78,20 +88,35 @@ fn error(code: &str) -> (StatusCode, Bytes) {
     (StatusCode::BAD_REQUEST, body.to_string().into())
 }
 
+/// Sleeping for no time takes up to a millisecond.
+async fn pause(milliseconds: u64) {
+    if milliseconds > 0 {
+        tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+    }
+}
+
 async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: Bytes) -> impl IntoResponse {
     let target = headers.get("x-amz-target").and_then(|it| it.to_str().ok()).unwrap_or_default().to_owned();
     if target.contains("Write") && proxy.left.fetch_sub(1, Ordering::Relaxed) <= 0 {
         return error("AccessDeniedException");
     }
     if target.contains("Write") && proxy.before_failure.fetch_sub(1, Ordering::Relaxed) == 0 {
+        pause(proxy.delay.load(Ordering::Relaxed)).await;
         return error("AccessDeniedException");
     }
-    tokio::time::sleep(Duration::from_millis(proxy.delay.load(Ordering::Relaxed))).await;
     let throttled = proxy.throttled.load(Ordering::Relaxed);
     let mut dice = Dice::at(proxy.turn.fetch_add(1, Ordering::Relaxed) << 8);
     let nothing = (StatusCode::BAD_GATEWAY, Bytes::new());
+    let delay = proxy.delay.load(Ordering::Relaxed);
+    let before = dice.roll(delay + 1);
+    pause(before).await;
     if throttled == 0 || dice.roll(throttled) != 0 || target.contains("Query") {
-        return proxy.ask(&headers, body).await.unwrap_or(nothing);
+        let (status, answer) = proxy.ask(&headers, body.clone()).await.unwrap_or(nothing);
+        pause(delay - before).await;
+        if let Some(observer) = proxy.observer.get() {
+            observer(&target, &body, &answer);
+        }
+        return (status, answer);
     }
     if !target.contains("BatchWrite") || dice.roll(2) == 0 {
         return error("ProvisionedThroughputExceededException");

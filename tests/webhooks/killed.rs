@@ -1,87 +1,152 @@
 //! A worker that is killed at any moment loses nothing, and each webhook gets everything in order.
 
-use std::{env, time::Duration};
+use std::{
+    collections::BTreeMap,
+    env,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
+use shared::model::{DeliveryStatus, WebhookId};
 use tests::{Stack, history::Dice};
 
-use super::{receiver::Tally, world::World};
+use super::{receiver::Tally, steps::Phase, world::World};
 
 const ARTISTS: usize = 3;
 const EACH: usize = 2;
 
+/// Events for each artist before each kill.
+const EVENTS: u64 = 15;
+
 /// Milliseconds before each answer of the database, so that a kill is likely to come between two writes.
-const DELAY: u64 = 4;
+const DELAY: u64 = 5;
+
+/// Milliseconds that a receiver has a message.
+const LATENCY: u64 = 2;
+
+/// Of this many messages, an unsteady receiver refuses one.
+const REFUSES: u64 = 12;
 
 #[tokio::test]
 async fn a_worker_that_is_killed_loses_nothing_and_keeps_the_order() {
-    kill(4).await;
+    kill(Phase::ALL.len() as u64, 24).await;
 }
 
 #[tokio::test]
 #[ignore = "takes minutes: KILLS kills, 100 unless given, after SEED"]
 async fn a_worker_that_is_killed_a_hundred_times_loses_nothing_and_keeps_the_order() {
-    kill(env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(100)).await;
+    let kills = env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(100);
+    kill(kills, kills).await;
 }
 
-async fn kill(kills: u64) {
-    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(super::unix_now);
-    println!("SEED={seed}");
-    let (stack, tally, mut dice) = (Stack::connect(), Tally::start().await, Dice::at(seed << 32));
-    let mut world = World::start(&stack, ARTISTS).await;
-    world.proxy.delay.store(DELAY, std::sync::atomic::Ordering::Relaxed);
-    let mut webhooks = Vec::new();
+/// An artist's webhook.
+struct Subscriber {
+    artist: usize,
+    webhook: WebhookId,
+    path: String,
+}
+
+async fn subscribe(world: &World, tally: &Tally) -> Vec<Subscriber> {
+    let mut subscribers = Vec::new();
     for artist in 0..ARTISTS {
         for place in 0..EACH {
-            let path = format!("/{artist}/{place}");
+            let kind = if place == 0 { "good" } else { "unsteady" };
+            let path = format!("/{kind}/{artist}/{place}");
             let webhook = world.webhook(artist, &format!("{}{path}", tally.url)).await;
-            webhooks.push((artist, webhook, path));
+            tally.steps.name(webhook, &path);
+            subscribers.push(Subscriber { artist, webhook, path });
         }
     }
-    let each = if kills < 20 { 15 } else { 60 };
-    let (mut within_fan_out, mut within_deliveries) = (0, 0);
-    for _ in 0..kills {
-        world.tell(each).await;
-        world.recorder.take_calls();
-        world.sandbox.kill_when(world.called(1 + dice.roll(400)), &json!({})).await;
-        let passed = world.fan_out.position("service").await.expect("a row").after;
-        let (mut stored, mut waits) = (0, false);
-        for (artist, webhook, _) in &webhooks {
-            let pending = world.deliveries.pending(world.artist(*artist), *webhook, 10_000).await.expect("rows");
-            let numbers = pending.iter().filter_map(|row| row.event.rsplit_once('.')?.1.parse::<u64>().ok());
-            stored = stored.max(numbers.max().unwrap_or_default());
-            waits |= !pending.is_empty();
-        }
-        within_fan_out += u64::from(stored > passed);
-        within_deliveries += u64::from(waits && stored <= passed);
-        // The next one needn't wait until this one counts as dead.
-        let call = world.client.update_item().table_name("ArtistTable");
-        let call =
-            call.key("pk", AttributeValue::S("FANOUT".to_owned())).key("sk", AttributeValue::S("LEASE".to_owned()));
-        let call = call.update_expression("SET holder = :nobody").condition_expression("attribute_exists(pk)");
-        let _ = call.expression_attribute_values(":nobody", AttributeValue::S(String::new())).send().await;
+    subscribers
+}
+
+/// Has every webhook tried at once.
+async fn ask(world: &World, subscribers: &[Subscriber]) {
+    for subscriber in subscribers {
+        world.queue.ask(world.artist(subscriber.artist), subscriber.webhook).await.expect("a row");
     }
-    println!("{kills} kills: {within_fan_out} while events were passed on, {within_deliveries} while they were sent");
+}
+
+/// A moment of a worker's run: at any time, or soon after one of the times that a phase began.
+async fn moment(tally: &Tally, dice: &mut Dice) {
+    let each = EVENTS * (ARTISTS * EACH) as u64;
+    // At times any moment after it began to work.
+    let chosen = Phase::ALL.get(dice.roll(8) as usize).copied();
+    let phase = chosen.unwrap_or(Phase::FanOut);
+    let times = match phase {
+        Phase::PutOff => EACH as u64,
+        Phase::Finish => (ARTISTS * EACH) as u64,
+        _ => each,
+    };
+    let (time, start) = (1 + dice.roll(times), Instant::now());
+    while tally.steps.entered(phase) < time && start.elapsed() < Duration::from_secs(10) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(dice.roll(if chosen.is_some() { DELAY } else { 1_000 }))).await;
+}
+
+/// Kills a worker so many times, and up to `most` while a phase had none.
+async fn kill(kills: u64, most: u64) {
+    let seed = env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(super::unix_now);
+    println!("SEED={seed}");
+    let (start, stack, tally) = (Instant::now(), Stack::connect(), Tally::start().await);
+    let (mut world, mut dice) = (World::start(&stack, ARTISTS).await, Dice::at(seed << 32));
+    let steps = tally.steps.clone();
+    world.proxy.observe(move |target, request, answer| steps.note_call(target, request, answer));
+    world.proxy.delay.store(DELAY, Ordering::Relaxed);
+    tally.latency.store(LATENCY, Ordering::Relaxed);
+    tally.refuses.store(REFUSES, Ordering::Relaxed);
+    let subscribers = subscribe(&world, &tally).await;
+    let (mut done, mut unanswered) = (0, 0);
+    let mut by_phase: BTreeMap<Phase, u64> = Phase::ALL.map(|phase| (phase, 0)).into();
+    while done < kills || (done < most && by_phase.values().any(|kills| *kills == 0)) {
+        world.tell(EVENTS).await;
+        ask(&world, &subscribers).await;
+        tally.steps.forget();
+        world.sandbox.kill_when(moment(&tally, &mut dice), &json!({})).await;
+        // What was on its way may still come.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        for (phase, kills) in &mut by_phase {
+            *kills += u64::from(tally.steps.within(*phase) > 0);
+        }
+        unanswered += tally.steps.within(Phase::AtReceiver) + tally.steps.within(Phase::Taken);
+        done += 1;
+        world.forget_leader().await;
+    }
+    println!("{done} kills, by what at least one webhook was in: {by_phase:?}");
+    tally.refuses.store(0, Ordering::Relaxed);
+    ask(&world, &subscribers).await;
     world
         .work_until(async {
-            for (artist, _, path) in &webhooks {
+            for Subscriber { artist, path, .. } in &subscribers {
                 let all = world.sequences(*artist);
                 while tally.last(path) != all.last().copied() {
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
+            while world.queued().await > 0 {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
         })
         .await;
-    let mut repeated = 0;
-    for (artist, _, path) in &webhooks {
-        let mut came = tally.came(path);
-        let all = came.len();
+    let (mut messages, mut repeated) = (0, 0);
+    for Subscriber { artist, webhook, path } in &subscribers {
+        let (mut came, expected) = (tally.came(path), world.sequences(*artist));
+        messages += came.len();
         came.dedup();
-        repeated += all - came.len();
+        repeated += came.len();
         let numbers: Vec<_> = came.iter().map(|(number, _)| *number).collect();
-        assert_eq!(numbers, world.sequences(*artist), "{path}: in order, and each with one id");
+        assert_eq!(numbers, expected, "{path}: in order, and each with one id");
+        let rows = world.all_deliveries(*artist, *webhook).await;
+        assert_eq!(rows.len(), expected.len(), "{path}");
+        assert!(rows.iter().all(|row| row.status == DeliveryStatus::Delivered), "{path}: all rows say so");
     }
-    println!("{repeated} messages came twice, each with the same id and right after its first time");
-    assert!(kills < 20 || (within_fan_out > 0 && within_deliveries > 0), "no kill came at a bad moment");
+    let (repeated, refused) = (messages as u64 - repeated as u64, tally.refused());
+    println!(
+        "{messages} messages, {refused} refused, {repeated} repeated right after their first time: {:?}",
+        start.elapsed()
+    );
+    assert!(repeated <= refused + unanswered, "more than {refused} refused and {unanswered} that a kill cut off");
+    assert!(by_phase.values().all(|kills| *kills > 0), "a phase without a kill: {by_phase:?}");
 }

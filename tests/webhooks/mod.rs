@@ -5,6 +5,8 @@ mod hostile;
 mod killed;
 mod queue;
 pub mod receiver;
+mod sending;
+mod steps;
 mod wake;
 mod world;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use shared::{
     model::{ArtistId, WebhookId},
-    store::{DueWebhook, QueueLook, QueuePlace, Table, WebhookQueue},
+    store::{DueWebhook, FanOut, LogPosition, QueueLook, QueuePlace, Table, WebhookQueue},
 };
 use tests::Stack;
 
@@ -12,6 +12,7 @@ const NOW: u64 = 1_800_000_000;
 
 struct Queue {
     queue: WebhookQueue,
+    fan_out: FanOut,
     artist: ArtistId,
 }
 
@@ -20,7 +21,8 @@ impl Queue {
         let stack = Stack::connect();
         let database = tests::empty_tables(&stack).await;
         let sdk = stack.endpoints().sdk_config(&database.endpoint).await;
-        Self { queue: WebhookQueue::new(Table::new(&sdk, "ArtistTable")), artist: ArtistId::random() }
+        let table = Table::new(&sdk, "ArtistTable");
+        Self { queue: WebhookQueue::new(table.clone()), fan_out: FanOut::new(table), artist: ArtistId::random() }
     }
 
     async fn add(&self, webhook: WebhookId) {
@@ -129,4 +131,16 @@ async fn looks_go_through_all_that_is_ready_page_by_page() {
         looks += 1;
     }
     assert_eq!((found, looks), (webhooks, 3));
+}
+
+#[tokio::test]
+async fn a_former_leader_moves_no_position() {
+    let fan_out = Queue::start().await.fan_out;
+    let former = fan_out.lead("former").await.expect("a row").expect("the lead");
+    fan_out.give_lead_back(&former).await.expect("a row");
+    let leader = fan_out.lead("next").await.expect("a row").expect("the lead");
+    let at = |after| LogPosition { log: "7".to_owned(), after, tick: after };
+    assert!(fan_out.advance(&leader, "service", &at(2)).await.expect("a row"));
+    assert!(!fan_out.advance(&former, "service", &at(1)).await.expect("a row"));
+    assert_eq!(fan_out.position("service").await.expect("a row"), at(2));
 }

@@ -5,9 +5,9 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU16, Ordering},
+        atomic::{AtomicU16, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use axum::{
@@ -18,10 +18,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::Value;
+use tests::history::Dice;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
 };
+
+use super::steps::Steps;
 
 /// A request that came.
 #[derive(Clone, Debug)]
@@ -29,11 +32,10 @@ pub struct Message {
     pub path: String,
     pub headers: HeaderMap,
     pub body: Bytes,
-    pub at: Instant,
 }
 
-/// It answers `/hang…` never, `/fail…` with 500, `/redirect…` with a redirect to `/private`, and everything else with the
-/// status that was set.
+/// It answers `/hang…` never, `/fail…` with 500, `/gone…` with 410, `/redirect…` with a redirect to `/private`, and
+/// everything else with the status that was set.
 #[derive(Clone)]
 pub struct Receiver {
     pub url: String,
@@ -91,19 +93,37 @@ impl Receiver {
 /// By path, places in the log and hashes of ids.
 type Came = HashMap<String, Vec<(u64, u64)>>;
 
-/// A receiver as [`Receiver`], which keeps of each message only its place in the log and a hash of its id.
+/// A receiver as [`Receiver`], which keeps of each message only its place in the log and a hash of its id. It answers
+/// `/unsteady…` now and then with 500.
 #[derive(Clone)]
 pub struct Tally {
     pub url: String,
+    /// Of this many messages to `/unsteady…`, it refuses one at random; 0 for none.
+    pub refuses: Arc<AtomicU64>,
+    /// Milliseconds before each answer.
+    pub latency: Arc<AtomicU64>,
+    /// Is told of messages and answers.
+    pub steps: Steps,
+    refused: Arc<AtomicU64>,
+    dice: Arc<Mutex<Dice>>,
     came: Arc<Mutex<Came>>,
 }
 
 impl Tally {
     pub async fn start() -> Self {
-        let (receiver, came) = (Receiver::start().await, Arc::default());
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let tally = Self { url: format!("http://{}", listener.local_addr().expect("an address")), came };
-        let state = (tally.clone(), Receiver { url: tally.url.clone(), ..receiver });
+        let tally = Self {
+            url: format!("http://{}", listener.local_addr().expect("an address")),
+            refuses: Arc::default(),
+            latency: Arc::default(),
+            steps: Steps::default(),
+            refused: Arc::default(),
+            dice: Arc::new(Mutex::new(Dice::at(0))),
+            came: Arc::default(),
+        };
+        let receiver =
+            Receiver { url: tally.url.clone(), messages: Arc::default(), status: Arc::new(AtomicU16::new(200)) };
+        let state = (tally.clone(), receiver);
         tokio::spawn(axum::serve(listener, Router::new().fallback(count).with_state(state)).into_future());
         tally
     }
@@ -115,6 +135,19 @@ impl Tally {
 
     pub fn count(&self, path: &str) -> u64 {
         self.came.lock().expect("nobody panicked").get(path).map_or(0, |came| came.len() as u64)
+    }
+
+    /// How many messages it refused.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    fn refuses(&self, path: &str) -> bool {
+        let one_of = self.refuses.load(Ordering::Relaxed);
+        let refuses =
+            path.starts_with("/unsteady") && one_of > 0 && self.dice.lock().expect("nobody panicked").roll(one_of) == 0;
+        self.refused.fetch_add(u64::from(refuses), Ordering::Relaxed);
+        refuses
     }
 
     pub fn last(&self, path: &str) -> Option<u64> {
@@ -133,18 +166,23 @@ async fn count(
     let mut hasher = DefaultHasher::new();
     headers["webhook-id"].hash(&mut hasher);
     let path = uri.path().to_owned();
+    tally.steps.note_message(&path);
     tally.came.lock().expect("nobody panicked").entry(path.clone()).or_default().push((sequence, hasher.finish()));
-    answer(&receiver, &path).await
+    let latency = tally.latency.load(Ordering::Relaxed);
+    if latency > 0 {
+        tokio::time::sleep(Duration::from_millis(latency)).await;
+    }
+    let answer = match tally.refuses(&path) {
+        true => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        false => answer(&receiver, &path).await,
+    };
+    tally.steps.note_answer(&path, answer.status().is_success());
+    answer
 }
 
 async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let path = uri.path().to_owned();
-    receiver.messages.lock().expect("nobody panicked").push(Message {
-        path: path.clone(),
-        headers,
-        body,
-        at: Instant::now(),
-    });
+    receiver.messages.lock().expect("nobody panicked").push(Message { path: path.clone(), headers, body });
     answer(&receiver, &path).await
 }
 
@@ -155,24 +193,58 @@ async fn answer(receiver: &Receiver, path: &str) -> Response {
     if path.starts_with("/redirect") {
         return (StatusCode::TEMPORARY_REDIRECT, [(LOCATION, format!("{}/private", receiver.url))]).into_response();
     }
-    let status = if path.starts_with("/fail") { 500 } else { receiver.status.load(Ordering::Relaxed) };
+    let status = match path {
+        path if path.starts_with("/fail") => 500,
+        path if path.starts_with("/gone") => 410,
+        _ => receiver.status.load(Ordering::Relaxed),
+    };
     StatusCode::from_u16(status).expect("a status").into_response()
 }
 
-/// The URL of a receiver that announces a long answer, sends some of it for ever or ends, and counts nothing.
-pub async fn liar() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let url = format!("http://{}", listener.local_addr().expect("an address"));
-    tokio::spawn(async move {
-        while let Ok((mut connection, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                let mut request = vec![0; 65_536];
-                let length = connection.read(&mut request).await.unwrap_or_default();
-                let is_endless = request[..length].starts_with(b"POST /0");
-                connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n").await.ok();
-                while is_endless && connection.write_all(&[b'x'; 4_096]).await.is_ok() {}
-            });
-        }
-    });
-    url
+/// A receiver whose answers begin with 200 and aren't what they say.
+pub struct Liar {
+    pub url: String,
+    most: Arc<AtomicU64>,
+}
+
+impl Liar {
+    /// The first part of a path says how it lies: `long` announces much and sends some of it for ever, `short` announces
+    /// much and ends, `endless` announces nothing and sends for ever, `silent` announces little and sends nothing.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let liar = Self { url: format!("http://{}", listener.local_addr().expect("an address")), most: Arc::default() };
+        let most = Arc::clone(&liar.most);
+        tokio::spawn(async move {
+            while let Ok((connection, _)) = listener.accept().await {
+                tokio::spawn(lie(connection, Arc::clone(&most)));
+            }
+        });
+        liar
+    }
+
+    /// Bytes of the longest answer that was taken from it.
+    pub fn most(&self) -> u64 {
+        self.most.load(Ordering::Relaxed)
+    }
+}
+
+async fn lie(mut connection: TcpStream, most: Arc<AtomicU64>) {
+    let mut request = vec![0; 65_536];
+    let length = connection.read(&mut request).await.unwrap_or_default();
+    let is = |kind: &str| request[..length].starts_with(format!("POST /{kind}").as_bytes());
+    let announced = match () {
+        () if is("endless") => "",
+        () if is("silent") => "content-length: 100\r\n",
+        () => "content-length: 1000000000\r\n",
+    };
+    connection.write_all(format!("HTTP/1.1 200 OK\r\n{announced}\r\n").as_bytes()).await.ok();
+    let mut sent = 0;
+    while (is("long") || is("endless")) && connection.write_all(&[b'x'; 4_096]).await.is_ok() {
+        sent += 4_096;
+        most.fetch_max(sent, Ordering::Relaxed);
+    }
+    if is("silent") {
+        // Until the other side ends it.
+        connection.read(&mut request).await.ok();
+    }
 }

@@ -1,11 +1,6 @@
 //! Tables of their own with artists, webhooks and a log, and a worker that nothing but the test wakes.
 
-use std::{
-    collections::HashMap,
-    future::Future,
-    io::Write,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, future::Future, io::Write, time::Duration};
 
 use aws_sdk_dynamodb::{
     primitives::Blob,
@@ -15,8 +10,8 @@ use flate2::{Compression, write::DeflateEncoder};
 use local::recorder::Recorder;
 use serde_json::json;
 use shared::{
-    model::{Address, ArtistEvent, ArtistId, Event, EventData, LogId, WebhookId},
-    store::{Deliveries, FanOut, Table, Webhook, WebhookQueue, Webhooks},
+    model::{Address, ArtistEvent, ArtistId, DeliveryId, Event, EventData, LogId, WebhookId},
+    store::{Deliveries, Delivery, FanOut, Table, Webhook, WebhookQueue, Webhooks},
 };
 use tests::{DatabaseProxy, Sandbox, Stack};
 
@@ -39,6 +34,8 @@ pub struct World {
     pub queue: WebhookQueue,
     pub fan_out: FanOut,
     pub client: aws_sdk_dynamodb::Client,
+    /// Seconds since what is told happened.
+    pub age: u64,
     artists: Vec<(ArtistId, Address)>,
     told: u64,
     log: LogId,
@@ -74,6 +71,7 @@ impl World {
             queue: WebhookQueue::new(table.clone()),
             fan_out: FanOut::new(table),
             client,
+            age: 0,
             artists: Vec::new(),
             told: 0,
             log: LogId(7),
@@ -101,6 +99,25 @@ impl World {
         let webhook = Webhook::new(url.parse().expect("a URL"), unix_now());
         assert!(self.webhooks.add(self.artist(artist), &webhook).await.expect("a webhook"), "too many");
         webhook.id
+    }
+
+    /// Adds a delivery of no event, which waits since then.
+    pub async fn wait(&self, artist: usize, webhook: WebhookId, since: u64) {
+        let id = DeliveryId::next();
+        let delivery = Delivery::new(id, webhook, id.to_string(), "x".to_owned(), json!({}).to_string(), since);
+        self.deliveries.add(&[(self.artist(artist), delivery)]).await.expect("a row");
+        self.queue.note_added(self.artist(artist), webhook).await.expect("a row");
+    }
+
+    /// Has the service's log begin again, empty and with another id.
+    pub async fn begin_log_anew(&mut self) {
+        let call = self.client.query().table_name(TABLE).key_condition_expression("pk = :pk");
+        let rows = call.expression_attribute_values(":pk", text("EVENTS")).send().await.expect("rows");
+        for row in rows.items() {
+            let call = self.client.delete_item().table_name(TABLE).key("pk", row["pk"].clone());
+            call.key("sk", row["sk"].clone()).send().await.expect("a row");
+        }
+        (self.told, self.log) = (0, LogId(self.log.0 + 1));
     }
 
     /// Appends so many events to the service's log for each artist, in turn. The first of all has sequence 1.
@@ -140,7 +157,12 @@ impl World {
     fn event(&self, number: u64) -> Event {
         let (_, address) = self.artists[(number - 1) as usize % self.artists.len()];
         let id = uuid::Uuid::from_u128(u128::from(number)).to_string().parse().expect("an id");
-        Event { id, time: unix_now(), is_reverted: false, data: EventData::ArtistUpdated(ArtistEvent { address }) }
+        Event {
+            id,
+            time: unix_now() - self.age,
+            is_reverted: false,
+            data: EventData::ArtistUpdated(ArtistEvent { address }),
+        }
     }
 
     /// Waits until no worker leads for a second.
@@ -154,12 +176,34 @@ impl World {
         }
     }
 
-    /// Waits until the worker has made so many calls of the database, for three seconds at most.
-    pub async fn called(&self, calls: u64) {
-        let (start, mut made) = (Instant::now(), 0);
-        while made < calls && start.elapsed() < Duration::from_secs(3) {
-            made += self.recorder.take_calls().len() as u64;
-            tokio::time::sleep(Duration::from_millis(1)).await;
+    /// Has the next worker not wait until a leader that was killed counts as dead.
+    pub async fn forget_leader(&self) {
+        let call = self.client.update_item().table_name(TABLE).key("pk", text("FANOUT")).key("sk", text("LEASE"));
+        let call = call.update_expression("SET holder = :nobody").condition_expression("attribute_exists(pk)");
+        // The worker may have been killed before it led.
+        let _ = call.expression_attribute_values(":nobody", text("")).send().await;
+    }
+
+    /// How many rows say that something waits, or is to be tried later.
+    pub async fn queued(&self) -> i32 {
+        let mut rows = 0;
+        for partition in ["WEBHOOKS_READY", "WEBHOOKS_LATER"] {
+            let call = self.client.query().table_name(TABLE).key_condition_expression("pk = :pk");
+            let call = call.expression_attribute_values(":pk", text(partition)).consistent_read(true);
+            rows += call.send().await.expect("rows").count;
+        }
+        rows
+    }
+
+    /// All deliveries of a webhook, the newest first.
+    pub async fn all_deliveries(&self, artist: usize, webhook: WebhookId) -> Vec<Delivery> {
+        let (mut all, mut before): (Vec<Delivery>, _) = (Vec::new(), None);
+        loop {
+            let page = self.deliveries.list(self.artist(artist), webhook, before, 500, unix_now()).await;
+            let page = page.expect("rows");
+            let Some(last) = page.last() else { return all };
+            before = Some(last.id);
+            all.extend(page);
         }
     }
 

@@ -1,0 +1,158 @@
+//! What a worker was seen doing with each webhook, from its calls of the database and of the receivers.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use serde_json::Value;
+use shared::model::WebhookId;
+
+/// What a worker is at with a webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Some of what the logs tell waits already, and their position isn't moved yet.
+    FanOut,
+    /// Something is to be sent, and hasn't come to the receiver.
+    BeforePost,
+    /// It has come, and isn't answered.
+    AtReceiver,
+    /// The receiver took it, and its row doesn't say so.
+    Taken,
+    /// The receiver refused it, and the next try isn't stored.
+    PutOff,
+    /// Nothing waits any more, and the queue still has the webhook.
+    Finish,
+}
+
+impl Phase {
+    pub const ALL: [Self; 6] =
+        [Self::FanOut, Self::BeforePost, Self::AtReceiver, Self::Taken, Self::PutOff, Self::Finish];
+}
+
+#[derive(Default)]
+struct Seen {
+    webhooks: HashMap<String, String>,
+    phases: HashMap<String, Phase>,
+    is_fanning_out: bool,
+    entered: BTreeMap<Phase, u64>,
+}
+
+impl Seen {
+    fn enter(&mut self, webhook: &str, phase: Phase) {
+        self.phases.insert(webhook.to_owned(), phase);
+        *self.entered.entry(phase).or_default() += 1;
+    }
+}
+
+/// The steps of the worker that runs.
+#[derive(Clone, Default)]
+pub struct Steps(Arc<Mutex<Seen>>);
+
+impl Steps {
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().expect("nobody panicked")
+    }
+
+    /// The receiver of a webhook has this path.
+    pub fn name(&self, webhook: WebhookId, path: &str) {
+        self.seen().webhooks.insert(path.to_owned(), webhook.to_string());
+    }
+
+    /// Another worker begins.
+    pub fn forget(&self) {
+        let mut seen = self.seen();
+        seen.phases.clear();
+        seen.entered.clear();
+        seen.is_fanning_out = false;
+    }
+
+    /// How many times a phase began since another worker did.
+    pub fn entered(&self, phase: Phase) -> u64 {
+        self.seen().entered.get(&phase).copied().unwrap_or_default()
+    }
+
+    /// In how many webhooks the worker is in a phase; fan-out is that of all.
+    pub fn within(&self, phase: Phase) -> u64 {
+        let seen = self.seen();
+        let webhooks = seen.phases.values().filter(|at| **at == phase).count() as u64;
+        if phase == Phase::FanOut { u64::from(seen.is_fanning_out) } else { webhooks }
+    }
+
+    /// A message came to a path.
+    pub fn note_message(&self, path: &str) {
+        self.note_at(path, Phase::AtReceiver);
+    }
+
+    /// A message to a path was answered.
+    pub fn note_answer(&self, path: &str, is_taken: bool) {
+        self.note_at(path, if is_taken { Phase::Taken } else { Phase::PutOff });
+    }
+
+    fn note_at(&self, path: &str, phase: Phase) {
+        let mut seen = self.seen();
+        if let Some(webhook) = seen.webhooks.get(path).cloned() {
+            seen.enter(&webhook, phase);
+        }
+    }
+
+    /// The database answered a call.
+    pub fn note_call(&self, target: &str, request: &[u8], answer: &[u8]) {
+        let json = |bytes| serde_json::from_slice::<Value>(bytes).unwrap_or_default();
+        let (request, mut seen) = (json(request), self.seen());
+        match target.rsplit('.').next() {
+            Some("Query") => {
+                let first = request["ExpressionAttributeValues"][":first"]["S"].as_str().unwrap_or_default();
+                if let Some(webhook) = first.strip_suffix("#PENDING#") {
+                    let is_empty = json(answer)["Items"].as_array().is_none_or(Vec::is_empty);
+                    seen.enter(webhook, if is_empty { Phase::Finish } else { Phase::BeforePost });
+                }
+            }
+            Some("BatchWriteItem") => {
+                for row in request["RequestItems"].as_object().into_iter().flat_map(|tables| tables.values()) {
+                    note_rows(&mut seen, row.as_array().into_iter().flatten());
+                }
+            }
+            Some("TransactWriteItems") => {
+                for row in request["TransactItems"].as_array().into_iter().flatten() {
+                    note_part(&mut seen, row);
+                }
+            }
+            Some("DeleteItem") => {
+                let key = request["Key"]["sk"]["S"].as_str().unwrap_or_default();
+                if let Some((_, webhook)) = key.split_once('#') {
+                    seen.phases.remove(webhook);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn note_rows<'a>(seen: &mut Seen, rows: impl Iterator<Item = &'a Value>) {
+    for row in rows {
+        let (put, deleted) = (&row["PutRequest"]["Item"], &row["DeleteRequest"]["Key"]["sk"]["S"]);
+        if let Some((webhook, _)) = deleted.as_str().and_then(|key| key.split_once('#')) {
+            seen.enter(webhook, Phase::BeforePost);
+        } else if put["status"]["S"] == "pending" && put["attempts"]["N"] == "0" {
+            seen.is_fanning_out = true;
+            *seen.entered.entry(Phase::FanOut).or_default() += 1;
+        }
+    }
+}
+
+/// A part of a transaction: a log's position is moved, a try put off, or a webhook taken from the queue.
+fn note_part(seen: &mut Seen, part: &Value) {
+    let key = |row: &Value, name: &str| row[name]["S"].as_str().unwrap_or_default().to_owned();
+    let (put, deleted) = (&part["Put"]["Item"], &part["Delete"]["Key"]);
+    let webhook = match (key(put, "pk").as_str(), key(deleted, "pk").as_str()) {
+        ("FANOUT", _) => {
+            seen.is_fanning_out = false;
+            return;
+        }
+        ("WEBHOOKS_FAILING", _) => key(put, "sk"),
+        (_, "WEBHOOKS_FAILING" | "WEBHOOKS_READY") => key(deleted, "sk"),
+        _ => return,
+    };
+    seen.phases.remove(webhook.rsplit('#').next().unwrap_or_default());
+}
