@@ -71,6 +71,11 @@ impl Trace {
     }
 }
 
+/// Query of the demo's moment with comments.
+fn commented(stack: &Stack) -> String {
+    format!("collectionAddress={:#x}&tokenId=1", stack.demo_collection(0))
+}
+
 fn operations<'a>(documents: &'a [Value], service: &str) -> BTreeSet<&'a str> {
     let calls = documents.iter().filter(|document| document["name"] == service);
     calls
@@ -85,9 +90,9 @@ fn operations<'a>(documents: &'a [Value], service: &str) -> BTreeSet<&'a str> {
 #[tokio::test]
 async fn read_leaves_its_calls_of_the_database() {
     let (stack, trace) = (Stack::connect(), Trace::new());
-    let comments = &stack.map.demo.comments;
-    let path = format!("/comments?collectionAddress={}&tokenId={}", comments.collection_address, comments.token_id);
-    let answer = Answer::of(stack.get(&path).header(HEADER, trace.header(1))).await.expect_success();
+    let answer = Answer::of(stack.get(&format!("/comments?{}", commented(&stack))).header(HEADER, trace.header(1)))
+        .await
+        .expect_success();
     let documents = trace.of_request(&stack, &answer).await;
     assert_eq!(documents[0]["annotations"]["route"], "GET /comments");
     assert!(!operations(&documents, "DynamoDB").is_empty(), "{documents:#?}");
@@ -161,8 +166,7 @@ async fn request_that_is_not_sampled_leaves_nothing() {
 #[tokio::test]
 async fn absent_daemon_changes_nothing() {
     let stack = Stack::connect();
-    let comments = &stack.map.demo.comments;
-    let query = format!("collectionAddress={}&tokenId={}", comments.collection_address, comments.token_id);
+    let query = commented(&stack);
     let expected = Answer::of(stack.get(&format!("/comments?{query}"))).await.expect_success().body;
     for address in ["127.0.0.1:9", "nonsense"] {
         let variables = [("AWS_XRAY_DAEMON_ADDRESS", address)];

@@ -144,3 +144,14 @@ async fn a_former_leader_moves_no_position() {
     assert!(!fan_out.advance(&former, "service", &at(1)).await.expect("a row"));
     assert_eq!(fan_out.position("service").await.expect("a row"), at(2));
 }
+
+#[tokio::test]
+async fn failures_before_a_try_that_worked_are_over_even_if_the_worker_is_killed_next() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    queue.fail(NOW, NOW + 100).await;
+    let mut due = queue.only(NOW + 100).await;
+    queue.queue.recover(&mut due).await.expect("a row");
+    let due = queue.only(NOW + 100).await;
+    assert_eq!((due.failures, due.failing_since), (0, None));
+}
