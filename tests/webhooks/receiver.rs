@@ -245,6 +245,6 @@ async fn lie(mut connection: TcpStream, most: Arc<AtomicU64>) {
     }
     if is("silent") {
         // Until the other side ends it.
-        connection.read(&mut request).await.ok();
+        while connection.read(&mut request).await.is_ok_and(|length| length > 0) {}
     }
 }
