@@ -186,6 +186,7 @@ fn names(cell: &str, groups: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<St
 }
 
 /// The variables that the functions and the library read.
+/// Those that the template can set: Lambda keeps the others' prefix to itself.
 fn variables_of_code() -> BTreeSet<CodeVariable> {
     let root = Paths::of_checkout().root().to_owned();
     let functions = entries(&root.join("functions")).into_iter().flat_map(|resource| entries(&resource));
@@ -199,6 +200,7 @@ fn variables_of_code() -> BTreeSet<CodeVariable> {
             variables.extend(variables_of(&fs::read_to_string(&path).expect("a source file")));
         }
     }
+    variables.retain(|variable| !variable.name.starts_with("AWS_"));
     variables
 }
 

@@ -126,7 +126,7 @@ fn the_firewall_limits_each_class_of_routes_by_client_in_the_contracts_words() {
         assert_eq!(rule["Action"]["Block"]["CustomResponse"]["ResponseCode"], 429, "{name}");
         rule["Statement"]["RateBasedStatement"]["Limit"].as_u64().expect("a limit")
     };
-    let limits = ["sign-in", "nodes", "documents", "changes", "all"].map(limit);
+    let limits = ["sign-in", "costly", "documents", "changes", "all"].map(limit);
     assert!(limits.is_sorted(), "what costs more is limited more: {limits:?}");
 }
 

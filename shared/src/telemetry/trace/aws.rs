@@ -29,7 +29,7 @@ use aws_smithy_types::config_bag::{ConfigBag, Storable, StoreReplace};
 use serde::Deserialize;
 use serde_json::Map;
 
-use super::Subsegment;
+use super::{document::Subsegment, invocation::call};
 
 /// Names of the header with AWS's id of a request.
 const REQUEST_IDS: [&str; 2] = ["x-amzn-requestid", "x-amz-request-id"];
@@ -59,7 +59,7 @@ impl Intercept for AwsCalls {
         cfg: &mut ConfigBag,
     ) -> Result<(), BoxError> {
         let Some(metadata) = cfg.load::<Metadata>() else { return Ok(()) };
-        let Some(mut call) = super::call(metadata.service()) else { return Ok(()) };
+        let Some(mut call) = call(metadata.service()) else { return Ok(()) };
         let mut aws = Map::from_iter([("operation".to_owned(), metadata.name().into())]);
         if let Some(region) = cfg.load::<Region>() {
             aws.insert("region".to_owned(), region.as_ref().into());

@@ -9,7 +9,7 @@ use reqwest::{RequestBuilder, Response};
 use serde_json::json;
 use url::Url;
 
-use super::Subsegment;
+use super::{document::Subsegment, invocation::call};
 
 /// Sends a request, whose subsegment has the URL's host alone.
 pub async fn send(request: RequestBuilder) -> Result<Response, reqwest::Error> {
@@ -76,7 +76,7 @@ where
 
 /// A call of another service. It is a fault until its answer is noted.
 fn remote(url: &Url, method: &str) -> Option<Subsegment> {
-    let mut call = super::call(url.host_str().unwrap_or("unknown"))?;
+    let mut call = call(url.host_str().unwrap_or("unknown"))?;
     call.set("namespace", "remote");
     call.set("http", json!({"request": {"method": method}}));
     call.set("fault", true);
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::telemetry::trace::{
         Invocation,
-        tests::{SAMPLED, daemon, received},
+        invocation::tests::{SAMPLED, daemon, received},
     };
 
     #[tokio::test]
