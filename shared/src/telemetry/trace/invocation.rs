@@ -118,7 +118,8 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub(in crate::telemetry::trace) const SAMPLED: &str = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1";
+    pub(in crate::telemetry::trace) const SAMPLED: &str =
+        "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1";
 
     /// A daemon that keeps what it receives.
     pub(in crate::telemetry::trace) fn daemon() -> (UdpSocket, &'static Daemon) {
