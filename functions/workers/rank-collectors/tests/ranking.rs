@@ -333,7 +333,7 @@ fn ranker_beside_a_half_written_batch_counts_every_payment_once() -> TestResult 
             };
             let payments: Vec<_> = (0..120).map(payment).collect();
             // One of the writes in the middle of the rows fails.
-            ledger.proxy.before_failure.store(6 + 2 * round as i64, std::sync::atomic::Ordering::Relaxed);
+            ledger.proxy.before_failure.store(6 + round as i64, std::sync::atomic::Ordering::Relaxed);
             assert!(ledger.pay_together(&payments, round).await.is_err(), "round {round}");
             ledger.proxy.before_failure.store(i64::MAX, std::sync::atomic::Ordering::Relaxed);
             run(&mut ranker, START + 1_000).await?;
