@@ -37,6 +37,10 @@ use shared::{
 use template::{Resource, Template};
 use tests::DatabaseProxy;
 
+/// The function's own.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const CHAIN: ChainId = ChainId(8453);
 /// Least number of events on the chain.
 const EVENTS: usize = 100_000;
