@@ -155,3 +155,35 @@ async fn failures_before_a_try_that_worked_are_over_even_if_the_worker_is_killed
     let due = queue.only(NOW + 100).await;
     assert_eq!((due.failures, due.failing_since), (0, None));
 }
+
+#[tokio::test]
+async fn what_is_added_next_stays_when_a_deletion_is_sent_again() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    let added = queue.only(NOW).await;
+    queue.queue.settle(&added, NOW).await.expect("rows");
+    queue.add(webhook).await;
+    queue.queue.settle(&added, NOW).await.expect("rows");
+    let next = queue.only(NOW).await;
+    queue.queue.settle(&next, NOW).await.expect("rows");
+
+    queue.queue.ask(queue.artist, webhook).await.expect("a row");
+    let asked = queue.only(NOW).await;
+    queue.queue.settle(&asked, NOW).await.expect("rows");
+    queue.queue.ask(queue.artist, webhook).await.expect("a row");
+    queue.queue.settle(&asked, NOW).await.expect("rows");
+    assert_eq!(queue.due(NOW).await, [webhook]);
+}
+
+#[tokio::test]
+async fn what_is_added_next_stays_when_the_end_of_a_later_try_is_sent_again() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    queue.fail(NOW, NOW + 10).await;
+    queue.add(webhook).await;
+    let due = queue.only(NOW + 10).await;
+    queue.queue.settle(&due, NOW + 10).await.expect("rows");
+    queue.add(webhook).await;
+    queue.queue.settle(&due, NOW + 10).await.expect("rows");
+    assert_eq!(queue.due(NOW + 10).await, [webhook]);
+}

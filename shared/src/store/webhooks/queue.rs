@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{
     model::{ArtistId, WebhookId},
@@ -38,7 +39,7 @@ pub struct DueWebhook {
     is_remembered: bool,
     /// When tries are due, as rows say.
     later: Vec<u64>,
-    /// Times that something was added, and that a try was asked for.
+    /// The last note that something was added, and that a try was asked for.
     added: Option<u64>,
     asked: Option<u64>,
 }
@@ -124,8 +125,10 @@ impl WebhookQueue {
 
     async fn note(&self, artist: ArtistId, key: PrimaryKey) -> Result<(), StoreError> {
         let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
-        let call = call.update_expression("ADD added :one SET artist_id = :artist");
-        let call = call.expression_attribute_values(":one", number(1));
+        // No note is like another: a deletion that comes late, or twice, takes none that it hasn't seen.
+        let note = Uuid::new_v4().as_u64_pair().1;
+        let call = call.update_expression("SET added = :note, artist_id = :artist");
+        let call = call.expression_attribute_values(":note", number(note));
         call.expression_attribute_values(":artist", text(artist)).send().await?;
         Ok(())
     }
