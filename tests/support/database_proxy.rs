@@ -32,6 +32,9 @@ pub struct DatabaseProxy {
     pub left: Arc<AtomicI64>,
     /// Writes before the one that alone fails.
     pub before_failure: Arc<AtomicI64>,
+    refused: Arc<Mutex<Option<String>>>,
+    /// Writes that failed for what they contained.
+    pub refusals: Arc<AtomicU64>,
     /// Of this many calls, one is throttled; 0 for none.
     pub throttled: Arc<AtomicU64>,
     /// Milliseconds that each call takes longer, at random before or after the database does it.
@@ -50,6 +53,8 @@ impl DatabaseProxy {
             client: reqwest::Client::new(),
             left: Arc::new(AtomicI64::new(i64::MAX)),
             before_failure: Arc::new(AtomicI64::new(i64::MAX)),
+            refused: Arc::default(),
+            refusals: Arc::default(),
             throttled: Arc::default(),
             delay: Arc::default(),
             observer: Arc::default(),
@@ -63,6 +68,18 @@ impl DatabaseProxy {
     /// Sets the URL of the database.
     pub fn lead_to(&self, upstream: &str) {
         upstream.clone_into(&mut self.upstream.lock().expect("nobody panicked"));
+    }
+
+    /// Has writes that contain a text fail; `None` for none.
+    pub fn refuse(&self, text: Option<String>) {
+        *self.refused.lock().expect("nobody panicked") = text;
+    }
+
+    fn refuses(&self, body: &[u8]) -> bool {
+        let refused = self.refused.lock().expect("nobody panicked");
+        let refuses = refused.as_ref().is_some_and(|text| String::from_utf8_lossy(body).contains(text));
+        self.refusals.fetch_add(u64::from(refuses), Ordering::Relaxed);
+        refuses
     }
 
     /// Has calls told as they are answered, throttled ones left out. The first observer stays.
@@ -102,6 +119,9 @@ async fn forward(State(proxy): State<DatabaseProxy>, headers: HeaderMap, body: B
     }
     if target.contains("Write") && proxy.before_failure.fetch_sub(1, Ordering::Relaxed) == 0 {
         pause(proxy.delay.load(Ordering::Relaxed)).await;
+        return error("AccessDeniedException");
+    }
+    if target.contains("Write") && proxy.refuses(&body) {
         return error("AccessDeniedException");
     }
     let throttled = proxy.throttled.load(Ordering::Relaxed);

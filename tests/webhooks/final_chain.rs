@@ -202,6 +202,8 @@ async fn receivers_and_consumers_that_apply_reversions_have_the_final_chain() {
     let meant = log.iter().zip(&concerned).filter(|(_, concerned)| **concerned).map(|(event, _)| event.clone());
     let meant: Vec<Value> = meant.collect();
     assert_eq!(sent, meant, "in order, and each once");
+    let ids: BTreeSet<String> = receiver.messages().iter().map(|message| message.id().to_owned()).collect();
+    assert_eq!(ids.len(), sent.len(), "what takes an event back is a message of its own");
 
     let fresh = World::start(&stack, &test_chain).await;
     fresh.index.invoke(&json!({})).await;

@@ -1,5 +1,6 @@
 //! Webhooks: their endpoints, and what is sent to them.
 
+mod fan_out;
 mod final_chain;
 mod hostile;
 mod killed;

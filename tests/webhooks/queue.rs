@@ -1,12 +1,16 @@
 //! The queue of webhooks that something waits for.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 use shared::{
     model::{ArtistId, WebhookId},
     store::{DueWebhook, FanOut, LogPosition, QueueLook, QueuePlace, Table, WebhookQueue},
 };
-use tests::Stack;
+use tests::{DatabaseProxy, Stack};
+use tokio::{runtime::Handle, task};
 
 const NOW: u64 = 1_800_000_000;
 
@@ -14,6 +18,9 @@ struct Queue {
     queue: WebhookQueue,
     fan_out: FanOut,
     artist: ArtistId,
+    /// As another process sees it, through a proxy.
+    others: WebhookQueue,
+    proxy: DatabaseProxy,
 }
 
 impl Queue {
@@ -22,7 +29,16 @@ impl Queue {
         let database = tests::empty_tables(&stack).await;
         let sdk = stack.endpoints().sdk_config(&database.endpoint).await;
         let table = Table::new(&sdk, "ArtistTable");
-        Self { queue: WebhookQueue::new(table.clone()), fan_out: FanOut::new(table), artist: ArtistId::random() }
+        let proxy = DatabaseProxy::start().await.expect("a proxy");
+        proxy.lead_to(&database.endpoint);
+        let others = stack.endpoints().sdk_config(&proxy.url).await;
+        Self {
+            queue: WebhookQueue::new(table.clone()),
+            fan_out: FanOut::new(table),
+            artist: ArtistId::random(),
+            others: WebhookQueue::new(Table::new(&others, "ArtistTable")),
+            proxy,
+        }
     }
 
     async fn add(&self, webhook: WebhookId) {
@@ -154,4 +170,83 @@ async fn failures_before_a_try_that_worked_are_over_even_if_the_worker_is_killed
     queue.queue.recover(&mut due).await.expect("a row");
     let due = queue.only(NOW + 100).await;
     assert_eq!((due.failures, due.failing_since), (0, None));
+}
+
+#[tokio::test]
+async fn what_is_added_next_stays_when_a_deletion_is_sent_again() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    let added = queue.only(NOW).await;
+    queue.queue.settle(&added, NOW).await.expect("rows");
+    queue.add(webhook).await;
+    queue.queue.settle(&added, NOW).await.expect("rows");
+    let next = queue.only(NOW).await;
+    queue.queue.settle(&next, NOW).await.expect("rows");
+
+    queue.queue.ask(queue.artist, webhook).await.expect("a row");
+    let asked = queue.only(NOW).await;
+    queue.queue.settle(&asked, NOW).await.expect("rows");
+    queue.queue.ask(queue.artist, webhook).await.expect("a row");
+    queue.queue.settle(&asked, NOW).await.expect("rows");
+    assert_eq!(queue.due(NOW).await, [webhook]);
+}
+
+#[tokio::test]
+async fn what_is_added_next_stays_when_the_end_of_a_later_try_is_sent_again() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    queue.fail(NOW, NOW + 10).await;
+    queue.add(webhook).await;
+    let due = queue.only(NOW + 10).await;
+    queue.queue.settle(&due, NOW + 10).await.expect("rows");
+    queue.add(webhook).await;
+    queue.queue.settle(&due, NOW + 10).await.expect("rows");
+    assert_eq!(queue.due(NOW + 10).await, [webhook]);
+}
+
+#[tokio::test]
+async fn what_was_asked_for_meanwhile_stays_with_the_next_try() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    queue.fail(NOW, NOW + 10).await;
+    queue.queue.ask(queue.artist, webhook).await.expect("a row");
+    let due = queue.only(NOW + 10).await;
+    queue.queue.ask(queue.artist, webhook).await.expect("a row");
+    queue.queue.settle(&due, NOW + 10).await.expect("rows");
+    let due = queue.only(NOW + 10).await;
+    queue.queue.settle(&due, NOW + 10).await.expect("rows");
+    assert_eq!(queue.due(NOW + 1_000).await, []);
+}
+
+/// A webhook waits for its next try, as the next leader sees it, whose clock is a second behind; for the former one it is due.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_next_leader_leaves_to_a_later_try_stays_while_the_former_ends_it() {
+    let (queue, webhook) = (Arc::new(Queue::start().await), WebhookId::next());
+    queue.add(webhook).await;
+    queue.fail(NOW, NOW + 10).await;
+    let due = queue.only(NOW + 10).await;
+    queue.add(webhook).await;
+    let (former, ended) = (Arc::clone(&queue), OnceLock::new());
+    queue.proxy.observe(move |target, _, _| {
+        // The next leader has read what was added, and that it waits for the next try.
+        if target.ends_with(".BatchGetItem") && ended.set(()).is_ok() {
+            let end = former.queue.forget(&due);
+            task::block_in_place(|| Handle::current().block_on(end)).expect("rows");
+        }
+    });
+    let look = queue.others.look(NOW + 9, &mut QueuePlace::default(), |_| false).await.expect("rows");
+    assert_eq!(look.due, []);
+    assert_eq!(queue.due(NOW + 1_000).await, [webhook]);
+}
+
+#[tokio::test]
+async fn what_the_next_leader_left_to_a_later_try_stays_when_the_former_ends_it() {
+    let (queue, webhook) = (Queue::start().await, WebhookId::next());
+    queue.add(webhook).await;
+    queue.fail(NOW, NOW + 10).await;
+    let due = queue.only(NOW + 10).await;
+    queue.add(webhook).await;
+    assert_eq!(queue.due(NOW + 9).await, []);
+    queue.queue.forget(&due).await.expect("rows");
+    assert_eq!(queue.due(NOW + 1_000).await, [webhook]);
 }

@@ -5,7 +5,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU16, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -102,6 +102,8 @@ pub struct Tally {
     pub refuses: Arc<AtomicU64>,
     /// Milliseconds before each answer.
     pub latency: Arc<AtomicU64>,
+    /// Whether messages wait for their answers.
+    pub holds: Arc<AtomicBool>,
     /// Is told of messages and answers.
     pub steps: Steps,
     refused: Arc<AtomicU64>,
@@ -116,6 +118,7 @@ impl Tally {
             url: format!("http://{}", listener.local_addr().expect("an address")),
             refuses: Arc::default(),
             latency: Arc::default(),
+            holds: Arc::default(),
             steps: Steps::default(),
             refused: Arc::default(),
             dice: Arc::new(Mutex::new(Dice::at(0))),
@@ -171,6 +174,9 @@ async fn count(
     let latency = tally.latency.load(Ordering::Relaxed);
     if latency > 0 {
         tokio::time::sleep(Duration::from_millis(latency)).await;
+    }
+    while tally.holds.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let answer = match tally.refuses(&path) {
         true => StatusCode::INTERNAL_SERVER_ERROR.into_response(),

@@ -1,7 +1,10 @@
 //! What is sent, and what isn't.
 
 use std::{
-    sync::atomic::Ordering,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -16,11 +19,11 @@ use super::{
     DAY,
     receiver::{Liar, Receiver, Tally},
     unix_now,
-    world::World,
+    world::{World, text},
 };
 
 /// Waits until something is so, for 20 seconds at most.
-async fn until(is_so: impl AsyncFn() -> bool) {
+pub async fn until(is_so: impl AsyncFn() -> bool) {
     let start = Instant::now();
     while !is_so().await {
         assert!(start.elapsed() < Duration::from_secs(20), "not so after 20 s");
@@ -29,7 +32,7 @@ async fn until(is_so: impl AsyncFn() -> bool) {
 }
 
 /// The places in the log of what came.
-fn numbers(tally: &Tally, path: &str) -> Vec<u64> {
+pub fn numbers(tally: &Tally, path: &str) -> Vec<u64> {
     tally.came(path).iter().map(|(number, _)| *number).collect()
 }
 
@@ -163,6 +166,26 @@ async fn receivers_that_hang_again_take_at_most_32_places() {
     world.tell(1).await;
     until(async || tally.count("/good") == 1).await;
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_webhook_whose_rows_cannot_be_read_is_looked_at_three_times_in_a_run() {
+    let (stack, tally, looks) = (Stack::connect(), Tally::start().await, Arc::new(AtomicU32::default()));
+    let mut world = World::start(&stack, 2).await;
+    let spoiled = world.webhook(0, &format!("{}/spoiled", tally.url)).await;
+    world.webhook(1, &format!("{}/good", tally.url)).await;
+    let row =
+        world.client.put_item().table_name("ArtistTable").item("pk", text(format!("DELIVERIES#{}", world.artist(0))));
+    row.item("sk", text(format!("{spoiled}#PENDING#0"))).send().await.expect("a row");
+    let (seen, first) = (Arc::clone(&looks), format!("{spoiled}#PENDING#"));
+    world.proxy.observe(move |target, request, _| {
+        let is_look = target.ends_with(".Query") && String::from_utf8_lossy(request).contains(&first);
+        seen.fetch_add(u32::from(is_look), Ordering::Relaxed);
+    });
+    world.tell(1).await;
+    let ended = tokio::time::timeout(Duration::from_secs(20), world.sandbox.invoke(&json!({}))).await;
+    assert!(ended.is_ok(), "it is looked at again and again");
+    assert_eq!((looks.load(Ordering::Relaxed), tally.count("/good"), tally.count("/spoiled")), (3, 1, 0));
 }
 
 #[tokio::test]

@@ -45,6 +45,10 @@ pub fn text(value: impl ToString) -> AttributeValue {
     AttributeValue::S(value.to_string())
 }
 
+fn event_id(number: u64) -> String {
+    uuid::Uuid::from_u128(u128::from(number)).to_string()
+}
+
 /// Stores whose wallet it is.
 pub async fn own(client: &aws_sdk_dynamodb::Client, wallet: Address, address: AttributeValue, artist: AttributeValue) {
     let call = client.put_item().table_name(TABLE).item("pk", text(format!("WALLET#{wallet}")));
@@ -154,11 +158,15 @@ impl World {
         (1..=self.told).filter(|number| (number - 1) % artists == artist as u64).collect()
     }
 
+    /// Id of the message that an event of the service's log is sent as.
+    pub fn message(number: u64) -> String {
+        format!("{}.{number}", event_id(number))
+    }
+
     fn event(&self, number: u64) -> Event {
         let (_, address) = self.artists[(number - 1) as usize % self.artists.len()];
-        let id = uuid::Uuid::from_u128(u128::from(number)).to_string().parse().expect("an id");
         Event {
-            id,
+            id: event_id(number).parse().expect("an id"),
             time: unix_now() - self.age,
             is_reverted: false,
             data: EventData::ArtistUpdated(ArtistEvent { address }),
@@ -207,7 +215,7 @@ impl World {
         }
     }
 
-    /// Has the worker run again and again, until `done` is.
+    /// Has the worker run again and again, until `done` is, for 20 minutes at most.
     pub async fn work_until(&self, done: impl Future<Output = ()>) {
         let work = async {
             loop {
@@ -218,6 +226,7 @@ impl World {
         tokio::select! {
             () = done => {}
             () = work => {}
+            () = tokio::time::sleep(Duration::from_secs(20 * 60)) => panic!("not done after 20 minutes"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Passes what the logs tell on to the webhooks that it concerns.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -15,7 +15,7 @@ use shared::{
         WorkLease,
     },
 };
-use tokio::sync::RwLock;
+use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
 
 use crate::DeliverError;
 
@@ -36,7 +36,7 @@ pub(crate) struct Passer {
     pub(crate) deliveries: Deliveries,
     pub(crate) queue: WebhookQueue,
     pub(crate) names: Vec<LogName>,
-    /// Held while a part of a log is passed on: nothing of it is delivered before all of it waits.
+    /// Held until all of a part of a log waits: nothing of it is delivered before.
     pub(crate) passing: Arc<RwLock<()>>,
 }
 
@@ -44,12 +44,16 @@ pub(crate) struct Passer {
 #[derive(Default)]
 pub(crate) struct Positions {
     known: HashMap<LogName, LogPosition>,
+    /// Logs of which a part may be half stored.
+    torn: HashSet<LogName>,
+    /// Held while there are some.
+    passing: Option<OwnedRwLockWriteGuard<()>>,
 }
 
 impl Positions {
     /// Has them read again.
     pub(crate) fn forget(&mut self) {
-        self.known.clear();
+        *self = Self::default();
     }
 }
 
@@ -81,6 +85,7 @@ impl Passer {
                 }
             }
         }
+        look.is_torn = !positions.torn.is_empty();
         Ok(look)
     }
 
@@ -107,16 +112,20 @@ impl Passer {
         let read = events.len();
         let (deliveries, concerned) = self.deliveries_of(name, head.log, events, &mut position.tick).await?;
         position.after = last;
-        let passing = self.passing.write().await;
-        look.is_torn = true;
+        if positions.passing.is_none() {
+            positions.passing = Some(Arc::clone(&self.passing).write_owned().await);
+        }
+        positions.torn.insert(name);
         self.deliveries.add(&deliveries).await?;
         let notes = concerned.into_iter().map(|(webhook, artist)| self.queue.note_added(artist, webhook));
         stream::iter(notes).buffer_unordered(WRITES_AT_ONCE).try_collect::<()>().await?;
         if !self.fan_out.advance(lease, &name.to_string(), &position).await? {
             return Err(DeliverError::LostLead);
         }
-        look.is_torn = false;
-        drop(passing);
+        positions.torn.remove(&name);
+        if positions.torn.is_empty() {
+            positions.passing = None;
+        }
         positions.known.insert(name, position);
         look.read += read;
         look.left += head.last.saturating_sub(last);

@@ -115,3 +115,52 @@ async fn finish(mut response: Response) -> u16 {
     let _ = tokio::time::timeout(REST, rest).await;
     status
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{env, process::Command};
+
+    use serde_json::json;
+    use shared::model::{DeliveryId, WebhookId};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn receiver() -> (TcpListener, u16) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        (listener, port)
+    }
+
+    #[tokio::test]
+    async fn a_name_of_a_private_address_is_not_connected_to() {
+        let ((listener, port), sender) = (receiver().await, Sender::new(PrivateReceivers::default()).unwrap());
+        tokio::select! {
+            answer = sender.client.post(format!("http://localhost:{port}/")).send() => {
+                assert!(answer.unwrap_err().is_connect());
+            }
+            _ = listener.accept() => panic!("connected"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_proxy_of_the_environment_is_not_used() {
+        const NAME: &str = "send::tests::a_proxy_of_the_environment_is_not_used";
+        const CLOSED: &str = "http://127.0.0.1:9";
+        if env::var("http_proxy").is_ok_and(|proxy| proxy == CLOSED) {
+            let ((listener, port), sender) = (receiver().await, Sender::new("127.0.0.1".parse().unwrap()).unwrap());
+            let url = format!("http://127.0.0.1:{port}/").parse().unwrap();
+            let (id, body) = (DeliveryId::next(), json!({}).to_string());
+            let delivery = Delivery::new(id, WebhookId::next(), id.to_string(), "x".to_owned(), body, 0);
+            tokio::select! {
+                (_, attempt) = sender.send(&url, &delivery, &[], 0) => panic!("not connected: {attempt:?}"),
+                accepted = listener.accept() => assert!(accepted.is_ok()),
+            }
+            return;
+        }
+        // It is the environment of a whole process.
+        let mut test = Command::new(env::current_exe().unwrap());
+        let test = test.args([NAME, "--exact"]).env_remove("no_proxy").env_remove("NO_PROXY").env("http_proxy", CLOSED);
+        assert!(test.status().unwrap().success());
+    }
+}

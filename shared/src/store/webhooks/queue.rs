@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use aws_sdk_dynamodb::types::{ConditionCheck, Delete, TransactWriteItem};
+use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{
     model::{ArtistId, WebhookId},
-    store::table::{Item, PrimaryKey, READS_AT_ONCE, StoreError, Table, number, readable, text, unless_refused},
+    store::table::{Item, PrimaryKey, READS_AT_ONCE, StoreError, Table, number, readable, row, text, unless_refused},
 };
 
 const READY: &str = "WEBHOOKS_READY";
@@ -36,9 +37,11 @@ pub struct DueWebhook {
     pub failing_since: Option<u64>,
     /// Whether failures are stored.
     is_remembered: bool,
+    /// The note that was left to the next try.
+    noted: Option<u64>,
     /// When tries are due, as rows say.
     later: Vec<u64>,
-    /// Times that something was added, and that a try was asked for.
+    /// The last note that something was added, and that a try was asked for.
     added: Option<u64>,
     asked: Option<u64>,
 }
@@ -83,6 +86,9 @@ struct FailingRow {
     failures: u32,
     failing_since: Option<u64>,
     due_at: Option<u64>,
+    /// The note that was left to the next try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    noted: Option<u64>,
     expires_at: u64,
 }
 
@@ -94,6 +100,7 @@ impl DueWebhook {
             failures: 0,
             failing_since: None,
             is_remembered: false,
+            noted: None,
             later: Vec::new(),
             added: None,
             asked: None,
@@ -102,7 +109,7 @@ impl DueWebhook {
 
     fn failing(&self, due_at: Option<u64>, expires_at: u64) -> FailingRow {
         let Self { webhook, artist_id, failures, failing_since, .. } = *self;
-        FailingRow { webhook, artist_id, failures, failing_since, due_at, expires_at }
+        FailingRow { webhook, artist_id, failures, failing_since, due_at, noted: None, expires_at }
     }
 }
 
@@ -124,14 +131,16 @@ impl WebhookQueue {
 
     async fn note(&self, artist: ArtistId, key: PrimaryKey) -> Result<(), StoreError> {
         let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
-        let call = call.update_expression("ADD added :one SET artist_id = :artist");
-        let call = call.expression_attribute_values(":one", number(1));
+        // No note is like another: a deletion that comes late, or twice, takes none that it hasn't seen.
+        let note = Uuid::new_v4().as_u64_pair().1;
+        let call = call.update_expression("SET added = :note, artist_id = :artist");
+        let call = call.expression_attribute_values(":note", number(note));
         call.expression_attribute_values(":artist", text(artist)).send().await?;
         Ok(())
     }
 
     /// Returns what is due of the queue's next part, without those that are `busy`. Two Queries of a page each, and a read
-    /// per 100 webhooks; a write for each one that waits for its next try.
+    /// per 100 webhooks; two writes for each one that waits for its next try.
     pub async fn look(
         &self,
         now: u64,
@@ -176,23 +185,38 @@ impl WebhookQueue {
         now: u64,
     ) -> Result<Vec<DueWebhook>, StoreError> {
         let failing = self.0.get_readable::<FailingRow>(waiting.keys().copied().map(failing_key)).await?;
-        let failing: HashMap<_, _> = failing.into_iter().map(|row| (row.webhook, row)).collect();
+        let mut failing: HashMap<_, _> = failing.into_iter().map(|row| (row.webhook, row)).collect();
         let (mut due, mut resting) = (Vec::new(), Vec::new());
         for (webhook, mut waiting) in waiting {
             let mut rests = false;
-            if let Some(row) = failing.get(&webhook) {
+            let row = failing.remove(&webhook);
+            if let Some(row) = &row {
                 (waiting.failures, waiting.failing_since) = (row.failures, row.failing_since);
-                waiting.is_remembered = true;
+                (waiting.is_remembered, waiting.noted) = (true, row.noted);
                 waiting.later.extend(row.due_at.filter(|due_at| !waiting.later.contains(due_at)));
                 rests = waiting.asked.is_none() && row.due_at.is_some_and(|due_at| due_at > now);
             }
-            if rests { resting.push(waiting) } else { due.push(waiting) }
+            match row.filter(|_| rests) {
+                Some(row) => resting.push(self.leave_to_next_try(row, waiting.added)),
+                None => due.push(waiting),
+            }
         }
-        // The row of its next try leads to what was added.
-        let dropped = resting.iter().map(|resting| self.delete_seen(added_key(resting.webhook), resting.added));
-        let dropped = dropped.collect::<Vec<_>>();
-        stream::iter(dropped).buffer_unordered(READS_AT_ONCE).try_collect::<()>().await?;
+        stream::iter(resting).buffer_unordered(READS_AT_ONCE).try_collect::<()>().await?;
         Ok(due)
+    }
+
+    /// Has the row of a webhook's next try lead to what was added. A process that ends that try is
+    /// refused if it hasn't seen the note; if it was first, the note stays.
+    async fn leave_to_next_try(&self, failing: FailingRow, added: Option<u64>) -> Result<(), StoreError> {
+        let (Some(_), Some(due_at)) = (added, failing.due_at) else { return Ok(()) };
+        let webhook = failing.webhook;
+        let marked = row(&failing_key(webhook), &FailingRow { noted: added, ..failing })?;
+        let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(marked));
+        let put = put.condition_expression("due_at = :due").expression_attribute_values(":due", number(due_at));
+        if unless_refused(put.send().await)?.is_some() {
+            self.delete_seen(added_key(webhook), added).await?;
+        }
+        Ok(())
     }
 
     /// Stores what was tried, and when the next try is due. One transaction of two or three rows; a write or two.
@@ -241,20 +265,34 @@ impl WebhookQueue {
         for later in &due.later {
             writes.push(self.0.deletion(&later_key(*later, due.webhook))?);
         }
-        match remembered {
-            Some(row) => writes.push(self.0.replacement(&failing, &row)?),
-            None if due.is_remembered => writes.push(self.0.deletion(&failing)?),
-            None if writes.is_empty() => {
-                self.delete_seen(added, due.added).await?;
-                return self.delete_seen(asked, due.asked).await;
-            }
-            None => {}
+        if remembered.is_none() && !due.is_remembered && writes.is_empty() {
+            self.delete_seen(added, due.added).await?;
+            return self.delete_seen(asked, due.asked).await;
         }
-        // Both or neither: what was added while the next try was later has no other row that leads to it.
-        writes.push(match due.added {
-            Some(seen) => self.deletion_of_seen(&added, seen)?,
-            None => self.absence(&added)?,
+        // All or none: what was left to the next try since has no other row that leads to it.
+        let unchanged = match (due.is_remembered, due.noted) {
+            (false, _) => "attribute_not_exists(pk)",
+            (true, None) => "attribute_not_exists(noted)",
+            (true, Some(_)) => "attribute_not_exists(pk) OR noted = :noted",
+        };
+        let noted =
+            due.noted.filter(|_| due.is_remembered).map(|noted| HashMap::from([(":noted".to_owned(), number(noted))]));
+        let write = TransactWriteItem::builder();
+        writes.push(match remembered {
+            Some(fields) => {
+                let put = Put::builder().table_name(&self.0.name).set_item(Some(row(&failing, &fields)?));
+                let put = put.condition_expression(unchanged).set_expression_attribute_values(noted);
+                write.put(put.build()?).build()
+            }
+            None => {
+                let delete = Delete::builder().table_name(&self.0.name).set_key(Some(failing.item()));
+                let delete = delete.condition_expression(unchanged).set_expression_attribute_values(noted);
+                write.delete(delete.build()?).build()
+            }
         });
+        if let Some(seen) = due.added {
+            writes.push(self.deletion_of_seen(&added, seen)?);
+        }
         if let Some(seen) = due.asked {
             writes.push(self.deletion_of_seen(&asked, seen)?);
         }
@@ -277,12 +315,6 @@ impl WebhookQueue {
         let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item()));
         let delete = delete.condition_expression(SEEN).expression_attribute_values(":seen", number(seen));
         Ok(TransactWriteItem::builder().delete(delete.build()?).build())
-    }
-
-    fn absence(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
-        let check = ConditionCheck::builder().table_name(&self.0.name).set_key(Some(key.item()));
-        let check = check.condition_expression("attribute_not_exists(pk)").build()?;
-        Ok(TransactWriteItem::builder().condition_check(check).build())
     }
 }
 
