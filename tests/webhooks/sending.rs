@@ -169,6 +169,24 @@ async fn receivers_that_hang_again_take_at_most_32_places() {
 }
 
 #[tokio::test]
+async fn a_try_that_works_ends_the_failures_before_it() {
+    let (stack, tally) = (Stack::connect(), Tally::start().await);
+    let world = World::start(&stack, 1).await;
+    let webhook = world.webhook(0, &format!("{}/x", tally.url)).await;
+    let look = async || world.queue.look(unix_now(), &mut QueuePlace::default(), |_| false).await.expect("rows").due;
+    world.wait(0, webhook, unix_now()).await;
+    for mut due in look().await {
+        (due.failures, due.failing_since) = (3, Some(unix_now() - DAY));
+        world.queue.put_off(&due, unix_now()).await.expect("rows");
+    }
+    world.sandbox.invoke(&json!({})).await;
+    assert_eq!(tally.count("/x"), 1);
+    world.queue.note_added(world.artist(0), webhook).await.expect("a row");
+    let due: Vec<_> = look().await.iter().map(|due| (due.failures, due.failing_since)).collect();
+    assert_eq!(due, [(0, None)]);
+}
+
+#[tokio::test]
 async fn a_webhook_whose_rows_cannot_be_read_is_looked_at_three_times_in_a_run() {
     let (stack, tally, looks) = (Stack::connect(), Tally::start().await, Arc::new(AtomicU32::default()));
     let mut world = World::start(&stack, 2).await;
