@@ -114,7 +114,7 @@ async fn everything_of_a_person_is_exported_and_after_a_week_erased() {
     Answer::of(stack.get("/transactions").header("x-api-key", &artist.key)).await.expect_success();
     run(&stack, &worker, &id, "due_at").await;
     Answer::of(stack.get("/transactions").header("x-api-key", &artist.key)).await.expect_error(401);
-    for _ in 0..100 {
+    for _ in 0..600 {
         // Its transactions come to their end first.
         run(&stack, &worker, &id, "begun_at").await;
         if deletion(&stack, &id).await.is_none() {
