@@ -55,6 +55,11 @@ impl Positions {
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
+
+    /// Whether a part of what was passed on waits, and the rest doesn't.
+    pub(crate) fn is_torn(&self) -> bool {
+        !self.torn.is_empty()
+    }
 }
 
 /// A look at all logs.
@@ -66,8 +71,6 @@ pub(crate) struct Look {
     pub(crate) left: u64,
     /// Why a log wasn't passed on.
     pub(crate) failure: Option<DeliverError>,
-    /// Whether a part of what was passed on waits, and the rest doesn't.
-    pub(crate) is_torn: bool,
 }
 
 impl Passer {
@@ -85,7 +88,6 @@ impl Passer {
                 }
             }
         }
-        look.is_torn = !positions.torn.is_empty();
         Ok(look)
     }
 
@@ -123,7 +125,7 @@ impl Passer {
             return Err(DeliverError::LostLead);
         }
         positions.torn.remove(&name);
-        if positions.torn.is_empty() {
+        if !positions.is_torn() {
             positions.passing = None;
         }
         positions.known.insert(name, position);

@@ -193,7 +193,11 @@ impl Worker {
             work.most_left = work.most_left.max(Some(look.left));
             // A part that is passed on again is whole before any of it is sent.
             let start = async {
-                if look.is_torn { Ok(Left::default()) } else { work.tries.start(&self.deliverer, until).await }
+                if work.positions.is_torn() {
+                    Ok(Left::default())
+                } else {
+                    work.tries.start(&self.deliverer, until).await
+                }
             };
             let left = match start.await {
                 Ok(left) => {

@@ -97,7 +97,7 @@ impl Sender {
     }
 }
 
-/// Reads a short answer to its end, so that its connection can be used again. Its status alone counts, whatever follows it.
+/// Reads a short answer to its end, so that the connection can be used again. Only the status counts, whatever follows.
 async fn finish(mut response: Response) -> u16 {
     let status = response.status().as_u16();
     if response.content_length().is_some_and(|length| length > MAX_BYTES as u64) {

@@ -242,7 +242,7 @@ impl WebhookQueue {
             let key = failing_key(due.webhook);
             self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item())).send().await?;
         }
-        (due.failures, due.failing_since, due.is_remembered) = (0, None, false);
+        (due.failures, due.failing_since, due.is_remembered, due.noted) = (0, None, false, None);
         Ok(())
     }
 
@@ -270,13 +270,12 @@ impl WebhookQueue {
             return self.delete_seen(asked, due.asked).await;
         }
         // All or none: what was left to the next try since has no other row that leads to it.
-        let unchanged = match (due.is_remembered, due.noted) {
-            (false, _) => "attribute_not_exists(pk)",
-            (true, None) => "attribute_not_exists(noted)",
-            (true, Some(_)) => "attribute_not_exists(pk) OR noted = :noted",
+        let unchanged = match due.noted {
+            Some(_) => "attribute_not_exists(pk) OR noted = :noted",
+            None if due.is_remembered => "attribute_not_exists(noted)",
+            None => "attribute_not_exists(pk)",
         };
-        let noted =
-            due.noted.filter(|_| due.is_remembered).map(|noted| HashMap::from([(":noted".to_owned(), number(noted))]));
+        let noted = due.noted.map(|noted| HashMap::from([(":noted".to_owned(), number(noted))]));
         let write = TransactWriteItem::builder();
         writes.push(match remembered {
             Some(fields) => {
