@@ -68,11 +68,11 @@ async fn ask(world: &World, subscribers: &[Subscriber]) {
     }
 }
 
-/// A moment of a worker's run: at any time, or soon after one of the times that a phase began.
-async fn moment(tally: &Tally, dice: &mut Dice) {
+/// A moment of a worker's run: soon after one of the times that the wanted phase began, or else of any, or at any time.
+async fn moment(tally: &Tally, dice: &mut Dice, wanted: Option<Phase>) {
     let each = EVENTS * (ARTISTS * EACH) as u64;
     // At times any moment after it began to work.
-    let chosen = Phase::ALL.get(dice.roll(8) as usize).copied();
+    let chosen = wanted.or(Phase::ALL.get(dice.roll(8) as usize).copied());
     let phase = chosen.unwrap_or(Phase::FanOut);
     let times = match phase {
         Phase::PutOff => EACH as u64,
@@ -104,7 +104,9 @@ async fn kill(kills: u64, most: u64) {
         world.tell(EVENTS).await;
         ask(&world, &subscribers).await;
         tally.steps.forget();
-        world.sandbox.kill_when(moment(&tally, &mut dice), &json!({})).await;
+        let missing = by_phase.iter().find(|(_, kills)| **kills == 0).map(|(phase, _)| *phase);
+        let wanted = missing.filter(|_| done >= kills);
+        world.sandbox.kill_when(moment(&tally, &mut dice, wanted), &json!({})).await;
         // What was on its way may still come.
         tokio::time::sleep(Duration::from_millis(50)).await;
         for (phase, kills) in &mut by_phase {
