@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use shared::model::{ArtistId, DeliveryStatus, WebhookId};
+use shared::model::WebhookId;
 use tests::Stack;
 
 use super::{
@@ -34,7 +34,6 @@ fn path(artist: usize, place: usize) -> String {
 /// A webhook and the path of its receiver.
 struct Subscriber {
     artist: usize,
-    owner: ArtistId,
     webhook: WebhookId,
     path: String,
 }
@@ -69,13 +68,15 @@ async fn send_among_hostile_receivers(events: u64) {
                 None => format!("{}{path}", tally.url),
             };
             let webhook = world.webhook(artist, &url).await;
-            subscribers.push(Subscriber { artist, owner: world.artist(artist), webhook, path });
+            subscribers.push(Subscriber { artist, webhook, path });
         }
     }
     world.tell(events).await;
     let (start, mut of_others) = (Instant::now(), Duration::ZERO);
+    // A hundred thousand deliveries more may take a quarter of an hour more.
+    let at_most = Duration::from_secs(20 * 60) + Duration::from_millis(events * 900);
     world
-        .work_until(async {
+        .work_for(at_most, async {
             for good in subscribers.iter().filter(|subscriber| subscriber.is("good")) {
                 while tally.count(&good.path) < events {
                     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -123,14 +124,10 @@ async fn send_among_hostile_receivers(events: u64) {
     assert!(liar.most() < MOST_TAKEN, "{} bytes of an answer were taken", liar.most());
 }
 
-/// Whether a liar was told all, and any other one was tried.
+/// Whether the first event was tried; each one more may cost as long.
 async fn is_tried(subscriber: &Subscriber, world: &World) -> bool {
-    let pending = world.deliveries.pending(subscriber.owner, subscriber.webhook, 1).await.expect("rows");
-    if let Some(first) = pending.first() {
-        return !subscriber.is("lie") && first.attempts > 0;
-    }
     let rows = world.all_deliveries(subscriber.artist, subscriber.webhook).await;
-    !rows.is_empty() && rows.iter().all(|row| row.status == DeliveryStatus::Delivered)
+    rows.last().is_some_and(|first| first.last.is_some())
 }
 
 #[tokio::test]

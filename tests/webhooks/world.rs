@@ -217,6 +217,11 @@ impl World {
 
     /// Has the worker run again and again, until `done` is, for 20 minutes at most.
     pub async fn work_until(&self, done: impl Future<Output = ()>) {
+        self.work_for(Duration::from_secs(20 * 60), done).await;
+    }
+
+    /// Has the worker run again and again, until `done` is, for so long at most.
+    pub async fn work_for(&self, at_most: Duration, done: impl Future<Output = ()>) {
         let work = async {
             loop {
                 self.sandbox.invoke(&json!({})).await;
@@ -226,7 +231,7 @@ impl World {
         tokio::select! {
             () = done => {}
             () = work => {}
-            () = tokio::time::sleep(Duration::from_secs(20 * 60)) => panic!("not done after 20 minutes"),
+            () = tokio::time::sleep(at_most) => panic!("not done after {at_most:?}"),
         }
     }
 }

@@ -85,7 +85,7 @@ impl Sender {
         };
         let latency_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (status, error) = match answered {
-            Ok(response) => (Some(finish(response).await), None),
+            Ok(response) => (Some(finish(response, REST).await), None),
             Err(error) => (None, Some(error.to_owned())),
         };
         let outcome = match status {
@@ -97,8 +97,9 @@ impl Sender {
     }
 }
 
-/// Reads a short answer to its end, so that the connection can be used again. Only the status counts, whatever follows.
-async fn finish(mut response: Response) -> u16 {
+/// Reads a short answer to its end, for so long at most, so that the connection can be used again. Only the status
+/// counts, whatever follows.
+async fn finish(mut response: Response, at_most: Duration) -> u16 {
     let status = response.status().as_u16();
     if response.content_length().is_some_and(|length| length > MAX_BYTES as u64) {
         return status;
@@ -112,7 +113,7 @@ async fn finish(mut response: Response) -> u16 {
             }
         }
     };
-    let _ = tokio::time::timeout(REST, rest).await;
+    let _ = tokio::time::timeout(at_most, rest).await;
     status
 }
 
@@ -122,7 +123,10 @@ mod tests {
 
     use serde_json::json;
     use shared::model::{DeliveryId, WebhookId};
-    use tokio::net::TcpListener;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
 
     use super::*;
 
@@ -164,5 +168,40 @@ mod tests {
             (_, attempt) = sender.send(&url, &delivery, &[], 0) => panic!("not connected: {attempt:?}"),
             accepted = listener.accept() => assert!(accepted.is_ok()),
         }
+    }
+
+    /// Finishes an answer whose receiver sends so much, and then nothing, without closing the connection.
+    async fn finish_of(sent: &str, at_most: Duration) -> u16 {
+        let (listener, port) = receiver().await;
+        let send = async {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            assert!(socket.read(&mut [0; 1024]).await.unwrap() > 0);
+            socket.write_all(sent.as_bytes()).await.unwrap();
+            socket
+        };
+        let request = Client::new().get(format!("http://127.0.0.1:{port}/")).send();
+        let (_socket, response) = tokio::join!(send, request);
+        finish(response.unwrap(), at_most).await
+    }
+
+    /// Longer than a test may take.
+    const EVER: Duration = Duration::from_secs(3600);
+
+    #[tokio::test]
+    async fn nothing_is_read_of_an_answer_that_announces_much() {
+        assert_eq!(finish_of("HTTP/1.1 202 Accepted\r\ncontent-length: 1025\r\n\r\n", EVER).await, 202);
+    }
+
+    #[tokio::test]
+    async fn no_more_is_read_once_an_answer_is_long() {
+        let chunk = "x".repeat(1025);
+        let answer = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n401\r\n{chunk}\r\n");
+        assert_eq!(finish_of(&answer, EVER).await, 200);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_does_not_come_is_not_waited_for() {
+        let finished = finish_of("HTTP/1.1 200 OK\r\ncontent-length: 1024\r\n\r\n", REST);
+        assert_eq!(tokio::time::timeout(20 * REST, finished).await, Ok(200));
     }
 }

@@ -1,5 +1,5 @@
-//! Erases accounts whose artists asked for it a week ago, on a schedule. A run may end at any line: each step can be
-//! repeated, and what says that it is to be done goes last.
+//! Erases accounts whose artists asked for it a week ago, on a schedule. A run may end at any line: every step can be
+//! repeated, and the artist's request is deleted last.
 
 use lambda_runtime::LambdaEvent;
 use serde::Deserialize;

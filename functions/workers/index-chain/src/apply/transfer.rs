@@ -1,4 +1,5 @@
-//! Transfers: mints and burns change a moment's supply, and whoever gets tokens is listed, buyers with their purchase.
+//! Applies transfers: mints and burns change a moment's supply, and whoever gets tokens becomes its collector, buyers
+//! with what they paid.
 
 use alloy::primitives::{Address, U256};
 use shared::{

@@ -1,5 +1,5 @@
 //! Everything at once: reorganisations, nodes that misbehave in every way, a database that throttles, and processes that
-//! die. `SEED=<number>` chooses another course.
+//! die. `SEED=<number>` chooses another course, `TOKENS` how many an edition mints at once.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use tests::{
     history::{Dice, History},
 };
 
-use crate::support::{Indexer, NodeBehavior, NodeProxy, count_payments};
+use crate::support::{Indexer, NodeBehavior, NodeProxy, count_payments, large};
 
 const ROUNDS: u64 = 8;
 const NODES: u64 = 3;
@@ -18,10 +18,12 @@ const NODES: u64 = 3;
 const REORG_DEPTH: u64 = 40;
 const DEEPEST: u64 = 30;
 const DAY: u64 = 24 * 60 * 60;
+const TRANSFERS_OF_NOTHING: usize = 1_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
     let seed = std::env::var("SEED").ok().map_or(Ok(1), |seed| seed.parse())?;
+    let tokens = std::env::var("TOKENS").map_or(Ok(300), |tokens| tokens.parse())?;
     println!("SEED={seed}");
     let start = std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
     let mut dice = Dice::at(seed << 40);
@@ -42,8 +44,18 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
             break;
         }
     }
+    let (artist, collector) = (history.people[0], history.people[1]);
+    let edition = history.edition(artist, collector).await?;
+    let (collection, ..) = history.conversation(artist).await?;
     test_chain.finalise().await?;
+    let minted_in = dice.roll(ROUNDS);
     for round in 0..ROUNDS {
+        if round == minted_in {
+            large::mint(&mut history, edition, collector, tokens).await?;
+        }
+        if dice.roll(2) == 0 {
+            large::transfer_nothing(&mut history, collection, artist, collector, TRANSFERS_OF_NOTHING).await?;
+        }
         history.go_on(10 + usize::try_from(dice.roll(30))?).await?;
         let head = test_chain.node.get_block_number().await?;
         let healthy = dice.roll(NODES);

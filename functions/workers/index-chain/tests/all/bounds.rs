@@ -19,13 +19,11 @@ use shared::{
 };
 use tests::{DatabaseProxy, Error, TestChain, history::History};
 
-use crate::support::{Indexer, NodeBehavior, NodeProxy, Rows};
+use crate::support::{Indexer, NodeBehavior, NodeProxy, Rows, large};
 
 sol! {
     interface Calls {
         function safeTransferFrom(address from, address to, uint256 id, uint256 value, bytes data) external;
-        function safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] values, bytes data) external;
-        function mint(uint8 tier, address to, uint256 quantity) external;
     }
 }
 
@@ -49,8 +47,7 @@ async fn one_event_is_split_over_batches_and_survives_a_crash_between_them() -> 
     let proxy = DatabaseProxy::start().await?;
     let mut indexer = Indexer::through(&test_chain, &[&test_chain.rpc_url], Some(&proxy)).await?;
     indexer.follow().await?;
-    let mint = Calls::mintCall { tier: 0, to: collector, quantity: U256::from(TOKENS) };
-    history.send(collector, edition, U256::ZERO, &mint).await?.ok_or("not minted")?;
+    large::mint(&mut history, edition, collector, TOKENS).await?;
 
     let mut is_split = false;
     for allowed in [40, 400, 500, 600] {
@@ -85,12 +82,10 @@ async fn transfers_of_nothing_leave_no_row() -> Result<(), Error> {
     let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
     indexer.follow().await?;
     let before = indexer.rows().await?;
-    let (from, to, data) = (artist, other, Bytes::new());
-    let single = Calls::safeTransferFromCall { from, to, id: U256::ONE, value: U256::ZERO, data: data.clone() };
+    let data = Bytes::new();
+    let single = Calls::safeTransferFromCall { from: artist, to: other, id: U256::ONE, value: U256::ZERO, data };
     history.send(artist, collection, U256::ZERO, &single).await?.ok_or("not sent")?;
-    let (ids, values) = (vec![U256::ONE; 1_000], vec![U256::ZERO; 1_000]);
-    let batch = Calls::safeBatchTransferFromCall { from, to, ids, values, data };
-    history.send(artist, collection, U256::ZERO, &batch).await?.ok_or("not sent")?;
+    large::transfer_nothing(&mut history, collection, artist, other, 1_000).await?;
     assert_eq!(indexer.follow().await?.events, 2);
     assert_eq!(indexer.rows().await?, before);
     Ok(())

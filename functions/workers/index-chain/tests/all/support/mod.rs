@@ -1,5 +1,6 @@
 //! An indexer with empty tables, and a node that misbehaves.
 
+pub mod large;
 mod node_proxy;
 pub mod shop;
 
