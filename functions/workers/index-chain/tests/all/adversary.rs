@@ -29,6 +29,9 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
     let mut dice = Dice::at(seed << 40);
     let test_chain = TestChain::start(&format!("adversary-{seed}"), REORG_DEPTH).await?;
     let mut history = History::on(&test_chain, 1_000 + seed).await?;
+    let (artist, collector) = (history.people[0], history.people[1]);
+    let edition = history.edition(artist, collector).await?;
+    let (collection, ..) = history.conversation(artist).await?;
     let database = DatabaseProxy::start().await?;
     let mut nodes = Vec::new();
     for _ in 0..NODES {
@@ -44,9 +47,6 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
             break;
         }
     }
-    let (artist, collector) = (history.people[0], history.people[1]);
-    let edition = history.edition(artist, collector).await?;
-    let (collection, ..) = history.conversation(artist).await?;
     test_chain.finalise().await?;
     let minted_in = dice.roll(ROUNDS);
     for round in 0..ROUNDS {
