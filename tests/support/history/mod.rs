@@ -29,6 +29,7 @@ sol! {
         function mint(address account, uint256 amount) external;
         function approve(address spender, uint256 amount) external returns (bool);
         function safeTransferFrom(address from, address to, uint256 id, uint256 value, bytes data) external;
+        function safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] values, bytes data) external;
         function burnBatch(address from, uint256[] ids, uint256[] values) external;
         function removePermission(uint256 tokenId, address user, uint256 permissionBits) external;
         function updateContractMetadata(string uri, string name) external;
@@ -113,6 +114,20 @@ impl History {
             ids.push(said.commentId);
         }
         Ok((collection, ids[0], ids[3]))
+    }
+
+    /// Transfers nothing of token 1, so many times in one transaction.
+    pub async fn transfer_nothing(
+        &mut self,
+        collection: Address,
+        from: Address,
+        to: Address,
+        times: usize,
+    ) -> Result<(), Error> {
+        let (ids, values) = (vec![U256::ONE; times], vec![U256::ZERO; times]);
+        let batch = Other::safeBatchTransferFromCall { from, to, ids, values, data: Bytes::new() };
+        self.send(from, collection, U256::ZERO, &batch).await?.ok_or("not sent")?;
+        Ok(())
     }
 
     /// Call after dropping blocks: forgets the collections and comments that may be gone.

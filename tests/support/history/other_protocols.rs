@@ -2,6 +2,7 @@
 
 use alloy::{
     primitives::{Address, U256},
+    rpc::types::TransactionReceipt,
     sol,
     sol_types::{SolCall, SolEvent},
 };
@@ -93,16 +94,27 @@ impl History {
         let made = self.send(artist, known.creator, none, &call).await?.ok_or("no edition")?;
         let created = made.logs().iter().find_map(|log| Created::decode_log(&log.inner).ok());
         let edition = created.ok_or("no announcement")?.data.edition;
-        let mint = |tier, quantity: u64| Editions::mintCall { tier, to: collector, quantity: U256::from(quantity) };
-        self.send(collector, edition, none, &mint(0, 2)).await?.ok_or("not minted")?;
+        self.mint_tier(edition, 0, collector, 2).await?.ok_or("not minted")?;
         let base = Editions::setBaseURICall { edition, tier: 1, uri: "ar://other".to_owned() };
         self.send(artist, known.metadata, none, &base).await?;
-        self.send(collector, edition, none, &mint(1, 1)).await?;
-        self.send(collector, edition, none, &mint(0, 1)).await?;
+        self.mint_tier(edition, 1, collector, 1).await?;
+        self.mint_tier(edition, 0, collector, 1).await?;
         let give = Editions::transferFromCall { from: collector, to: artist, token: U256::from(2) };
         self.send(collector, edition, none, &give).await?.ok_or("not given")?;
         self.send(artist, edition, none, &Editions::setRolesCall { user: collector, roles: U256::ONE }).await?;
         self.send(artist, edition, none, &Editions::setRolesCall { user: artist, roles: U256::from(2) }).await?;
         Ok(edition)
+    }
+
+    /// Mints so many tokens of an edition's tier in one transaction; `None` if it reverted.
+    pub async fn mint_tier(
+        &mut self,
+        edition: Address,
+        tier: u8,
+        to: Address,
+        quantity: u64,
+    ) -> Result<Option<TransactionReceipt>, Error> {
+        let mint = Editions::mintCall { tier, to, quantity: U256::from(quantity) };
+        self.send(to, edition, U256::ZERO, &mint).await
     }
 }

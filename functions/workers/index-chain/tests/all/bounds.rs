@@ -19,7 +19,7 @@ use shared::{
 };
 use tests::{DatabaseProxy, Error, TestChain, history::History};
 
-use crate::support::{Indexer, NodeBehavior, NodeProxy, Rows, large};
+use crate::support::{Indexer, NodeBehavior, NodeProxy, Rows, number};
 
 sol! {
     interface Calls {
@@ -47,7 +47,7 @@ async fn one_event_is_split_over_batches_and_survives_a_crash_between_them() -> 
     let proxy = DatabaseProxy::start().await?;
     let mut indexer = Indexer::through(&test_chain, &[&test_chain.rpc_url], Some(&proxy)).await?;
     indexer.follow().await?;
-    large::mint(&mut history, edition, collector, TOKENS).await?;
+    history.mint_tier(edition, 0, collector, TOKENS).await?.ok_or("not minted")?;
 
     let mut is_split = false;
     for allowed in [40, 400, 500, 600] {
@@ -85,7 +85,7 @@ async fn transfers_of_nothing_leave_no_row() -> Result<(), Error> {
     let data = Bytes::new();
     let single = Calls::safeTransferFromCall { from: artist, to: other, id: U256::ONE, value: U256::ZERO, data };
     history.send(artist, collection, U256::ZERO, &single).await?.ok_or("not sent")?;
-    large::transfer_nothing(&mut history, collection, artist, other, 1_000).await?;
+    history.transfer_nothing(collection, artist, other, 1_000).await?;
     assert_eq!(indexer.follow().await?.events, 2);
     assert_eq!(indexer.rows().await?, before);
     Ok(())
@@ -116,7 +116,7 @@ fn units(recorder: &Recorder) -> f64 {
 async fn cost_of_a_poll_does_not_depend_on_the_number_of_collections() -> Result<(), Error> {
     let test_chain = TestChain::start("many-collections", 4).await?;
     let mut history = History::on(&test_chain, 33).await?;
-    let many = std::env::var("COLLECTIONS").map_or(Ok(12_000), |text| text.parse())?;
+    let many = number("COLLECTIONS", 12_000)?;
     let mut idle_units = Vec::new();
     for collections in [FEW, many] {
         let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::Healthy).await?;

@@ -2,7 +2,7 @@
 //! course, `ROUNDS=<number>` a longer one, `TOKENS=50000` the largest edition.
 
 use std::{
-    env, fs,
+    fs,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
@@ -32,7 +32,7 @@ use tests::{
     history::{Dice, History},
 };
 
-use crate::support::Indexer;
+use crate::support::{Indexer, number};
 
 const FUNCTION: &str = "index-chain";
 const ROUNDS: u64 = 6;
@@ -99,10 +99,6 @@ impl Process {
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
         Ok(peak.trim_end_matches("kB").trim().parse()?)
     }
-}
-
-fn number(name: &str, default: u64) -> Result<u64, Error> {
-    Ok(env::var(name).ok().map_or(Ok(default), |text| text.parse())?)
 }
 
 async fn within_a_batch(indexer: &Indexer) -> Result<(), Error> {

@@ -1,10 +1,9 @@
 //! An indexer with empty tables, and a node that misbehaves.
 
-pub mod large;
 mod node_proxy;
 pub mod shop;
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, env, fs};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use index_chain::{Followed, Follower, IndexError};
@@ -33,6 +32,11 @@ pub struct Indexer {
     pub client: aws_sdk_dynamodb::Client,
     chain: Chain,
     nodes: Node,
+}
+
+/// A number of the environment, or the default.
+pub fn number(name: &str, default: u64) -> Result<u64, Error> {
+    Ok(env::var(name).ok().map_or(Ok(default), |text| text.parse())?)
 }
 
 /// What a log has told and not taken back.
