@@ -97,8 +97,8 @@ impl Sender {
     }
 }
 
-/// Reads a short answer to its end, for so long at most, so that the connection can be used again. Only the status
-/// counts, whatever follows.
+/// Returns the status of an answer. Reads a short answer to its end, for so long at most: the connection can then be
+/// used again.
 async fn finish(mut response: Response, at_most: Duration) -> u16 {
     let status = response.status().as_u16();
     if response.content_length().is_some_and(|length| length > MAX_BYTES as u64) {
@@ -129,6 +129,9 @@ mod tests {
     };
 
     use super::*;
+
+    /// Longer than a test waits.
+    const EVER: Duration = Duration::from_secs(3600);
 
     async fn receiver() -> (TcpListener, u16) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -183,9 +186,6 @@ mod tests {
         let (_socket, response) = tokio::join!(send, request);
         tokio::time::timeout(20 * REST, finish(response.unwrap(), at_most)).await.unwrap()
     }
-
-    /// Longer than a test waits.
-    const EVER: Duration = Duration::from_secs(3600);
 
     #[tokio::test]
     async fn nothing_is_read_of_an_answer_that_announces_much() {

@@ -44,7 +44,7 @@ enum Verdict {
 }
 
 impl ChainRelay {
-    /// Stores what became of each of a mined batch's transactions, and returns what is to be told once the batch is closed.
+    /// Stores how each transaction of a mined batch ended, and returns what is to be told once the batch is closed.
     /// May be repeated. One write each, one read per 100; up to two node calls for each that failed.
     pub(crate) async fn conclude(
         &self,
