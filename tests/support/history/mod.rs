@@ -1,11 +1,12 @@
 //! A random history of real transactions that covers the contracts' functions. A seed determines the attempted
 //! transactions; those that aren't allowed revert, as on any chain.
 
+mod dice;
 mod other_protocols;
 
 use alloy::{
     network::TransactionBuilder,
-    primitives::{Address, B256, Bytes, U256, aliases::U96, keccak256},
+    primitives::{Address, B256, Bytes, U256, aliases::U96},
     providers::{Provider, RootProvider, ext::AnvilApi},
     rpc::types::{TransactionReceipt, TransactionRequest},
     sol,
@@ -22,6 +23,7 @@ use shared::{
     model::OPEN_EDITION,
 };
 
+pub use self::dice::Dice;
 use crate::{Error, TestChain};
 
 sol! {
@@ -34,27 +36,6 @@ sol! {
         function removePermission(uint256 tokenId, address user, uint256 permissionBits) external;
         function updateContractMetadata(string uri, string name) external;
         function resetSale(uint256 tokenId) external;
-    }
-}
-
-/// A deterministic source of pseudo-random numbers.
-pub struct Dice(u64);
-
-impl Dice {
-    /// Starts from a seed.
-    pub fn at(start: u64) -> Self {
-        Self(start)
-    }
-
-    /// A number below `sides`.
-    pub fn roll(&mut self, sides: u64) -> u64 {
-        self.0 += 1;
-        let hash = keccak256(self.0.to_be_bytes());
-        hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)) % sides
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
-        from.get(usize::try_from(self.roll(from.len().max(1) as u64)).ok()?)
     }
 }
 
