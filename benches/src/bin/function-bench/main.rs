@@ -4,6 +4,7 @@
 
 mod requests;
 mod runtime;
+mod setup;
 
 use std::{
     collections::BTreeMap,

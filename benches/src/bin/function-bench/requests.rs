@@ -5,19 +5,41 @@ use alloy::{primitives::Address, signers::local::PrivateKeySigner};
 use local::Error;
 use serde_json::{Value, json};
 use tests::{Collector, SignedIn, Stack, personal_sign, unused_email};
+use tokio::sync::OnceCell;
 
-/// Examples in the event files: a collection, an artist's account and another account.
+use crate::setup::WEBHOOKS;
+
+/// Examples in the event files: a collection, an artist's account and another account, a file, an upload or transaction, a
+/// webhook, and a delivery to it.
 const COLLECTION: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
 const ARTIST: &str = "0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc";
 const ACCOUNT: &str = "0x2c36d01b9a4bcb4e2ebb5a3a56e9a3b9a8c6b6e1";
+const FILE: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
+const ITEM: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c";
+const WEBHOOK: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5d";
+const DELIVERY: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5e";
+
+/// Functions that limit how often an artist may call them, or after which the artist can't call anything.
+const ONCE_AN_ARTIST: [&str; 8] = [
+    "create-api-key",
+    "challenge-wallet",
+    "connect-wallet",
+    "disconnect-wallet",
+    "add-payout-address",
+    "remove-payout-address",
+    "log-out",
+    "delete-artist",
+];
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 
 /// The sender of requests: an artist with an API key, a balance, and a moment that was collected once.
 pub struct Caller<'a> {
-    stack: &'a Stack,
-    artist: SignedIn,
-    key: String,
+    pub stack: &'a Stack,
+    pub artist: SignedIn,
+    pub key: String,
+    pub payout_address: OnceCell<Address>,
+    pub split: OnceCell<String>,
     collection: Address,
     number: usize,
 }
@@ -36,77 +58,30 @@ impl<'a> Caller<'a> {
         stack.write("/moment/collect", &buyer.key, &order, &[]).await.expect_success();
         let path = format!("/notifications?artist={}", artist.wallet);
         stack.wait_until(&path, |body| body["notifications"].as_array().is_some_and(|all| all.len() == 1)).await;
-        Ok(Self { stack, artist, key, collection, number: 0 })
+        let (payout_address, split) = Default::default();
+        Ok(Self { stack, artist, key, payout_address, split, collection, number: 0 })
     }
 
     /// Whether a request needs a new artist or another long setup.
     pub fn takes_long(binary: &str) -> bool {
-        ["log-in", "create-api-key", "challenge-wallet", "connect-wallet", "disconnect-wallet"].contains(&binary)
+        binary == "log-in" || ONCE_AN_ARTIST.contains(&binary) || WEBHOOKS.contains(&binary)
     }
 
     /// Makes the next request to a function, after the setup that it needs to succeed.
     pub async fn request(&mut self, binary: &str, event: &Value) -> Result<Value, Error> {
         self.number += 1;
-        let collection = format!("{:#x}", self.collection);
-        let mut text = event.to_string().replace(ARTIST, &self.artist.wallet);
-        text = match binary {
-            "read-artist" => text.replace(COLLECTION, &self.artist.wallet),
-            "read-smart-wallet" => text.replace(ACCOUNT, &self.artist.wallet),
-            "list-comments" => {
-                let commented = self.stack.map.demo["comments"]["collectionAddress"].as_str().unwrap_or_default();
-                text.replace(COLLECTION, commented)
-            }
-            _ => text.replace(COLLECTION, &collection),
-        };
-        let mut event: Value = serde_json::from_str(&text)?;
-        let mut caller = (self.artist.token.clone(), self.key.clone());
-        match binary {
-            "send-code" => set_body(&mut event, &json!({"email": unused_email()})),
-            "log-in" => {
-                let email = unused_email();
-                let code = self.stack.code_for(&email).await;
-                set_body(&mut event, &json!({"email": email, "code": code}));
-            }
-            // An artist is limited to ten keys and a few open challenges.
-            "create-api-key" | "challenge-wallet" => caller.0 = self.stack.new_artist().await.token,
-            "revoke-api-key" => {
-                self.stack.create_key(&self.artist, &json!({})).await.expect_success();
-                let newest = self.stack.list_keys(&self.artist).await.swap_remove(0);
-                set_query(&mut event, "keyId", newest["id"].as_str().unwrap_or_default());
-            }
-            "update-artist" => {
-                let name = format!("measured{}", std::process::id());
-                set_body(&mut event, &json!({"username": name, "bio": format!("Was changed {} times.", self.number)}));
-            }
-            "connect-wallet" => {
-                let (artist, wallet) = (self.stack.new_artist().await, PrivateKeySigner::random());
-                let message = self.stack.message_for(&artist, wallet.address()).await;
-                let signature = personal_sign(&wallet, &message);
-                set_body(&mut event, &json!({"message": message, "signature": signature}));
-                caller.0 = artist.token;
-            }
-            "disconnect-wallet" => {
-                let (artist, wallet) = (self.stack.new_artist().await, PrivateKeySigner::random());
-                self.stack.connect_wallet(&artist, &wallet).await.expect_success();
-                set_query(&mut event, "address", &format!("{:#x}", wallet.address()));
-                caller.0 = artist.token;
-            }
-            "grant-permission" | "revoke-permission" => {
-                let admin = format!("{:#x}", PrivateKeySigner::random().address());
-                let body = json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "adminAddress": admin});
-                if binary == "revoke-permission" {
-                    self.stack.write("/moment/permission", &self.key, &body, &[]).await.expect_success();
-                }
-                set_body(&mut event, &body);
-            }
-            "migrate-moments" => caller.1 = self.migrant().await,
-            "mark-notifications" => set_body(&mut event, &json!({})),
-            "withdraw-funds" => set_body(&mut event, &json!({"to": ACCOUNT, "amount": "1", "currency": "USDC"})),
-            _ => {}
+        let needs_artist = ONCE_AN_ARTIST.contains(&binary) || WEBHOOKS.contains(&binary);
+        let artist = if needs_artist { self.stack.new_artist().await } else { self.artist.clone() };
+        let key = if binary == "migrate-moments" { self.migrant().await } else { self.key.clone() };
+        let mut text = event.to_string().replace(ARTIST, &artist.wallet);
+        for (example, real) in self.examples(binary, &artist).await? {
+            text = text.replace(example, &real);
         }
+        let mut event = serde_json::from_str(&text)?;
+        self.fill_in(binary, &artist, &mut event).await;
         for (name, value) in [
-            ("authorization", format!("Bearer {}", caller.0)),
-            ("x-api-key", caller.1),
+            ("authorization", format!("Bearer {}", artist.token)),
+            ("x-api-key", key),
             ("idempotency-key", format!("measured-{}-{}", std::process::id(), self.number)),
         ] {
             if let Some(header) = event["headers"].get_mut(name) {
@@ -116,15 +91,100 @@ impl<'a> Caller<'a> {
         Ok(event)
     }
 
-    /// The API key of an artist with a connected wallet that isn't an admin of their moment yet.
-    async fn migrant(&self) -> String {
-        let Collector { artist, key, .. } = self.stack.new_collector().await;
-        self.stack.connect_wallet(&artist, &PrivateKeySigner::random()).await.expect_success();
-        self.stack.release(&key, "Moved", &["ar://1".to_owned()]).await;
-        let path = format!("/timeline?artist={}", artist.wallet);
-        self.stack.wait_until(&path, |body| body["moments"].as_array().is_some_and(|all| !all.is_empty())).await;
-        key
+    /// What stands for the examples of a function's event.
+    async fn examples(&self, binary: &str, artist: &SignedIn) -> Result<Vec<(&'static str, String)>, Error> {
+        let example = match binary {
+            "read-artist" => (COLLECTION, self.artist.wallet.clone()),
+            "read-smart-wallet" => (ACCOUNT, self.artist.wallet.clone()),
+            "list-comments" => {
+                let commented = self.stack.map.demo["comments"]["collectionAddress"].as_str();
+                (COLLECTION, commented.unwrap_or_default().to_owned())
+            }
+            "read-split" | "distribute-split" => (COLLECTION, self.split_with_money().await?),
+            "complete-upload" => (ITEM, self.upload().await?),
+            "read-content" => (FILE, self.file().await?),
+            "read-transaction" => (ITEM, self.transaction().await?),
+            "redeliver-webhook" => {
+                let (webhook, delivery) = self.delivery(artist).await?;
+                return Ok(vec![(WEBHOOK, webhook), (DELIVERY, delivery)]);
+            }
+            _ if WEBHOOKS.contains(&binary) => (WEBHOOK, self.webhook(artist, "https://example.com/moments").await?),
+            _ => (COLLECTION, format!("{:#x}", self.collection)),
+        };
+        Ok(vec![example])
     }
+
+    /// Fills in what must be new in each request.
+    async fn fill_in(&self, binary: &str, artist: &SignedIn, event: &mut Value) {
+        let (stack, collection) = (self.stack, format!("{:#x}", self.collection));
+        match binary {
+            "send-code" => set_body(event, &json!({"email": unused_email()})),
+            "log-in" => {
+                let email = unused_email();
+                let code = stack.code_for(&email).await;
+                set_body(event, &json!({"email": email, "code": code}));
+            }
+            "revoke-api-key" => {
+                stack.create_key(&self.artist, &json!({})).await.expect_success();
+                let newest = stack.list_keys(&self.artist).await.swap_remove(0);
+                set_query(event, "keyId", newest["id"].as_str().unwrap_or_default());
+            }
+            "update-artist" => {
+                let name = format!("measured{}", std::process::id());
+                set_body(event, &json!({"username": name, "bio": format!("Was changed {} times.", self.number)}));
+            }
+            "connect-wallet" => {
+                let wallet = PrivateKeySigner::random();
+                let message = stack.message_for(artist, wallet.address()).await;
+                set_body(event, &json!({"message": message, "signature": personal_sign(&wallet, &message)}));
+            }
+            "disconnect-wallet" => {
+                let wallet = PrivateKeySigner::random();
+                stack.connect_wallet(artist, &wallet).await.expect_success();
+                set_query(event, "address", &format!("{:#x}", wallet.address()));
+            }
+            "remove-payout-address" => {
+                let address = unused_account();
+                stack.add_payout_address(artist, address).await.expect_success();
+                set_query(event, "address", &format!("{address:#x}"));
+            }
+            "grant-permission" | "revoke-permission" => {
+                let admin = unused_account();
+                let body = json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "adminAddress": admin});
+                if binary == "revoke-permission" {
+                    stack.write("/moment/permission", &self.key, &body, &[]).await.expect_success();
+                }
+                set_body(event, &body);
+            }
+            "add-collection-admin" => set_body(event, &json!({"adminAddress": unused_account()})),
+            "remove-collection-admin" => {
+                let admin = unused_account();
+                let path = format!("/collections/eip155:8453/erc1155:{collection}/admins");
+                stack.write(&path, &self.key, &json!({"adminAddress": admin}), &[]).await.expect_success();
+                set_query(event, "adminAddress", &format!("{admin:#x}"));
+            }
+            "hide-moment" => {
+                let moment = json!({"collectionAddress": collection, "tokenId": "1"});
+                set_body(event, &json!({"moment": moment, "hidden": self.number % 2 == 1}));
+            }
+            "create-metadata" => set_body(event, &json!({"name": format!("Measured {}", self.number)})),
+            "create-split" => {
+                let share = |percent: u8| json!({"address": unused_account(), "percentAllocation": percent});
+                set_body(event, &json!({"splits": [share(70), share(30)]}));
+            }
+            "mark-notifications" => set_body(event, &json!({})),
+            "withdraw-funds" => {
+                let to = self.payout_address().await;
+                set_body(event, &json!({"to": to, "amount": "1", "unit": "wei", "currency": "USDC"}));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An account that nobody has used.
+pub fn unused_account() -> Address {
+    PrivateKeySigner::random().address()
 }
 
 fn set_body(event: &mut Value, body: &Value) {
