@@ -1,0 +1,62 @@
+//! Rotating the token key, as docs/operations.md says: both keys verify until the retired one is taken away.
+
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD, Engine};
+use jsonwebtoken::{EncodingKey, Header, decode_header, encode};
+use p256::{
+    SecretKey,
+    pkcs8::{EncodePrivateKey, EncodePublicKey},
+};
+use serde_json::{Value, json};
+use tests::{Sandbox, Stack};
+use uuid::Uuid;
+
+/// A key that nobody else has.
+fn new_key() -> SecretKey {
+    let bytes = [*Uuid::new_v4().as_bytes(), *Uuid::new_v4().as_bytes()].concat();
+    SecretKey::from_slice(&bytes).expect("a key")
+}
+
+/// The same token, signed by another key with this id.
+fn signed_again(token: &str, key: &SecretKey, id: &str) -> String {
+    let header = Header { kid: Some(id.to_owned()), ..decode_header(token).expect("a header") };
+    let claims = token.split('.').nth(1).and_then(|claims| BASE64_URL_SAFE_NO_PAD.decode(claims).ok());
+    let claims: Value = serde_json::from_slice(&claims.expect("claims")).expect("JSON");
+    let key = key.to_pkcs8_der().expect("PKCS 8");
+    encode(&header, &claims, &EncodingKey::from_ec_der(key.as_bytes())).expect("a token")
+}
+
+/// Key ids that a deployment with these keys publishes.
+async fn published(stack: &Stack, keys: &str) -> Vec<String> {
+    let sandbox = Sandbox::with_variables(stack, "publish-key-set", &[("TOKEN_PUBLIC_KEYS", keys)]).await;
+    let answer = sandbox.invoke(&sandbox.event()).await;
+    let body: Value = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
+    let keys = body["keys"].as_array().expect("keys").iter();
+    keys.map(|key| key["kid"].as_str().expect("an id").to_owned()).collect()
+}
+
+/// How a deployment with these keys answers the tokens.
+async fn statuses(stack: &Stack, keys: &str, tokens: [&str; 2]) -> [Value; 2] {
+    let sandbox = Sandbox::with_variables(stack, "list-wallets", &[("TOKEN_PUBLIC_KEYS", keys)]).await;
+    let ask = async |token: &str| {
+        let mut event = sandbox.event();
+        event["headers"]["authorization"] = json!(format!("Bearer {token}"));
+        sandbox.invoke(&event).await["statusCode"].clone()
+    };
+    [ask(tokens[0]).await, ask(tokens[1]).await]
+}
+
+#[tokio::test]
+async fn tokens_of_a_retired_key_are_taken_until_its_public_key_is_gone() {
+    let (stack, key) = (Stack::connect(), new_key());
+    let artist = stack.new_artist().await;
+    let retired = &stack.map.names["TokenPublicKeys"];
+    let new = BASE64_STANDARD.encode(key.public_key().to_public_key_der().expect("SPKI"));
+    let both = format!("{new},{retired}");
+    let ids = published(&stack, &both).await;
+    assert_eq!(ids[1..], published(&stack, retired).await, "the new key comes first");
+    let token = signed_again(&artist.token, &key, &ids[0]);
+    let tokens = [token.as_str(), &artist.token];
+    assert_eq!(statuses(&stack, &both, tokens).await, [200, 200].map(Value::from));
+    assert_eq!(statuses(&stack, &new, tokens).await, [200, 401].map(Value::from));
+    assert_eq!(statuses(&stack, retired, tokens).await, [401, 200].map(Value::from));
+}
