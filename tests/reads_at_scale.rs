@@ -172,7 +172,12 @@ async fn page_cost_does_not_depend_on_the_number_of_rows() {
     let much = env::var("READS_AT_SCALE").map_or(MUCH, |rows| rows.parse().expect("a number"));
     let (few, much) = futures::join!(costs(&stack, FEW), costs(&stack, much));
     for ((query, few), (_, much)) in few.iter().zip(&much) {
-        let operations = |calls: &[Call]| calls.iter().map(|call| call.operation.clone()).collect::<Vec<_>>();
+        // Beyond the newest 1,024 moments a timeline's root is read together with a node, in one call.
+        let operations = |calls: &[Call]| {
+            let mut operations: Vec<_> = calls.iter().map(|call| call.operation.replace("BatchGet", "Get")).collect();
+            operations.sort();
+            operations
+        };
         let capacity = |calls: &[Call]| calls.iter().map(|call| call.capacity).sum::<f64>();
         println!("{query}: {} calls, {} units", much.len(), capacity(much));
         assert_eq!(operations(few), operations(much), "{query}");
