@@ -7,9 +7,7 @@ use local::paths::Paths;
 use reqwest::Method;
 use serde_json::{Value, json};
 use template::Template;
-use tests::{Answer, Stack, Writer, personal_sign, unused_email};
-
-use crate::webhooks::receiver::Receiver;
+use tests::{Answer, Stack, Writer, personal_sign, picture, unused_email};
 
 /// Values in the examples that each run replaces by existing ones.
 const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
@@ -192,53 +190,10 @@ async fn prepare(stack: &Stack, writer: &Writer, operation: &Operation<'_>) {
 
 /// A split in which money waits.
 async fn filled_split(stack: &Stack, writer: &Writer) -> String {
-    let shares = [(EXAMPLE_PERSON.to_owned(), 60), (format!("{:#x}", writer.collection), 40)];
-    let shares = shares.map(|(address, share)| json!({"address": address, "percentAllocation": share}));
-    let made = stack.write("/splits", &writer.key, &json!({"splits": shares}), &[]).await.expect_success().body;
-    let split = made["splitAddress"].as_str().expect("an address").to_owned();
+    let shares = [(EXAMPLE_PERSON.parse().expect("an address"), 60), (writer.collection, 40)];
+    let split = stack.new_split(&writer.key, shares).await;
     stack.give_usdc(split.parse().expect("an address"), 2_500_000).await;
-    stack.wait_until(&format!("/splits/eip155:8453/{split}"), |body| body["message"].is_null()).await;
     split
-}
-
-/// The CID of a metadata document.
-async fn stored_document(stack: &Stack, writer: &Writer) -> String {
-    let body = json!({"name": uuid::Uuid::new_v4()});
-    let stored = stack.post("/metadata").header("x-api-key", &writer.key).json(&body);
-    let uri = Answer::of(stored).await.expect_success().body["uri"].clone();
-    uri.as_str().and_then(|uri| uri.strip_prefix("ipfs://")).expect("a CID").to_owned()
-}
-
-/// The ids of a webhook and of a delivery that its receiver took.
-async fn told_webhook(stack: &Stack, writer: &Writer) -> [String; 2] {
-    let receiver = Receiver::start().await;
-    let send = async |request: reqwest::RequestBuilder| {
-        Answer::of(request.bearer_auth(&writer.artist.token)).await.expect_success().body
-    };
-    let id = |value: &Value| value["id"].as_str().expect("an id").to_owned();
-    let url = json!({"url": format!("{}/x", receiver.url)});
-    let webhook = id(&send(stack.post("/webhooks").json(&url)).await["webhook"]);
-    let delivery = id(&send(stack.post(&format!("/webhooks/{webhook}/test"))).await);
-    receiver.wait_for("/x", 1).await;
-    for _ in 0..100 {
-        let list = send(stack.get(&format!("/webhooks/{webhook}/deliveries"))).await;
-        if list["deliveries"][0]["status"] == "delivered" {
-            return [webhook, delivery];
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("{delivery} isn't delivered");
-}
-
-/// The id of an upload whose bytes are there.
-async fn finished_upload(stack: &Stack, writer: &Writer) -> String {
-    let content = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), uuid::Uuid::new_v4().as_bytes()].concat();
-    let body = json!({"contentType": "image/png", "size": content.len()});
-    let begun = stack.post("/uploads").header("x-api-key", &writer.key).json(&body);
-    let upload = Answer::of(begun).await.expect_success().body;
-    let url = upload["parts"][0]["url"].as_str().expect("a URL");
-    assert!(stack.http.put(url).body(content).send().await.expect("an answer").status().is_success());
-    upload["uploadId"].as_str().expect("an id").to_owned()
 }
 
 /// Sends an operation's example, with existing values in place of the example's.
@@ -272,12 +227,13 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     }
     match (operation.method.as_str(), operation.path.as_str()) {
         (_, path) if path.starts_with("/webhooks/") => {
-            let [webhook, delivery] = told_webhook(stack, writer).await;
+            let [webhook, delivery] = stack.told_webhook(&writer.artist).await;
             real.extend([(EXAMPLE_WEBHOOK, webhook), (EXAMPLE_DELIVERY, delivery)]);
         }
-        ("GET", "/ipfs/{cid}") => real.push((EXAMPLE_CID, stored_document(stack, writer).await)),
+        ("GET", "/ipfs/{cid}") => real.push((EXAMPLE_CID, stack.stored_document(&writer.artist).await)),
         ("POST", "/uploads/{id}/complete") => {
-            real.insert(0, (EXAMPLE_TRANSACTION, finished_upload(stack, writer).await))
+            let upload = stack.finished_upload(&writer.artist, picture(1_000)).await;
+            real.insert(0, (EXAMPLE_TRANSACTION, upload));
         }
         _ => {}
     }

@@ -8,11 +8,7 @@ use shared::model::{Dag, LEAF};
 use tests::{Answer, SignedIn, Stack};
 
 async fn upload(stack: &Stack, artist: &SignedIn, content: &[u8]) -> String {
-    let body = json!({"contentType": "image/png", "size": content.len()});
-    let begun = Answer::of(stack.post("/uploads").bearer_auth(&artist.token).json(&body)).await.expect_success().body;
-    let url = begun["parts"][0]["url"].as_str().expect("a URL");
-    stack.http.put(url).body(content.to_vec()).send().await.expect("an answer").error_for_status().expect("success");
-    let path = format!("/uploads/{}/complete", begun["uploadId"].as_str().expect("an id"));
+    let path = format!("/uploads/{}/complete", stack.finished_upload(artist, content.to_vec()).await);
     cid_of(&Answer::of(stack.post(&path).bearer_auth(&artist.token)).await.expect_success())
 }
 

@@ -3,19 +3,10 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use shared::model::LEAF;
-use tests::{Answer, Sandbox, SignedIn, Stack};
-
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
+use tests::{Answer, PNG, Sandbox, SignedIn, Stack, picture};
 
 /// Most memory of a function, in bytes.
 const MOST_MEMORY: u64 = 64 << 20;
-
-/// A picture that nobody else uploads.
-fn picture(size: usize) -> Vec<u8> {
-    let mut content = [PNG, uuid::Uuid::new_v4().as_bytes()].concat();
-    content.extend((content.len()..size).map(|at| (at % 251) as u8));
-    content
-}
 
 async fn begin(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
     Answer::of(stack.post("/uploads").bearer_auth(&artist.token).json(body)).await

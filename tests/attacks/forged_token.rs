@@ -7,7 +7,7 @@ use aws_sdk_kms::{
 use base64::{Engine, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, EncodingKey, Header, decode_header, encode, get_current_timestamp};
 use serde_json::{Value, json};
-use tests::{Answer, SignedIn, Stack};
+use tests::{Answer, SignedIn, Stack, token_part};
 use uuid::Uuid;
 
 #[tokio::test]
@@ -73,10 +73,7 @@ pub(super) struct Forger<'a> {
 
 impl<'a> Forger<'a> {
     pub(super) async fn new(stack: &'a Stack, artist: &SignedIn) -> Self {
-        let part = |index| {
-            let part = artist.token.split('.').nth(index).expect("three parts");
-            serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).expect("base64")).expect("JSON")
-        };
+        let part = |index| token_part(&artist.token, index);
         let public_key = BASE64_STANDARD.decode(&stack.map.names["TokenPublicKeys"]).expect("base64");
         Self { stack, token: artist.token.clone(), header: part(0), claims: part(1), public_key }
     }

@@ -20,6 +20,12 @@ pub struct SignedIn {
     pub wallet: String,
 }
 
+/// The header (0) or the claims (1) of a token.
+pub fn token_part(token: &str, index: usize) -> Value {
+    let part = token.split('.').nth(index).expect("three parts");
+    serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).expect("base64")).expect("JSON")
+}
+
 impl Stack {
     /// Requests a sign-in code and reads it from the mail.
     pub async fn code_for(&self, email: &str) -> String {
@@ -58,10 +64,7 @@ impl Stack {
 
     /// The artist's id, which the token names.
     pub fn artist_id(&self, artist: &SignedIn) -> String {
-        let claims = artist.token.split('.').nth(1).expect("claims");
-        let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).expect("base64");
-        let claims: Value = serde_json::from_slice(&claims).expect("JSON");
-        claims["sub"].as_str().expect("an artist").to_owned()
+        token_part(&artist.token, 1)["sub"].as_str().expect("an artist").to_owned()
     }
 
     /// Adds a payout address.

@@ -4,10 +4,8 @@
 use alloy::{primitives::Address, signers::local::PrivateKeySigner};
 use local::Error;
 use serde_json::{Value, json};
-use tests::{Collector, SignedIn, Stack, personal_sign, unused_email};
+use tests::{Collector, SignedIn, Stack, personal_sign, picture, split_among, unused_email};
 use tokio::sync::OnceCell;
-
-use crate::setup::WEBHOOKS;
 
 /// Examples in the event files: a collection, an artist's account and another account, a file, an upload or transaction, a
 /// webhook, and a delivery to it.
@@ -20,7 +18,8 @@ const WEBHOOK: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5d";
 const DELIVERY: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5e";
 
 /// Functions that limit how often an artist may call them, or after which the artist can't call anything.
-const ONCE_AN_ARTIST: [&str; 8] = [
+const ONCE_AN_ARTIST: [&str; 9] = [
+    "create-webhook",
     "create-api-key",
     "challenge-wallet",
     "connect-wallet",
@@ -30,6 +29,20 @@ const ONCE_AN_ARTIST: [&str; 8] = [
     "log-out",
     "delete-artist",
 ];
+
+/// Functions that take the id of a webhook, of which an artist has ten at most.
+const OF_A_WEBHOOK: [&str; 7] = [
+    "delete-webhook",
+    "list-deliveries",
+    "read-webhook",
+    "redeliver-webhook",
+    "rotate-webhook",
+    "test-webhook",
+    "update-webhook",
+];
+
+/// Bytes of the uploaded picture.
+const PICTURE: usize = 482_113;
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 
@@ -64,14 +77,17 @@ impl<'a> Caller<'a> {
 
     /// Whether a request needs a new artist or another long setup.
     pub fn takes_long(binary: &str) -> bool {
-        binary == "log-in" || ONCE_AN_ARTIST.contains(&binary) || WEBHOOKS.contains(&binary)
+        binary == "log-in" || Self::needs_artist(binary)
+    }
+
+    fn needs_artist(binary: &str) -> bool {
+        ONCE_AN_ARTIST.contains(&binary) || OF_A_WEBHOOK.contains(&binary)
     }
 
     /// Makes the next request to a function, after the setup that it needs to succeed.
     pub async fn request(&mut self, binary: &str, event: &Value) -> Result<Value, Error> {
         self.number += 1;
-        let needs_artist = ONCE_AN_ARTIST.contains(&binary) || WEBHOOKS.contains(&binary);
-        let artist = if needs_artist { self.stack.new_artist().await } else { self.artist.clone() };
+        let artist = if Self::needs_artist(binary) { self.stack.new_artist().await } else { self.artist.clone() };
         let key = if binary == "migrate-moments" { self.migrant().await } else { self.key.clone() };
         let mut text = event.to_string().replace(ARTIST, &artist.wallet);
         for (example, real) in self.examples(binary, &artist).await? {
@@ -100,15 +116,18 @@ impl<'a> Caller<'a> {
                 let commented = self.stack.map.demo["comments"]["collectionAddress"].as_str();
                 (COLLECTION, commented.unwrap_or_default().to_owned())
             }
-            "read-split" | "distribute-split" => (COLLECTION, self.split_with_money().await?),
-            "complete-upload" => (ITEM, self.upload().await?),
-            "read-content" => (FILE, self.file().await?),
+            "read-split" => (COLLECTION, self.split().await),
+            "distribute-split" => (COLLECTION, self.filled_split().await?),
+            "complete-upload" => (ITEM, self.stack.finished_upload(artist, picture(PICTURE)).await),
+            "read-content" => (FILE, self.stack.stored_document(artist).await),
             "read-transaction" => (ITEM, self.transaction().await?),
             "redeliver-webhook" => {
-                let (webhook, delivery) = self.delivery(artist).await?;
+                let [webhook, delivery] = self.stack.told_webhook(artist).await;
                 return Ok(vec![(WEBHOOK, webhook), (DELIVERY, delivery)]);
             }
-            _ if WEBHOOKS.contains(&binary) => (WEBHOOK, self.webhook(artist, "https://example.com/moments").await?),
+            _ if OF_A_WEBHOOK.contains(&binary) => {
+                (WEBHOOK, self.stack.new_webhook(artist, "https://example.com/moments").await)
+            }
             _ => (COLLECTION, format!("{:#x}", self.collection)),
         };
         Ok(vec![example])
@@ -169,8 +188,7 @@ impl<'a> Caller<'a> {
             }
             "create-metadata" => set_body(event, &json!({"name": format!("Measured {}", self.number)})),
             "create-split" => {
-                let share = |percent: u8| json!({"address": unused_account(), "percentAllocation": percent});
-                set_body(event, &json!({"splits": [share(70), share(30)]}));
+                set_body(event, &split_among([(unused_account(), 70), (unused_account(), 30)]));
             }
             "mark-notifications" => set_body(event, &json!({})),
             "withdraw-funds" => {
