@@ -2,6 +2,7 @@
 
 use alloy::{
     primitives::{Address, U256},
+    providers::Provider,
     rpc::types::TransactionReceipt,
     sol,
     sol_types::{SolCall, SolEvent},
@@ -13,6 +14,9 @@ use shared::chain::contracts::third_party::{
 
 use super::History;
 use crate::Error;
+
+/// Gas of a block in which 50,000 tokens can be minted, far more than a public chain has.
+const BLOCK_GAS: u64 = 20_000_000_000;
 
 sol! {
     interface Registry {
@@ -115,6 +119,8 @@ impl History {
         quantity: u64,
     ) -> Result<Option<TransactionReceipt>, Error> {
         let mint = Editions::mintCall { tier, to, quantity: U256::from(quantity) };
+        let is_raised: bool = self.node.raw_request("evm_setBlockGasLimit".into(), (U256::from(BLOCK_GAS),)).await?;
+        assert!(is_raised, "the node keeps its gas limit");
         self.send(to, edition, U256::ZERO, &mint).await
     }
 }
