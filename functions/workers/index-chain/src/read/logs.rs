@@ -48,6 +48,13 @@ struct Part {
     topics: Vec<B256>,
 }
 
+/// Requests for a range.
+pub struct Parts {
+    parts: Vec<Part>,
+    /// Whether they are for our contracts and collections alone, or for what has the rare topics.
+    pub is_by_address: bool,
+}
+
 impl Wanted {
     pub fn of(protocols: &[ProtocolReader]) -> Self {
         let mut common: BTreeMap<Protocol, Vec<B256>> = BTreeMap::new();
@@ -68,17 +75,8 @@ impl Wanted {
         self.rare.iter().chain(self.common.values().flatten()).copied().collect()
     }
 
-    /// Logs of final blocks. Collections that `created` finds in the logs have events in them too.
-    pub async fn in_range(
-        &self,
-        node: &Node,
-        range: (u64, u64),
-        known: &Collections,
-        created: impl Fn(&[Log]) -> Vec<(Address, Protocol)>,
-        calls: &mut u64,
-    ) -> Result<Vec<Log>, NodeError> {
-        let scope = Filter::new().select(range.0..=range.1);
-        let single = (range.0 == range.1).then_some(range.0);
+    /// What to ask for of final blocks, if these collections are known.
+    pub fn parts(&self, known: &Collections) -> Parts {
         let addresses = self.contracts.len() + known.len();
         let is_by_address = addresses.div_ceil(MAX_ADDRESSES) <= MAX_BY_ADDRESS;
         let parts = if is_by_address {
@@ -87,18 +85,17 @@ impl Wanted {
         } else {
             self.by_topic(known.iter().map(|(address, of)| (*address, *of)))
         };
-        let mut logs = ask(node, &scope, single, parts, calls).await?;
-        let new: Vec<_> = created(&logs).into_iter().filter(|(address, _)| !known.contains_key(address)).collect();
+        Parts { parts, is_by_address }
+    }
+
+    /// What to ask for of collections that weren't known when the range was asked for.
+    pub fn parts_of(&self, new: &Collections, is_by_address: bool) -> Parts {
         let parts = if is_by_address {
-            in_parts(&new.iter().map(|(address, _)| *address).collect::<Vec<_>>(), &self.everything())
+            in_parts(&new.keys().copied().collect::<Vec<_>>(), &self.everything())
         } else {
-            self.common_parts(new.into_iter())
+            self.common_parts(new.iter().map(|(address, of)| (*address, *of)))
         };
-        logs.extend(ask(node, &scope, single, parts, calls).await?);
-        if logs.iter().any(|log| log.removed || !log.block_number.is_some_and(|at| range.0 <= at && at <= range.1)) {
-            return Err(NodeError::Wrong("logs of other blocks"));
-        }
-        Ok(logs)
+        Parts { parts, is_by_address }
     }
 
     /// Logs of one block with the topics that hardly any other contract emits, checked against its header.
@@ -178,6 +175,17 @@ impl Wanted {
             |(protocol, addresses): (Protocol, Vec<Address>)| Some(in_parts(&addresses, self.common.get(&protocol)?));
         by_protocol.into_iter().filter_map(part).flatten().collect()
     }
+}
+
+/// Logs of final blocks.
+pub async fn in_range(node: &Node, range: (u64, u64), parts: Parts, calls: &mut u64) -> Result<Vec<Log>, NodeError> {
+    let scope = Filter::new().select(range.0..=range.1);
+    let single = (range.0 == range.1).then_some(range.0);
+    let logs = ask(node, &scope, single, parts.parts, calls).await?;
+    if logs.iter().any(|log| log.removed || !log.block_number.is_some_and(|at| range.0 <= at && at <= range.1)) {
+        return Err(NodeError::Wrong("logs of other blocks"));
+    }
+    Ok(logs)
 }
 
 /// Whether a bloom filter is too full to say what is missing.

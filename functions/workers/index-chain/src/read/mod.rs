@@ -5,11 +5,12 @@
 //! one's parent: a node that lacks a block can't pass it off as empty, and no two parts of an answer are of different
 //! chains.
 
+mod ahead;
 mod logs;
 mod nodes;
 mod span;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, hash_map::Entry};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque, hash_map::Entry};
 
 use alloy::{
     primitives::{Address, B256},
@@ -28,7 +29,8 @@ use tokio::sync::mpsc::Sender;
 
 pub use self::nodes::Head;
 use self::{
-    logs::{PARALLEL, Wanted, is_full},
+    ahead::{AT_ONCE, Coming, Given},
+    logs::{PARALLEL, Wanted, in_range, is_full},
     nodes::Nodes,
     span::Span,
 };
@@ -125,7 +127,7 @@ impl EventReader {
         Err(last)
     }
 
-    /// Reads blocks from `first` to `last`, as [`Self::read`] does, until `is_over` or nobody takes the ranges any more.
+    /// Reads blocks from `first` to `last`, all of them final or none, until `is_over` or nobody takes the ranges any more.
     pub async fn read_all(
         &mut self,
         (mut first, last): (u64, u64),
@@ -134,14 +136,66 @@ impl EventReader {
         is_over: &(impl Fn() -> bool + Sync),
         ranges: Sender<BlockRange>,
     ) -> Result<(), ReadError> {
+        let is_final = final_block.is_some_and(|block| last <= block);
         while first <= last && !is_over() {
+            // The first range is compared with what is indexed.
             let range = self.read(first, last, before, final_block).await?;
             (first, before) = (range.last.number + 1, Some(range.last));
             if ranges.send(range).await.is_err() {
                 break;
             }
+            if is_final {
+                let Some(read) = self.read_ahead((first, last), is_over, &ranges).await else { break };
+                (first, before) = read.map_or((first, before), |last| (last.number + 1, Some(last)));
+            }
         }
         Ok(())
+    }
+
+    /// Reads final ranges, several at once, for as long as the preferred node gives them: the others aren't asked. Returns
+    /// the last block; `None` if nobody takes the ranges any more.
+    async fn read_ahead(
+        &mut self,
+        (first, last): (u64, u64),
+        is_over: &(impl Fn() -> bool + Sync),
+        ranges: &Sender<BlockRange>,
+    ) -> Option<Option<BlockId>> {
+        let node = self.nodes.preferred();
+        let (mut coming, mut learned) = (VecDeque::new(), Vec::new());
+        let (mut next, mut read) = (first, None);
+        loop {
+            while coming.len() < AT_ONCE && next <= last && !is_over() {
+                let end = self.span.end(next, last);
+                coming.push_back(Coming::of(node.clone(), (next, end), self.wanted.parts(&self.known), learned.len()));
+                next = end + 1;
+            }
+            let Some(range) = coming.pop_front() else { return Some(read) };
+            let known = range.known;
+            let Ok(given) = range.given().await else { return Some(read) };
+            let missing = learned.get(known..).unwrap_or_default().iter().copied().collect();
+            let Ok((range, new)) = self.finished(&node, given, missing).await else { return Some(read) };
+            learned.extend(new);
+            self.span.succeeded(range.last.number - range.first + 1, range.events.len());
+            read = Some(range.last);
+            ranges.send(range).await.ok()?;
+        }
+    }
+
+    /// A range with the logs of `missing` collections, which weren't asked for, and of those that are created in it. Returns
+    /// these, too.
+    async fn finished(
+        &mut self,
+        node: &Node,
+        given: Given,
+        mut missing: Collections,
+    ) -> Result<(BlockRange, Collections), NodeError> {
+        let Given { first, last, mut logs, is_by_address, calls } = given;
+        self.calls += calls;
+        missing.extend(created(&self.protocols, &logs).into_iter().filter(|(it, _)| !self.known.contains_key(it)));
+        let range = (first, last.number);
+        let parts = self.wanted.parts_of(&missing, is_by_address);
+        logs.extend(in_range(node, range, parts, &mut self.calls).await?);
+        self.decoded(node, (first, last), logs, BTreeMap::from([(last.number, last.time)])).await
     }
 
     /// Reads blocks from `first` on, up to `last` or as many as the nodes give in one range. `before` is the indexed block
@@ -191,35 +245,43 @@ impl EventReader {
         is_final: bool,
     ) -> Result<BlockRange, ReadError> {
         let node = self.nodes.get(index);
-        let (last, logs, mut times) = if is_final {
-            self.calls += 1;
-            let last = node.block(end).await?;
-            if before.is_some_and(|before| before.number == end && before.hash != last.hash) {
+        if is_final {
+            let given = Given::by(node.clone(), first, end, self.wanted.parts(&self.known)).await?;
+            if before.is_some_and(|before| before.number == end && before.hash != given.last.hash) {
                 return Err(ReadError::Reorganised);
             }
-            let created = |logs: &[Log]| created(&self.protocols, logs);
-            let logs = self.wanted.in_range(&node, (first, end), &self.known, created, &mut self.calls).await?;
-            (last, logs, BTreeMap::from([(end, last.time)]))
-        } else {
-            let blocks = self.linked_blocks(&node, first, end, before).await?;
-            let last = *blocks.last().ok_or(NodeError::MissingBlock(end))?;
-            let logs = self.single_blocks(index, &blocks).await?;
-            (last, logs, blocks.iter().map(|block| (block.number, block.time)).collect())
-        };
-        let known = created(&self.protocols, &logs);
-        times.extend(self.missing_times(&node, &logs, &times).await?);
+            return Ok(self.finished(&node, given, Collections::new()).await?.0);
+        }
+        let blocks = self.linked_blocks(&node, first, end, before).await?;
+        let last = *blocks.last().ok_or(NodeError::MissingBlock(end))?;
+        let logs = self.single_blocks(index, &blocks).await?;
+        let times = blocks.iter().map(|block| (block.number, block.time)).collect();
+        Ok(self.decoded(&node, (first, last), logs, times).await?.0)
+    }
+
+    /// The events of logs from block `first` to `last`, and the collections created there. `times` are those of blocks.
+    async fn decoded(
+        &mut self,
+        node: &Node,
+        (first, last): (u64, BlockFacts),
+        logs: Vec<Log>,
+        mut times: BTreeMap<u64, u64>,
+    ) -> Result<(BlockRange, Collections), NodeError> {
+        times.extend(self.missing_times(node, &logs, &times).await?);
         let mut new = Collections::new();
-        for (collection, protocol) in known {
+        for (collection, protocol) in created(&self.protocols, &logs) {
             if !self.known.contains_key(&collection) {
                 new.entry(collection).or_insert(protocol);
             }
         }
         let mut events: Vec<_> = logs.iter().filter_map(|log| self.event(log, &new, &times)).collect();
-        self.find_originals(&node, &mut events).await?;
+        self.find_originals(node, &mut events).await?;
         events.sort_by_key(ChainEvent::order);
         events.dedup_by_key(|event| event.order());
-        self.known.extend(new);
-        Ok(BlockRange { first, events, last: BlockId { number: end, hash: last.hash }, time: last.time })
+        self.known.extend(new.iter().map(|(address, of)| (*address, *of)));
+        let range =
+            BlockRange { first, events, last: BlockId { number: last.number, hash: last.hash }, time: last.time };
+        Ok((range, new))
     }
 
     /// Facts of consecutive blocks, each the next one's parent, and `before` the first one's.

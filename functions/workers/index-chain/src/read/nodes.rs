@@ -80,6 +80,11 @@ impl Nodes {
         self.nodes[index].node.clone()
     }
 
+    /// The node that is asked first.
+    pub fn preferred(&self) -> Node {
+        self.get(self.preferred)
+    }
+
     pub fn prefer(&mut self, index: usize) {
         self.preferred = index;
     }

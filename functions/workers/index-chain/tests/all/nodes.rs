@@ -60,6 +60,19 @@ async fn limited_block_ranges_leave_no_gap() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ranges_of_a_history_are_read_at_once_and_lack_nothing_of_collections_between_them() -> Result<(), Error> {
+    let test_chain = TestChain::start("at-once", 8).await?;
+    let mut history = History::on(&test_chain, 23).await?;
+    history.go_on(150).await?;
+    test_chain.finalise().await?;
+    let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::SlowFewBlocks(3)).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&proxy.url]).await?;
+    indexer.follow().await?;
+    assert!(proxy.most_at_once() >= 4, "{} requests at once", proxy.most_at_once());
+    indexer.assert_fresh(&test_chain, "ranges at once").await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn limited_numbers_of_logs_leave_no_gap() -> Result<(), Error> {
     indexed_through(NodeBehavior::FewLogs(40), 12).await
 }

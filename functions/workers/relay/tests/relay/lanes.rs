@@ -129,9 +129,14 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
     let (workshop, ..) = stage("relay-pruned", 1).await?;
     let (node, lane) = (workshop.node().await?, workshop.lanes()[0].0);
     node.anvil_mine(Some(200), None).await?;
-    act_as(&workshop, lane, Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
-    let used = node.get_block_number().await?;
-    let transactions = node.get_block_by_number(used.into()).await?.ok_or("no block")?.transactions;
+    let sent = act_as(&workshop, lane, Call::payment(Address::repeat_byte(9), U256::ZERO)).await?;
+    // The node answers before it mines.
+    let used = loop {
+        match node.get_transaction_receipt(sent).await?.and_then(|receipt| receipt.block_number) {
+            Some(block) => break block,
+            None => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    };
     node.anvil_mine(Some(AGE), None).await?;
     let url = proxy::start(&workshop.rpc_url, move |request| {
         let block = request.body["params"][1].as_str().and_then(|block| block.strip_prefix("0x"));
@@ -144,7 +149,7 @@ async fn user_of_a_nonce_is_found_at_a_node_that_keeps_few_states() -> Result<()
 
     let user = Node::new(&urls, workshop.chain.id)?.user_of_nonce(lane, 0, 1).await?;
 
-    assert_eq!(user, transactions.hashes().next());
+    assert_eq!(user, Some(sent));
     Ok(())
 }
 

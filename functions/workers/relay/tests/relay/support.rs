@@ -10,7 +10,7 @@ use std::{
 };
 
 use alloy::{
-    primitives::{Address, U256},
+    primitives::{Address, B256, U256},
     providers::{Provider, ext::AnvilApi},
     rpc::types::TransactionRequest,
 };
@@ -155,16 +155,17 @@ pub async fn assert_done_once(workshop: &Workshop, collection: Address, expected
     Ok(())
 }
 
-/// Sends a transaction of an account without its key.
-pub async fn act_as(workshop: &Workshop, account: Address, call: Call) -> Result<(), Error> {
+/// Sends a transaction of an account without its key. Returns its hash; it may not be in a block yet.
+pub async fn act_as(workshop: &Workshop, account: Address, call: Call) -> Result<B256, Error> {
     let node = workshop.node().await?;
     node.anvil_set_balance(account, U256::from(u64::MAX)).await?;
     node.anvil_impersonate_account(account).await?;
     let request = TransactionRequest::default().from(account).to(call.target).value(call.value);
     // Before everything else in its block.
     let request = request.input(call.data.into()).gas_limit(500_000).max_priority_fee_per_gas(2_000_000_000);
-    let _ = node.send_transaction(request.max_fee_per_gas(20_000_000_000)).await?;
-    Ok(node.anvil_stop_impersonating_account(account).await?)
+    let sent = *node.send_transaction(request.max_fee_per_gas(20_000_000_000)).await?.tx_hash();
+    node.anvil_stop_impersonating_account(account).await?;
+    Ok(sent)
 }
 
 /// A way to the node that forgets what is sent, as long as the flag says so.
@@ -207,7 +208,8 @@ pub async fn disown(workshop: &Workshop, lane: Address) -> Result<(), Error> {
     let at = owners.iter().position(|owner| *owner == lane).ok_or("no such owner")?;
     let before = if at == 0 { Address::with_last_byte(1) } else { owners[at - 1] };
     let removal = Safe::removeOwnerCall { prevOwner: before, owner: lane, _threshold: U256::ONE };
-    act_as(workshop, safe, Call::new(safe, &removal)).await
+    act_as(workshop, safe, Call::new(safe, &removal)).await?;
+    Ok(())
 }
 
 /// Gives an artist's account to somebody else.
@@ -215,7 +217,8 @@ pub async fn take_account(workshop: &Workshop, artist: &Artist) -> Result<(), Er
     let account: Address = artist.embedded_wallet.into();
     let (before, thief) = (Address::with_last_byte(1), Address::repeat_byte(7));
     let swap = Safe::swapOwnerCall { prevOwner: before, oldOwner: workshop.operator.safe, newOwner: thief };
-    act_as(workshop, account, Call::new(account, &swap)).await
+    act_as(workshop, account, Call::new(account, &swap)).await?;
+    Ok(())
 }
 
 /// How often the lead of the chain's relay was taken.

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -19,6 +19,8 @@ pub enum NodeBehavior {
     Healthy,
     /// Limits the range of blocks of a log query.
     FewBlocks(u64),
+    /// The same, and takes its time over each answer.
+    SlowFewBlocks(u64),
     /// Limits the number of logs of a query.
     FewLogs(usize),
     /// The same, and has no receipts of blocks.
@@ -50,6 +52,9 @@ pub struct NodeProxy {
     turn: Arc<AtomicU64>,
     behavior: Arc<Mutex<NodeBehavior>>,
     methods: Arc<Mutex<Vec<String>>>,
+    /// Requests that wait for their answers now, and the most so far.
+    waiting: Arc<AtomicUsize>,
+    most_waiting: Arc<AtomicUsize>,
     /// Answers by request.
     told: Arc<Mutex<HashMap<String, Value>>>,
 }
@@ -64,6 +69,8 @@ impl NodeProxy {
             turn: Arc::default(),
             behavior: Arc::new(Mutex::new(behavior)),
             methods: Arc::default(),
+            waiting: Arc::default(),
+            most_waiting: Arc::default(),
             told: Arc::default(),
         };
         let server = axum::serve(listener, Router::new().fallback(forward).with_state(proxy.clone()));
@@ -78,6 +85,11 @@ impl NodeProxy {
     /// Number of calls of a method so far.
     pub fn calls_of(&self, method: &str) -> usize {
         self.methods.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(|called| *called == method).count()
+    }
+
+    /// Most requests that waited for their answers at once.
+    pub fn most_at_once(&self) -> usize {
+        self.most_waiting.load(Ordering::Relaxed)
     }
 
     fn told(&self, asked: &str) -> Option<Value> {
@@ -129,7 +141,28 @@ fn quantity(value: &Value) -> u64 {
 }
 
 async fn forward(State(proxy): State<NodeProxy>, body: Bytes) -> impl IntoResponse {
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let _waiting = Waiting::of(&proxy);
+    answer(&proxy, &body).await
+}
+
+/// A request that waits for its answer, which nobody may want any more.
+struct Waiting(Arc<AtomicUsize>);
+
+impl Waiting {
+    fn of(proxy: &NodeProxy) -> Self {
+        proxy.most_waiting.fetch_max(proxy.waiting.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        Self(proxy.waiting.clone())
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn answer(proxy: &NodeProxy, body: &Bytes) -> (StatusCode, String) {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let refuse = |message: &str| {
         let error = json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32005, "message": message}});
         (StatusCode::OK, error.to_string())
@@ -148,8 +181,11 @@ async fn forward(State(proxy): State<NodeProxy>, body: Bytes) -> impl IntoRespon
     let Some(mut answer) = proxy.ask(&request).await else { return (StatusCode::BAD_GATEWAY, String::new()) };
     proxy.remember(asked, &answer);
     let logs = answer["result"].as_array().map_or(0, Vec::len);
+    if matches!(behavior, NodeBehavior::SlowFewBlocks(_)) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     match behavior {
-        NodeBehavior::FewBlocks(most)
+        NodeBehavior::FewBlocks(most) | NodeBehavior::SlowFewBlocks(most)
             if is_logs && quantity(&filter["toBlock"]).saturating_sub(quantity(&filter["fromBlock"])) >= most =>
         {
             return refuse("query exceeds max block range");
