@@ -35,7 +35,7 @@ struct HideMomentRequest {
     /// The moment.
     moment: MomentRef,
     /// Whether it is hidden from now on.
-    #[schema(value_type = bool, default = true, required = false)]
+    #[schema(value_type = Option<bool>, default = true)]
     hidden: Hiding,
 }
 
