@@ -6,10 +6,8 @@ use aws_sdk_dynamodb::{
     Client,
     types::{AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType},
 };
-use local::paths::Paths;
 use serde_json::json;
-use tests::{Answer, Error, Stack};
-use tokio::process::Command;
+use tests::{Answer, Error, Stack, python};
 use uuid::Uuid;
 
 const TABLES: [&str; 2] = ["ArtistTable", "SecretTable"];
@@ -37,12 +35,8 @@ async fn restored(database: &Client, rows: &[Row]) -> Result<String, Error> {
 }
 
 async fn restore(stack: &Stack, from: &str, to: &str, partitions: &[&str]) -> Result<String, Error> {
-    let paths = Paths::of_checkout();
-    let mut command = Command::new(paths.python_program("python"));
-    command.arg("local/sam/restore").args([from, to]).args(partitions).current_dir(paths.root());
-    command.envs([("AWS_ACCESS_KEY_ID", "local"), ("AWS_SECRET_ACCESS_KEY", "local")]);
-    command.envs([("AWS_ENDPOINT_URL", stack.map.dynamodb.as_str()), ("AWS_DEFAULT_REGION", "us-east-1")]);
-    let output = command.output().await?;
+    let arguments = [&["local/sam/restore", from, to], partitions].concat();
+    let output = python(&stack.map.dynamodb, &arguments).await?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }

@@ -1,23 +1,15 @@
 //! `make doctor` against a stack in the local cloud: one in which everything is wrong, and one as the operator's guide
 //! leaves it.
 
-use std::process::Output;
-
 use local::{cloud, paths::Paths};
 use serde_json::{Value, json};
-use tests::Stack;
-use tokio::process::Command;
+use tests::{Stack, python};
 
 /// Deploys a stage to a cloud of its own and asks the doctor.
 async fn doctor(name: &str, given: &Value) -> (bool, String) {
     let paths = Paths::of_checkout();
     let (cloud, _process) = cloud::start(&paths, &paths.local(name)).await.expect("a cloud");
-    let run = async |arguments: &[&str]| -> Output {
-        let mut command = Command::new(paths.python_program("python"));
-        command.args(arguments).current_dir(paths.root()).env("AWS_ENDPOINT_URL", &cloud);
-        command.envs([("AWS_ACCESS_KEY_ID", "local"), ("AWS_SECRET_ACCESS_KEY", "local")]);
-        command.output().await.expect("python runs")
-    };
+    let run = async |arguments: &[&str]| python(&cloud, arguments).await.expect("python runs");
     let deployed = run(&["tests/doctor/deploy.py", &given.to_string()]).await;
     assert!(deployed.status.success(), "{}", String::from_utf8_lossy(&deployed.stderr));
     let told = run(&["local/sam/doctor", "staging"]).await;

@@ -11,8 +11,7 @@ use p256::{
     pkcs8::{EncodePrivateKey, EncodePublicKey},
 };
 use serde_json::{Value, json};
-use tests::{Sandbox, Stack, token_part};
-use tokio::process::Command;
+use tests::{Sandbox, Stack, python, token_part};
 use uuid::Uuid;
 
 /// A key that nobody else has.
@@ -71,11 +70,7 @@ struct Stage {
 
 impl Stage {
     async fn run(&self, arguments: &[&str]) -> String {
-        let paths = Paths::of_checkout();
-        let mut command = Command::new(paths.python_program("python"));
-        command.args(arguments).current_dir(paths.root()).env("AWS_ENDPOINT_URL", &self.cloud);
-        command.envs([("AWS_ACCESS_KEY_ID", "local"), ("AWS_SECRET_ACCESS_KEY", "local")]);
-        let Output { status, stdout, stderr } = command.output().await.expect("python runs");
+        let Output { status, stdout, stderr } = python(&self.cloud, arguments).await.expect("python runs");
         assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
         String::from_utf8(stdout).expect("UTF-8")
     }
