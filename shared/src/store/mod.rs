@@ -71,7 +71,7 @@ pub use self::{
     search::{ListedArtist, Search},
     service_events::ServiceEvents,
     sessions::Sessions,
-    structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, SetLoader},
+    structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets, SetLoader},
     table::{Item, PrimaryKey, StoreError, Table},
     timeline::{
         ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,

@@ -16,7 +16,7 @@ use crate::{
     model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
     store::{
         index::UnitOfWork,
-        structures::ranked_set::{RankKey, RankedSet, SetLoader},
+        structures::ranked_set::{RankKey, RankedSet, RankedSets, SetLoader},
     },
 };
 
@@ -25,7 +25,7 @@ const MAX_ADMINS_LISTED: usize = 50;
 
 /// All timelines.
 #[derive(Clone)]
-pub struct Timelines(pub(super) Table);
+pub struct Timelines(pub(super) RankedSets);
 
 /// Scope of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -145,7 +145,7 @@ struct NotedRow {
 impl Timelines {
     /// Uses the chain table.
     pub fn new(chain: Table) -> Self {
-        Self(chain)
+        Self(RankedSets::new(chain))
     }
 
     /// The set of all of a chain's moments.
@@ -173,6 +173,7 @@ impl Timelines {
     pub async fn relistings(&self, chain: ChainId, limit: u16) -> Result<Vec<Relisting>, StoreError> {
         let call = self
             .0
+            .table
             .query()
             .key_condition_expression("pk = :relist")
             .expression_attribute_values(":relist", text(relist_partition(chain)))

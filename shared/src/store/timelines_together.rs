@@ -9,15 +9,15 @@ use super::{
     structures::{
         merged::{self, NewestFirst},
         numbered_list::CountedPage,
-        ranked_set::{RankKey, RankedSet},
+        ranked_set::{RankKey, RankedSet, RankedSets},
     },
-    table::{StoreError, Table},
+    table::StoreError,
     timeline::{ListedMoment, Member, Scope, TimelineFilter, TimelinePage, Timelines, score, set},
 };
 use crate::model::{ChainId, TokenId};
 
 struct OneSet<'a> {
-    table: &'a Table,
+    sets: &'a RankedSets,
     chain: ChainId,
     scope: Scope,
     set: RankedSet,
@@ -37,7 +37,7 @@ impl NewestFirst for OneSet<'_> {
 
     async fn newest(&self, offset: u64, limit: usize) -> Result<CountedPage<Self::Row>, StoreError> {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        let page = self.set.greatest(self.table, self.since, offset, limit).await?;
+        let page = self.sets.greatest(&self.set, self.since, offset, limit).await?;
         let listed = |PlacedMember { sk, member }| (sk, member.listed(self.chain));
         Ok(CountedPage { rows: page.rows.into_iter().map(listed).collect(), total: page.total })
     }
@@ -61,7 +61,7 @@ impl Timelines {
         let since = if since == 0 { RankKey::MIN } else { RankKey::at_least(score(since, TokenId::default())) };
         let sets = parts(filter).flat_map(|filter| {
             let one = move |(chain, scope): &(ChainId, Scope)| OneSet {
-                table: &self.0,
+                sets: &self.0,
                 chain: *chain,
                 scope: *scope,
                 set: set(*chain, *scope, filter),
@@ -98,7 +98,7 @@ impl Timelines {
         }
         let others = parts(filter).flat_map(|filter| scopes.iter().map(move |scope| (scope, filter)));
         let others = others.map(async |((chain, scope), filter)| match scope {
-            Scope::Of(account) => set(*chain, Scope::Mutual(*account), filter).count(&self.0).await,
+            Scope::Of(account) => self.0.count(&set(*chain, Scope::Mutual(*account), filter)).await,
             Scope::Mutual(_) => Ok(1),
             _ => Ok(0),
         });

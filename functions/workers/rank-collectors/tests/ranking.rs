@@ -8,7 +8,7 @@ use std::{
 
 use alloy::primitives::{B256, U256};
 use aws_sdk_dynamodb::types::AttributeValue;
-use local::{cloud::Endpoints, database::LocalDatabase, paths::Paths};
+use local::{cloud::Endpoints, database::LocalDatabase, paths::Paths, recorder::Recorder};
 use proptest::prelude::*;
 use rank_collectors::Ranker;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use shared::{
     },
     store::{
         BlockId, Direction, Journal, Leaderboard, LeaderboardScope, Leaderboards, RankKey, RankedCollector, RankedSet,
-        Table, UnitOfWork,
+        RankedSets, Table, UnitOfWork,
     },
 };
 use template::Template;
@@ -383,9 +383,11 @@ fn pages_of_a_large_set_equal_those_of_a_sorted_list() -> TestResult {
     const MEMBERS: u128 = 18_000;
     block_on(async {
         let (database, endpoints) = tables().await?;
-        let table = Table::new(&endpoints.sdk_config(&database.endpoint).await, "ChainTable");
+        let recorder = Recorder::in_front_of(&database.endpoint).await?;
+        let sets = RankedSets::new(Table::new(&endpoints.sdk_config(&recorder.url).await, "ChainTable"));
         let mut dice = Dice::at(7);
         for set in [RankedSet::growing("GROWING"), RankedSet::moving("MOVING")] {
+            assert_eq!(sets.count(&set).await?, 0);
             let mut loader = set.loader();
             // Every three members have the same score.
             let key = |number: u128| RankKey { score: number / 3, id: number };
@@ -393,14 +395,20 @@ fn pages_of_a_large_set_equal_those_of_a_sorted_list() -> TestResult {
             let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
             database.load("ChainTable", rows)?;
             database.load("ChainTable", loader.finish()?)?;
+            // What is remembered is that there was no member.
+            let middle = sets.page::<Numbered>(&set, Direction::Ascending, MEMBERS as u64 / 2, 1).await?;
+            assert!(middle.rows.iter().map(|row| row.number).eq([MEMBERS as u64 / 2]), "{set:?}");
             for _ in 0..80 {
                 let (offset, limit) = (dice.roll(MEMBERS as u64), [1, 20, 100, 300][dice.roll(4) as usize]);
                 let since = [0, u128::from(dice.roll(MEMBERS as u64))][dice.roll(2) as usize];
                 let numbers = |rows: Vec<Numbered>| rows.into_iter().map(|row| row.number);
-                let ascending = set.page(&table, Direction::Ascending, offset, limit).await?;
+                recorder.take_calls();
+                let ascending = sets.page(&set, Direction::Ascending, offset, limit).await?;
                 let expected = (0..MEMBERS as u64).skip(offset as usize).take(limit as usize);
                 assert!(numbers(ascending.rows).eq(expected), "{set:?} {offset} {limit}");
-                let newest = set.greatest(&table, key(since), offset, limit).await?;
+                // The root and its node together, and the members.
+                assert_eq!(recorder.take_calls().len(), 2, "{set:?} {offset} {limit}");
+                let newest = sets.greatest(&set, key(since), offset, limit).await?;
                 let expected = (since as u64..MEMBERS as u64).rev().skip(offset as usize).take(limit as usize);
                 assert!(numbers(newest.rows).eq(expected), "{set:?} {offset} {limit} since {since}");
                 assert_eq!(newest.total, (MEMBERS - since) as u64);

@@ -9,7 +9,7 @@ use crate::{
         payments::PaymentFilter,
         structures::{
             numbered_list::NumberedList,
-            ranked_set::{Direction, RankKey, RankedPage, RankedSet},
+            ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets},
         },
         table::{PrimaryKey, StoreError, Table, text},
     },
@@ -51,7 +51,7 @@ pub struct RankedCollector {
 
 /// All leaderboards.
 #[derive(Clone)]
-pub struct Leaderboards(Table);
+pub struct Leaderboards(RankedSets);
 
 #[derive(Deserialize)]
 struct ScopeRow {
@@ -65,7 +65,7 @@ pub(super) type Tally = BTreeMap<Period, Spending>;
 impl Leaderboards {
     /// Uses the chain table.
     pub fn new(chain: Table) -> Self {
-        Self(chain)
+        Self(RankedSets::new(chain))
     }
 
     /// Returns a page. Two reads for the first page, at most three for others.
@@ -80,7 +80,7 @@ impl Leaderboards {
             SortOrder::Descending => Direction::Ascending,
             SortOrder::Ascending => Direction::Descending,
         };
-        ranking.set().page(&self.0, direction, page.offset(), page.limit.get()).await
+        self.0.page(&ranking.set(), direction, page.offset(), page.limit.get()).await
     }
 
     /// The same with the sums over several scopes; `None` where too many collectors would have to be added up. One read a
@@ -97,7 +97,7 @@ impl Leaderboards {
         if let [only] = scopes {
             return self.page(board(only), order, page).await.map(Some);
         }
-        let counts = try_join_all(scopes.iter().map(|scope| async { board(scope).set().count(&self.0).await })).await?;
+        let counts = try_join_all(scopes.iter().map(|scope| async { self.0.count(&board(scope).set()).await })).await?;
         let filled: Vec<_> =
             scopes.iter().zip(&counts).filter(|(_, count)| **count > 0).map(|(it, _)| board(it)).collect();
         match filled.as_slice() {
@@ -115,7 +115,7 @@ impl Leaderboards {
         page: Page,
     ) -> Result<RankedPage<RankedCollector>, StoreError> {
         let pages =
-            boards.iter().map(async |board| board.set().page(&self.0, Direction::Ascending, 0, MAX_ADDED).await);
+            boards.iter().map(async |board| self.0.page(&board.set(), Direction::Ascending, 0, MAX_ADDED).await);
         let mut sums: BTreeMap<ArtistId, RankedCollector> = BTreeMap::new();
         for collector in try_join_all(pages).await?.into_iter().flat_map(|page: RankedPage<RankedCollector>| page.rows)
         {
@@ -137,7 +137,7 @@ impl Leaderboards {
 
     /// Returns up to `limit` payments of a chain, oldest first, from number `first` on. One Query.
     pub async fn payments(&self, chain: ChainId, first: u64, limit: usize) -> Result<Vec<Payment>, StoreError> {
-        let list = NumberedList { table: &self.0, partition: PaymentFilter::default().partition(chain) };
+        let list = NumberedList { table: &self.0.table, partition: PaymentFilter::default().partition(chain) };
         Ok(list.oldest_first(first, limit).await?.rows)
     }
 
@@ -153,6 +153,7 @@ impl Leaderboards {
         let key = spending_key(wallet, LeaderboardScope::All);
         let call = self
             .0
+            .table
             .query()
             .key_condition_expression("pk = :wallet AND sk > :after")
             .expression_attribute_values(":wallet", text(key.pk))

@@ -1,20 +1,37 @@
 //! Positions in a ranked set.
 
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use serde::Deserialize;
 
 use super::{
     node::{Node, Target},
+    place::Place,
     rank_key::RankKey,
     set::RankedSet,
-    tree::{FIRST_NODE, NodeRow, Root},
+    tree::{FIRST_NODE, NodeRow},
 };
 use crate::store::table::{StoreError, Table};
 
-/// The root, and the first node if it was read too.
+/// Roots that a process remembers: two megabytes at most.
+const MAX_REMEMBERED: usize = 128;
+
+/// Reads ranked sets. Remembers how their roots were: these tell which nodes a page will need, to be read along with the root.
+#[derive(Clone)]
+pub struct RankedSets {
+    pub(in crate::store) table: Table,
+    remembered: Arc<Mutex<HashMap<String, Node>>>,
+}
+
+/// A set's root, and the nodes that were read with it.
 #[derive(Default)]
 pub(super) struct Tree {
     pub(super) root: Node,
-    first: Option<Node>,
+    /// By sort key.
+    nodes: HashMap<String, Node>,
 }
 
 /// A bucket and its place.
@@ -33,27 +50,47 @@ struct TreeRow {
     node: Node,
 }
 
-impl RankedSet {
-    /// One read.
-    pub(super) async fn root(&self, table: &Table) -> Result<Tree, StoreError> {
-        let root: Option<Root> = table.get(&self.root_key()).await?;
-        Ok(Tree { root: root.map(|root| root.node).unwrap_or_default(), first: None })
+impl RankedSets {
+    /// Reads the sets of a table.
+    pub fn new(table: Table) -> Self {
+        Self { table, remembered: Arc::default() }
     }
 
-    /// One read of both.
-    pub(super) async fn root_and_first_node(&self, table: &Table) -> Result<Tree, StoreError> {
-        let root_key = self.root_key();
+    /// Takes no row that was read before the last write.
+    pub(super) fn consistent(&self) -> Self {
+        Self { table: self.table.clone().consistent(), remembered: self.remembered.clone() }
+    }
+
+    /// Returns the number of members. One read.
+    pub async fn count(&self, set: &RankedSet) -> Result<u64, StoreError> {
+        Ok(self.tree(set, Place::FIRST).await?.root.count())
+    }
+
+    /// The root, and the nodes that a page needs unless the root has changed much. One read.
+    pub(super) async fn tree(&self, set: &RankedSet, place: Place) -> Result<Tree, StoreError> {
+        let nodes: BTreeSet<u32> = match self.remembered(set) {
+            Some(root) => place.parts(&root).map(|part| part.node).filter(|node| *node != 0).collect(),
+            None if place.is_first() => BTreeSet::new(),
+            None => [FIRST_NODE].into(),
+        };
+        let root_key = set.root_key();
+        let keys = nodes.into_iter().map(|node| set.node_key(node)).chain([root_key.clone()]);
         let mut tree = Tree::default();
-        for TreeRow { sk, node } in table.get_many([root_key.clone(), self.node_key(FIRST_NODE)]).await? {
-            if sk == root_key.sk { tree.root = node } else { tree.first = Some(node) }
+        for TreeRow { sk, node } in self.table.get_many(keys).await? {
+            if sk == root_key.sk {
+                tree.root = node;
+            } else {
+                tree.nodes.insert(sk, node);
+            }
         }
+        self.remember(set, &tree.root);
         Ok(tree)
     }
 
-    /// Finds a bucket; `None` if the tree changed since the root was read. At most one read.
+    /// Finds a bucket; `None` if the tree changed since the root was read. No read if its node was read with the root.
     pub(super) async fn bucket(
         &self,
-        table: &Table,
+        set: &RankedSet,
         tree: &Tree,
         target: Target,
     ) -> Result<Option<Bucket>, StoreError> {
@@ -62,9 +99,10 @@ impl RankedSet {
         if part.is_bucket() {
             return Ok(Some(Bucket { first: part.first, end, count: part.count, before }));
         }
-        let node = match &tree.first {
-            Some(first) if part.node == FIRST_NODE => Some(first.clone()),
-            _ => table.get(&self.node_key(part.node)).await?.map(|row: NodeRow| row.node),
+        let key = set.node_key(part.node);
+        let node = match tree.nodes.get(&key.sk) {
+            Some(node) => Some(node.clone()),
+            None => self.table.get(&key).await?.map(|row: NodeRow| row.node),
         };
         let Some(node) = node.map(|node| node.starting_at(part.first)) else { return Ok(None) };
         Ok(node.find(target, before).map(|(below, bucket)| Bucket {
@@ -73,5 +111,18 @@ impl RankedSet {
             count: bucket.count,
             before: before + node.count_before(below),
         }))
+    }
+
+    fn remembered(&self, set: &RankedSet) -> Option<Node> {
+        let roots = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        roots.get(&set.partition).cloned()
+    }
+
+    fn remember(&self, set: &RankedSet, root: &Node) {
+        let mut roots = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        if roots.len() >= MAX_REMEMBERED {
+            roots.clear();
+        }
+        roots.insert(set.partition.clone(), root.clone());
     }
 }

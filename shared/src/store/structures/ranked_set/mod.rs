@@ -3,14 +3,12 @@
 mod load;
 mod locate;
 mod node;
+mod place;
 mod rank_key;
 mod read;
 mod set;
 mod tree;
 
 pub use self::{
-    load::SetLoader,
-    rank_key::RankKey,
-    read::{Direction, RankedPage},
-    set::RankedSet,
+    load::SetLoader, locate::RankedSets, place::Direction, rank_key::RankKey, read::RankedPage, set::RankedSet,
 };

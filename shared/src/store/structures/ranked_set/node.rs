@@ -4,8 +4,15 @@ use serde_bytes::ByteBuf;
 use super::rank_key::{RankKey, shared_prefix};
 use crate::model::Invalid;
 
+/// Bits of a part's first byte: how many bytes of its key differ from the key before it.
+const DIFFERENT: u8 = 0x3f;
+/// The key has as many bytes as the one before it.
+const AS_LONG: u8 = 0x40;
+/// As many members as the part before it has, and the same node.
+const AS_FULL: u8 = 0x80;
+
 /// A range of members, from `first` to the next part's: a bucket, or a node of buckets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Part {
     /// Not above the first member.
     pub(super) first: RankKey,
@@ -122,34 +129,47 @@ impl Node {
         [left, right].into_iter().flat_map(|parts| Self { parts }.split(max_bytes)).collect()
     }
 
-    /// Each key is written as the length of the prefix that it shares with the key before it, and what differs.
+    /// A part is a byte that counts the bytes of its key which differ from the key before it, and tells what else is as before;
+    /// then what isn't. Buckets of a timeline are mostly equally full and take three or four bytes.
     fn to_bytes(&self) -> Vec<u8> {
-        let (mut bytes, mut before) = (Vec::new(), [0; RankKey::BYTES]);
+        let (mut bytes, mut before) = (Vec::new(), Part::default());
         for part in &self.parts {
-            let key = part.first.to_bytes();
-            let end = RankKey::BYTES - key.iter().rev().take_while(|byte| **byte == 0).count();
-            let shared = shared_prefix(&before, &key).min(end);
-            write_number(shared as u64, &mut bytes);
-            write_number((end - shared) as u64, &mut bytes);
-            bytes.extend(key.get(shared..end).unwrap_or_default());
-            write_number(part.count, &mut bytes);
-            write_number(part.node.into(), &mut bytes);
-            before = key;
+            let (key, length) = (part.first.to_bytes(), part.first.length());
+            let shared = shared_prefix(&before.first.to_bytes(), &key).min(length);
+            let is_as_long = length == before.first.length();
+            let is_as_full = (part.count, part.node) == (before.count, before.node);
+            let flags = if is_as_long { AS_LONG } else { 0 } | if is_as_full { AS_FULL } else { 0 };
+            bytes.push((length - shared) as u8 | flags);
+            if !is_as_long {
+                write_number(length as u64, &mut bytes);
+            }
+            bytes.extend(key.get(shared..length).unwrap_or_default());
+            if !is_as_full {
+                write_number(part.count, &mut bytes);
+                write_number(part.node.into(), &mut bytes);
+            }
+            before = *part;
         }
         bytes
     }
 
     fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
-        let (mut parts, mut before) = (Vec::new(), [0; RankKey::BYTES]);
-        while !bytes.is_empty() {
-            let shared = usize::try_from(read_number(&mut bytes)?).ok()?;
-            let length = usize::try_from(read_number(&mut bytes)?).ok()?;
-            let (different, rest) = bytes.split_at_checked(length)?;
-            let first = RankKey::from_prefix(&[before.get(..shared)?, different].concat());
+        let (mut parts, mut before) = (Vec::new(), Part::default());
+        while let Some((header, rest)) = bytes.split_first() {
             bytes = rest;
-            let count = read_number(&mut bytes)?;
-            parts.push(Part { first, count, node: read_number(&mut bytes)?.try_into().ok()? });
-            before = first.to_bytes();
+            let is = |flag| header & flag != 0;
+            let length = if is(AS_LONG) { before.first.length() } else { read_number(&mut bytes)?.try_into().ok()? };
+            let (different, rest) = bytes.split_at_checked(usize::from(header & DIFFERENT))?;
+            let shared = length.checked_sub(different.len())?;
+            let first = RankKey::from_prefix(&[before.first.to_bytes().get(..shared)?, different].concat());
+            bytes = rest;
+            let (count, node) = if is(AS_FULL) {
+                (before.count, before.node)
+            } else {
+                (read_number(&mut bytes)?, read_number(&mut bytes)?.try_into().ok()?)
+            };
+            before = Part { first, count, node };
+            parts.push(before);
         }
         Some(Self { parts })
     }

@@ -1,5 +1,5 @@
 /// Sort key of a member: by score, then by id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RankKey {
     /// Primary order.
     pub score: u128,
@@ -34,6 +34,11 @@ impl RankKey {
         score.copy_from_slice(&self.score.to_be_bytes());
         id.copy_from_slice(&self.id.to_be_bytes());
         bytes
+    }
+
+    /// Bytes up to the last one that isn't zero.
+    pub(super) fn length(self) -> usize {
+        Self::BYTES - self.to_bytes().iter().rev().take_while(|byte| **byte == 0).count()
     }
 
     /// Missing bytes at the end are zero.

@@ -2,21 +2,13 @@ use aws_sdk_dynamodb::{operation::query::builders::QueryFluentBuilder, types::Se
 use serde::de::DeserializeOwned;
 
 use super::{
-    locate::{Bucket, Tree},
+    locate::{Bucket, RankedSets, Tree},
     node::Target,
+    place::{Direction, Place},
     rank_key::RankKey,
     set::RankedSet,
 };
-use crate::store::table::{StoreError, Table, text};
-
-/// Order of reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Least key first.
-    Ascending,
-    /// Greatest key first.
-    Descending,
-}
+use crate::store::table::{StoreError, text};
 
 /// A page of members.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,97 +27,82 @@ struct Range {
     is_turned: bool,
 }
 
-impl RankedSet {
+impl RankedSets {
     /// Returns members after skipping `offset`. Two reads, in parallel for the first page and one after the other for
     /// others; one more for members of a node that isn't read with the root. Reads at most half a bucket too much.
     pub async fn page<R: DeserializeOwned>(
         &self,
-        table: &Table,
+        set: &RankedSet,
         direction: Direction,
         offset: u64,
         limit: u32,
     ) -> Result<RankedPage<R>, StoreError> {
-        self.page_since(table, RankKey::MIN, direction, offset, limit).await
+        self.page_from(set, Place { since: RankKey::MIN, direction, offset }, limit).await
     }
 
     /// Returns members with keys from `since` on, greatest first. One parallel read more than [`Self::page`].
     pub async fn greatest<R: DeserializeOwned>(
         &self,
-        table: &Table,
+        set: &RankedSet,
         since: RankKey,
         offset: u64,
         limit: u32,
     ) -> Result<RankedPage<R>, StoreError> {
-        self.page_since(table, since, Direction::Descending, offset, limit).await
+        self.page_from(set, Place { since, direction: Direction::Descending, offset }, limit).await
     }
 
-    /// `since` is for reading downwards only.
-    async fn page_since<R: DeserializeOwned>(
+    async fn page_from<R: DeserializeOwned>(
         &self,
-        table: &Table,
-        since: RankKey,
-        direction: Direction,
-        offset: u64,
+        set: &RankedSet,
+        place: Place,
         limit: u32,
     ) -> Result<RankedPage<R>, StoreError> {
         const ATTEMPTS: usize = 3;
-        let range = Range { least: since, greatest: RankKey::MAX, direction, skip: 0, is_turned: false };
+        let Place { since, direction, offset } = place;
         if offset == 0 {
-            let tree = async {
-                if since == RankKey::MIN { self.root(table).await } else { self.root_and_first_node(table).await }
-            };
-            let (tree, rows) = tokio::try_join!(tree, self.members(table, range, limit))?;
-            if let Some(total) = self.count_since(table, &tree, since).await? {
+            let range = Range { least: since, greatest: RankKey::MAX, direction, skip: 0, is_turned: false };
+            let (tree, rows) = tokio::try_join!(self.tree(set, place), self.members(set, range, limit))?;
+            if let Some(total) = self.count_since(set, &tree, since).await? {
                 return Ok(RankedPage { rows, total });
             }
         }
         for attempt in 1..=ATTEMPTS {
-            let strong = table.clone().consistent();
             // A tree whose rows don't fit together was changed between two reads.
-            let table = if attempt == ATTEMPTS { &strong } else { table };
-            let is_recent = direction == Direction::Descending && offset < self.shape.recent;
-            let tree = if is_recent { self.root(table).await? } else { self.root_and_first_node(table).await? };
-            let all = tree.root.count();
-            if offset >= all {
-                let total = self.count_since(table, &tree, since).await?.unwrap_or_default();
+            let reader = if attempt == ATTEMPTS { &self.consistent() } else { self };
+            let tree = reader.tree(set, place).await?;
+            let Some(index) = place.index(&tree.root) else {
+                let total = reader.count_since(set, &tree, since).await?.unwrap_or_default();
                 return Ok(RankedPage { rows: Vec::new(), total });
-            }
-            let index = if direction == Direction::Ascending { offset } else { all - 1 - offset };
-            let Some(bucket) = self.bucket(table, &tree, Target::Index(index)).await? else { continue };
+            };
+            let Some(bucket) = reader.bucket(set, &tree, Target::Index(index)).await? else { continue };
             let range = bucket.range(index, since, direction, limit.into());
             let (rows, total) =
-                tokio::try_join!(self.members(table, range, limit), self.count_since(table, &tree, since))?;
+                tokio::try_join!(reader.members(set, range, limit), reader.count_since(set, &tree, since))?;
             let Some(total) = total else { continue };
             return Ok(RankedPage { rows, total });
         }
         Err(StoreError::Contention("a ranked set"))
     }
 
-    /// Returns the number of members. One read.
-    pub async fn count(&self, table: &Table) -> Result<u64, StoreError> {
-        Ok(self.root(table).await?.root.count())
-    }
-
     /// At most two reads; none without `since`.
-    async fn count_since(&self, table: &Table, tree: &Tree, since: RankKey) -> Result<Option<u64>, StoreError> {
+    async fn count_since(&self, set: &RankedSet, tree: &Tree, since: RankKey) -> Result<Option<u64>, StoreError> {
         let all = tree.root.count();
         if since == RankKey::MIN || all == 0 {
             return Ok(Some(all));
         }
-        let Some(bucket) = self.bucket(table, tree, Target::Key(since)).await? else { return Ok(None) };
-        let below =
-            if bucket.first < since { self.count_between(table, bucket.first, since.before()).await? } else { 0 };
+        let Some(bucket) = self.bucket(set, tree, Target::Key(since)).await? else { return Ok(None) };
+        let below = if bucket.first < since { self.count_between(set, bucket.first, since.before()).await? } else { 0 };
         Ok(Some(all.saturating_sub(bucket.before + below)))
     }
 
-    async fn count_between(&self, table: &Table, least: RankKey, greatest: RankKey) -> Result<u64, StoreError> {
-        let call = self.query(table, least, greatest).select(Select::Count);
+    async fn count_between(&self, set: &RankedSet, least: RankKey, greatest: RankKey) -> Result<u64, StoreError> {
+        let call = self.query(set, least, greatest).select(Select::Count);
         Ok(u64::try_from(call.send().await?.count).unwrap_or_default())
     }
 
     async fn members<R: DeserializeOwned>(
         &self,
-        table: &Table,
+        set: &RankedSet,
         range: Range,
         limit: u32,
     ) -> Result<Vec<R>, StoreError> {
@@ -133,7 +110,7 @@ impl RankedSet {
         if least > greatest {
             return Ok(Vec::new());
         }
-        let call = self.query(table, least, greatest).scan_index_forward(direction == Direction::Ascending);
+        let call = self.query(set, least, greatest).scan_index_forward(direction == Direction::Ascending);
         let wanted = skip.saturating_add(limit.into());
         let answer = call.limit(i32::try_from(wanted).unwrap_or(i32::MAX)).send().await?;
         let mut rows = answer.items.unwrap_or_default();
@@ -144,13 +121,13 @@ impl RankedSet {
         Ok(serde_dynamo::from_items(rows)?)
     }
 
-    fn query(&self, table: &Table, least: RankKey, greatest: RankKey) -> QueryFluentBuilder {
-        table
+    fn query(&self, set: &RankedSet, least: RankKey, greatest: RankKey) -> QueryFluentBuilder {
+        self.table
             .query()
             .key_condition_expression("pk = :set AND sk BETWEEN :least AND :greatest")
-            .expression_attribute_values(":set", text(&self.partition))
-            .expression_attribute_values(":least", text(self.member_key(least).sk))
-            .expression_attribute_values(":greatest", text(self.member_key(greatest).sk))
+            .expression_attribute_values(":set", text(&set.partition))
+            .expression_attribute_values(":least", text(set.member_key(least).sk))
+            .expression_attribute_values(":greatest", text(set.member_key(greatest).sk))
     }
 }
 

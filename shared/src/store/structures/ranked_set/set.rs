@@ -14,8 +14,6 @@ pub(super) struct Shape {
     /// Buckets that the root lists itself; further ones are in nodes.
     pub(super) in_root: usize,
     pub(super) node_bytes: usize,
-    /// Members at the end for which no node is read along with the root, since its own buckets have them.
-    pub(super) recent: u64,
     /// Members of a bucket and bytes of a node that are loaded at once.
     pub(super) loaded: (u64, usize),
 }
@@ -27,10 +25,10 @@ impl Shape {
 }
 
 /// A change rewrites a node, so one fits into a single write unit.
-const MOVING: Shape = Shape { bucket: 128, in_root: 64, node_bytes: 880, recent: 0, loaded: (84, 586) };
+const MOVING: Shape = Shape { bucket: 128, in_root: 64, node_bytes: 880, loaded: (84, 586) };
 
-/// Changes are in the root's buckets, so nodes may be large: one holds a million members and is read along with the root.
-const GROWING: Shape = Shape { bucket: 256, in_root: 64, node_bytes: 40_000, recent: 1_024, loaded: (224, 40_000) };
+/// Changes are mostly in the root's buckets, so a node may be as large as half a read unit takes: some 280,000 members.
+const GROWING: Shape = Shape { bucket: 256, in_root: 64, node_bytes: 3_800, loaded: (224, 3_800) };
 
 impl RankedSet {
     /// The set in this partition; members come and move anywhere.

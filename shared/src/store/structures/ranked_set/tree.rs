@@ -383,7 +383,6 @@ mod tests {
             bucket,
             in_root,
             node_bytes,
-            recent: 0,
             loaded: (bucket / 3 * 2, node_bytes / 3 * 2),
         })
     }
@@ -454,9 +453,9 @@ mod tests {
             let node = set.node(&mut rows, root.node.parts[0]).await.unwrap();
             let fullest = set.shape.bucket * 7 / 8;
             assert!(node.parts.iter().all(|bucket| bucket.count == fullest), "{node:?}");
-            // One node and the root, and eight bytes a bucket at most.
+            // One node and the root, and four bytes a bucket at most.
             assert_eq!(rows.0.len(), expected.len() + 2);
-            assert!(node.bytes() <= node.parts.len() * 8, "{} of {}", node.bytes(), node.parts.len());
+            assert!(node.bytes() <= node.parts.len() * 4, "{} of {}", node.bytes(), node.parts.len());
         });
     }
 }
