@@ -12,9 +12,9 @@ use super::{
     place::Place,
     rank_key::RankKey,
     set::RankedSet,
-    tree::{FIRST_NODE, NodeRow},
+    tree::FIRST_NODE,
 };
-use crate::store::table::{StoreError, Table};
+use crate::store::table::{PrimaryKey, StoreError, Table};
 
 /// Roots that a process remembers: two megabytes at most.
 const MAX_REMEMBERED: usize = 128;
@@ -27,7 +27,6 @@ pub struct RankedSets {
 }
 
 /// A set's root, and the nodes that were read with it.
-#[derive(Default)]
 pub(super) struct Tree {
     pub(super) root: Node,
     /// By sort key.
@@ -75,16 +74,10 @@ impl RankedSets {
         };
         let root_key = set.root_key();
         let keys = nodes.into_iter().map(|node| set.node_key(node)).chain([root_key.clone()]);
-        let mut tree = Tree::default();
-        for TreeRow { sk, node } in self.table.get_many(keys).await? {
-            if sk == root_key.sk {
-                tree.root = node;
-            } else {
-                tree.nodes.insert(sk, node);
-            }
-        }
-        self.remember(set, &tree.root);
-        Ok(tree)
+        let mut nodes = self.nodes(keys).await?;
+        let root = nodes.remove(&root_key.sk).unwrap_or_default();
+        self.remember(set, &root);
+        Ok(Tree { root, nodes })
     }
 
     /// Finds a bucket; `None` if the tree changed since the root was read. No read if its node was read with the root.
@@ -102,7 +95,7 @@ impl RankedSets {
         let key = set.node_key(part.node);
         let node = match tree.nodes.get(&key.sk) {
             Some(node) => Some(node.clone()),
-            None => self.table.get(&key).await?.map(|row: NodeRow| row.node),
+            None => self.nodes([key.clone()]).await?.remove(&key.sk),
         };
         let Some(node) = node.map(|node| node.starting_at(part.first)) else { return Ok(None) };
         Ok(node.find(target, before).map(|(below, bucket)| Bucket {
@@ -111,6 +104,12 @@ impl RankedSets {
             count: bucket.count,
             before: before + node.count_before(below),
         }))
+    }
+
+    /// Nodes and roots by sort key. One read.
+    async fn nodes(&self, keys: impl IntoIterator<Item = PrimaryKey>) -> Result<HashMap<String, Node>, StoreError> {
+        let rows = self.table.get_many(keys).await?;
+        Ok(rows.into_iter().map(|TreeRow { sk, node }| (sk, node)).collect())
     }
 
     fn remembered(&self, set: &RankedSet) -> Option<Node> {
