@@ -46,9 +46,9 @@ const CHAIN: ChainId = ChainId(8453);
 const EVENTS: usize = 100_000;
 const COLLECTIONS: usize = 40;
 const COLLECTORS: u64 = 5_000;
-/// Milliseconds added to each call, for the measurement that is closer to an account.
-const DATABASE_DELAY: u64 = 8;
-const NODE_DELAY: u64 = 50;
+/// Milliseconds added to each call of DynamoDB and of the node, for measurements that are closer to an account: with a node
+/// that is near, and with one that is slow.
+const DELAYS: [(u64, u64); 2] = [(8, 50), (8, 500)];
 /// Collects per transaction. Each has three events: transfer, comment and purchase.
 const COLLECTS: usize = 60;
 const EVENTS_A_COLLECT: usize = 3;
@@ -73,8 +73,10 @@ async fn main() -> Result<(), Error> {
     println!("database's ceiling: {ceiling:.0} rows a second, in transactions of 100, four at a time");
     let ours = index(&paths, &process.rpc_url, &chain, None).await?;
     println!("{:.0} % of the ceiling", 100.0 * ours.rows_written / ceiling);
-    println!("with {DATABASE_DELAY} ms added to each call of DynamoDB and {NODE_DELAY} ms to each of the node:");
-    index(&paths, &process.rpc_url, &chain, Some((DATABASE_DELAY, NODE_DELAY))).await?;
+    for (of_database, of_node) in DELAYS {
+        println!("with {of_database} ms added to each call of DynamoDB and {of_node} ms to each of the node:");
+        index(&paths, &process.rpc_url, &chain, Some((of_database, of_node))).await?;
+    }
     match ponder::index(&paths, &process.rpc_url, &chain, blocks - 1).await? {
         Some(seconds) => {
             let theirs = ours.events / seconds;
