@@ -139,7 +139,7 @@ impl FromStr for EventKind {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let found = Self::ALL.iter().copied().find(|kind| kind.word() == text);
-        found.ok_or(Invalid("must be types of events, separated by commas, such as moment.created,sale.updated"))
+        found.ok_or(Invalid("must be a type of event, such as moment.created"))
     }
 }
 
@@ -203,7 +203,9 @@ impl FromStr for EventKinds {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        text.split(',').map(str::parse).collect::<Result<_, _>>().map(Self)
+        let kinds: Result<_, Invalid> = text.split(',').map(str::parse).collect();
+        let expected = "must be types of events, separated by commas, such as moment.created,sale.updated";
+        kinds.map(Self).map_err(|_| Invalid(expected))
     }
 }
 
