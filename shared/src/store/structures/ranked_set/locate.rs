@@ -119,7 +119,7 @@ impl RankedSets {
 
     fn remember(&self, set: &RankedSet, root: &Node) {
         let mut roots = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
-        if roots.len() >= MAX_REMEMBERED {
+        if roots.len() >= MAX_REMEMBERED && !roots.contains_key(&set.partition) {
             roots.clear();
         }
         roots.insert(set.partition.clone(), root.clone());
