@@ -93,6 +93,36 @@ fn scheduled_events_expire_before_they_queue_up() {
 }
 
 #[test]
+fn boundary_allows_reading_the_streams_that_wake_functions() {
+    let template = template();
+    let boundary = template.resources("AWS::IAM::ManagedPolicy").find(|policy| policy.logical_id == "FunctionBoundary");
+    let document = &boundary.expect("the boundary").properties["PolicyDocument"];
+    // What a mapping checks: https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html
+    let needed = ["DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"];
+    let statements = document["Statement"].as_sequence().expect("statements");
+    let allows = |action: &str, table: &str| {
+        statements.iter().any(|statement| {
+            let (actions, resources) = (format!("{:?}", statement["Action"]), format!("{:?}", statement["Resource"]));
+            let covers = resources.contains(&format!("${{{table}.Arn}}/stream/*")) || statement["Resource"] == "*";
+            actions.contains(&format!("\"dynamodb:{action}\"")) && covers
+        })
+    };
+    let mut found = 0;
+    for function in template.resources("AWS::Serverless::Function") {
+        for event in function.events("DynamoDB") {
+            let stream = format!("{:?}", event["Stream"]);
+            let table = ["ChainTable", "ArtistTable"].into_iter().find(|table| stream.contains(table));
+            let table = table.unwrap_or_else(|| panic!("{}: an unknown stream {stream}", function.logical_id));
+            for action in needed {
+                assert!(allows(action, table), "{}: the boundary denies {action} of {table}", function.logical_id);
+            }
+            found += 1;
+        }
+    }
+    assert!(found >= 3, "only {found} functions are woken by a stream");
+}
+
+#[test]
 fn writing_routes_have_their_own_throttle() {
     for function in template().resources("AWS::Serverless::Function") {
         for route in function.events("HttpApi").filter(|route| route.get("Path").is_some()) {
