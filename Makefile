@@ -122,7 +122,7 @@ sam-tools: .tools/sam/.installed
 # The functions' software bills of materials, in CycloneDX format: .local/sbom/<function>.cdx.json.
 sbom: .tools/bin/cargo-cyclonedx
 	@.tools/bin/cargo-cyclonedx cyclonedx --format json --spec-version 1.5 --describe binaries --target aarch64-unknown-linux-gnu
-	@mkdir -p .local/sbom && for file in functions/*/*/*.cdx.json; do mv "$$file" .local/sbom/; done && \
+	@mkdir -p .local/sbom && for file in functions/*/*.cdx.json functions/*/*/*.cdx.json; do mv "$$file" .local/sbom/; done && \
 	find . -name '*.cdx.json' -not -path './.local/*' -not -path './target/*' -delete && ls .local/sbom
 
 .tools/bin/cargo-cyclonedx:

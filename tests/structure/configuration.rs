@@ -189,8 +189,8 @@ fn names(cell: &str, groups: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<St
 /// Those that the template can set: Lambda keeps the others' prefix to itself.
 fn variables_of_code() -> BTreeSet<CodeVariable> {
     let root = Paths::of_checkout().root().to_owned();
-    let functions = entries(&root.join("functions")).into_iter().flat_map(|resource| entries(&resource));
-    let sources = functions.map(|function| function.join("src")).chain([root.join("shared/src")]);
+    let packages = ["functions", "functions/workers"].into_iter().flat_map(|folder| entries(&root.join(folder)));
+    let sources = packages.map(|package| package.join("src")).chain([root.join("shared/src")]);
     let mut files: Vec<PathBuf> = sources.collect();
     let mut variables = BTreeSet::new();
     while let Some(path) = files.pop() {

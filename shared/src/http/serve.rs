@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, LocalBoxFuture};
 use lambda_http::{Body, http::HeaderName, service_fn};
 
 use super::{error::ApiError, origin::Origin, request::Request, response::Response};
@@ -21,7 +21,10 @@ const LIMIT: Duration = Duration::from_secs(28);
 const MARGIN: Duration = Duration::from_secs(1);
 
 /// The endpoint of one function.
-pub trait Endpoint: Send + Sync {
+pub trait Endpoint: Send + Sync + Sized + 'static {
+    /// Makes the endpoint from the function's variables. Fails when one is missing or wrong.
+    fn from_env() -> impl Future<Output = Result<Self, StartError>>;
+
     /// Parses, authorises, acts and answers.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
 }
@@ -29,9 +32,11 @@ pub trait Endpoint: Send + Sync {
 /// Why a function can't start.
 pub type StartError = Box<dyn Error + Send + Sync>;
 
-/// Answers requests with `endpoint` until the environment shuts down. Fails when the Lambda runtime is unreachable.
-pub async fn serve(endpoint: impl Endpoint) -> Result<(), StartError> {
-    run(&endpoint).await
+/// Makes the endpoint and answers requests with it until the environment shuts down. Fails when a variable is missing or
+/// the Lambda runtime is unreachable.
+pub async fn serve<E: Endpoint>() -> Result<(), StartError> {
+    telemetry::init()?;
+    run(Box::new(E::from_env().await?)).await
 }
 
 /// An endpoint of any type. The Lambda runtime is compiled once for it in this crate, not in each function.
@@ -45,10 +50,13 @@ impl<E: Endpoint> AnyEndpoint for E {
     }
 }
 
-async fn run(endpoint: &dyn AnyEndpoint) -> Result<(), StartError> {
-    let origin = &Origin::from_env();
-    let answered = async move |event| Ok::<_, Infallible>(answer(endpoint, origin, event).await);
-    lambda_http::run(service_fn(answered)).await
+/// Boxed, so that the runtime's code is compiled here and not where it is awaited.
+fn run(endpoint: Box<dyn AnyEndpoint>) -> LocalBoxFuture<'static, Result<(), StartError>> {
+    Box::pin(async move {
+        let (endpoint, origin) = (&*endpoint, &Origin::from_env());
+        let answered = async move |event| Ok::<_, Infallible>(answer(endpoint, origin, event).await);
+        lambda_http::run(service_fn(answered)).await
+    })
 }
 
 async fn answer(

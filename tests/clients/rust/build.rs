@@ -1,6 +1,6 @@
 //! Makes the client of the description in OpenAPI 3.0, since progenitor doesn't read 3.1.
 
-#[path = "../../../functions/docs/serve-api-docs/build/older.rs"]
+#[path = "../../../functions/docs/build/older.rs"]
 mod older;
 
 use std::{env, error::Error, fs, path::PathBuf};
@@ -12,7 +12,7 @@ const DESCRIPTION: &str = "../../../openapi.json";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={DESCRIPTION}");
-    println!("cargo::rerun-if-changed=../../../functions/docs/serve-api-docs/build/older.rs");
+    println!("cargo::rerun-if-changed=../../../functions/docs/build/older.rs");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let mut description = older::convert(&serde_json::from_str(&fs::read_to_string(DESCRIPTION)?)?);
     fs::write(out.join("description.json"), description.to_string())?;

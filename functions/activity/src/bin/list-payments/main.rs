@@ -1,0 +1,72 @@
+//! `GET /payments`: paid collects, newest first.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::read::{Pagination, PaymentView, Reader},
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, ArtistName, ChainId, Page},
+    store::{PaymentFilter, Payments, Table},
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ListPayments>().await
+}
+
+struct ListPayments {
+    payments: Payments,
+    reader: Reader,
+}
+
+/// Filters and page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct ListPaymentsQuery {
+    /// Creator of the collections, by any of their wallets or their username: payments to all of their wallets.
+    #[param(inline)]
+    artist: Option<ArtistName>,
+    /// Recipient of the tokens.
+    collector: Option<Address>,
+    /// The chain; all by default.
+    chain_id: Option<ChainId>,
+    #[param(ignore)]
+    #[field(flatten)]
+    page: Page,
+}
+
+/// A page of payments.
+#[derive(Serialize, ToSchema)]
+struct ListPaymentsResponse {
+    #[schema(pattern = "^success$")]
+    status: &'static str,
+    payments: Vec<PaymentView>,
+    pagination: Pagination,
+}
+
+impl Endpoint for ListPayments {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let chain = Table::chain(&aws)?.eventually_consistent();
+        Ok(Self { payments: Payments::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ListPaymentsQuery { artist, collector, chain_id, page } = request.query().read_for(&self.reader)?;
+        let accounts = self.reader.accounts_on(&self.reader.chains(chain_id), artist.as_ref()).await?;
+        let lists =
+            accounts.into_iter().map(|(chain, artist)| (chain, PaymentFilter { artist, collector, moment: None }));
+        let found = self.payments.newest_of(&Vec::from_iter(lists), page.offset(), page.rows()).await?;
+        let pagination = Pagination::new(page, found.total);
+        let payments = self.reader.payments(&found.payments).await?;
+        Response::public(&ListPaymentsResponse { status: "success", payments, pagination })?.with_next_page(
+            request,
+            page,
+            pagination.has_more(),
+        )
+    }
+}

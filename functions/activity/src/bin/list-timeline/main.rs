@@ -1,0 +1,140 @@
+//! `GET /timeline`: moments, newest first.
+
+#[cfg(test)]
+mod description;
+mod query;
+
+use futures::future::try_join_all;
+use serde::Serialize;
+use shared::{
+    api::read::{MomentView, Pagination, Reader},
+    clock, config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{Address, ChainId},
+    store::{Artists, Moments, Scope, StoreError, Table, TimelineFilter, TimelinePage, Timelines},
+};
+use utoipa::ToSchema;
+
+use crate::query::{ListTimelineQuery, TimelineType};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ListTimeline>().await
+}
+
+struct ListTimeline {
+    timelines: Timelines,
+    moments: Moments,
+    artists: Artists,
+    reader: Reader,
+}
+
+/// A page of moments.
+#[derive(Serialize, ToSchema)]
+struct ListTimelineResponse {
+    #[schema(pattern = "^success$")]
+    status: &'static str,
+    moments: Vec<MomentView>,
+    pagination: Pagination,
+}
+
+impl ListTimeline {
+    async fn page(&self, query: &ListTimelineQuery, now: u64) -> Result<TimelinePage, StoreError> {
+        let accounts = match &query.artist {
+            None => None,
+            Some(artist) => Some(self.artists.accounts(artist).await?),
+        };
+        let sets = self.sets(query, accounts.as_deref()).await?;
+        let (filter, page) = (set_filter(query), query.page);
+        let mut found =
+            self.timelines.newest_of(&sets, filter, query.since(now), page.offset(), page.limit.get()).await?;
+        if let (Some(TimelineType::Mutual), Some(accounts)) = (query.r#type, accounts) {
+            found.moments.retain(|moment| !accounts.contains(&moment.creator));
+            found.may_overlap |= accounts.len() > 1;
+        }
+        Ok(found)
+    }
+
+    /// The sorted sets behind a timeline, without those whose collection or artist doesn't match the filters that have no
+    /// set: these depend on the collection or the artist alone.
+    async fn sets(
+        &self,
+        query: &ListTimelineQuery,
+        accounts: Option<&[Address]>,
+    ) -> Result<Vec<(ChainId, Scope)>, StoreError> {
+        let chains = self.reader.chains(query.chain_id);
+        if let Some(collection) = query.collection {
+            let are_meant = chains.iter().map(|chain| self.is_meant(*chain, collection, query, accounts));
+            let are_meant = try_join_all(are_meant).await?;
+            let meant = chains.into_iter().zip(are_meant).filter(|(_, is_meant)| *is_meant);
+            return Ok(meant.map(|(chain, _)| (chain, Scope::Collection(collection))).collect());
+        }
+        let Some(accounts) = accounts else {
+            return Ok(chains.into_iter().map(|chain| (chain, Scope::Everyone)).collect());
+        };
+        let scope = match query.r#type {
+            None => Scope::Of,
+            Some(TimelineType::Mutual) => Scope::Mutual,
+            Some(TimelineType::Default) if query.filter().curated && !self.have_name(accounts).await? => {
+                return Ok(Vec::new());
+            }
+            Some(TimelineType::Default) => Scope::Made,
+        };
+        Ok(chains.iter().flat_map(|chain| accounts.iter().map(|account| (*chain, scope(*account)))).collect())
+    }
+
+    async fn is_meant(
+        &self,
+        chain: ChainId,
+        collection: Address,
+        query: &ListTimelineQuery,
+        accounts: Option<&[Address]>,
+    ) -> Result<bool, StoreError> {
+        let filter = query.filter();
+        let Some(collection) = self.moments.collection(chain, collection).await? else { return Ok(false) };
+        Ok(accounts.is_none_or(|accounts| accounts.contains(&collection.creator))
+            && filter.protocol.is_none_or(|protocol| protocol == collection.protocol)
+            && (!filter.curated || self.have_name(&[collection.creator]).await?))
+    }
+
+    async fn have_name(&self, accounts: &[Address]) -> Result<bool, StoreError> {
+        Ok(self.artists.usernames(accounts).await?.values().any(|name| !name.is_empty()))
+    }
+}
+
+/// The filter of the sets.
+fn set_filter(query: &ListTimelineQuery) -> TimelineFilter {
+    let filter = query.filter();
+    match (query.collection, query.r#type) {
+        (Some(_), _) => TimelineFilter { protocol: None, curated: false, ..filter },
+        (None, Some(TimelineType::Default)) => TimelineFilter { curated: false, ..filter },
+        _ => filter,
+    }
+}
+
+impl Endpoint for ListTimeline {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let chain = Table::chain(&aws)?.eventually_consistent();
+        let artists = Table::artists(&aws)?.eventually_consistent();
+        Ok(Self {
+            timelines: Timelines::new(chain.clone()),
+            moments: Moments::new(chain.clone()),
+            artists: Artists::new(artists.clone()),
+            reader: Reader::from_env(chain, artists)?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let query: ListTimelineQuery = request.query().read_for(&self.reader)?;
+        let found = self.page(&query, clock::now()?.as_secs()).await?;
+        let pagination = Pagination::new(query.page, found.total);
+        let pagination = if found.may_overlap { pagination.uncounted() } else { pagination };
+        let moments = self.reader.moments(&found.moments).await?;
+        Response::public(&ListTimelineResponse { status: "success", moments, pagination })?.with_next_page(
+            request,
+            query.page,
+            pagination.has_more(),
+        )
+    }
+}

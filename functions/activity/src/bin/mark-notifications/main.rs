@@ -1,0 +1,100 @@
+//! `PUT /notifications`: marks notifications of the caller as viewed, all or some.
+
+#[cfg(test)]
+mod description;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use shared::{
+    auth::caller::CallerAuthenticator,
+    chain::Chains,
+    clock, config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, EventId},
+    store::{Artists, NotificationList, NotificationPlace, NotificationReads, Payments, StoreError, Table},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<MarkNotifications>().await
+}
+
+struct MarkNotifications {
+    callers: CallerAuthenticator,
+    chains: Chains,
+    payments: Payments,
+    artists: Artists,
+    viewed: NotificationReads,
+}
+
+/// The notifications.
+#[derive(FromFields, ToSchema)]
+struct MarkNotificationsRequest {
+    /// Their ids; all of yours by default.
+    #[schema(min_items = 1, max_items = 100)]
+    ids: Option<Vec<EventId>>,
+}
+
+/// How many notifications changed.
+#[derive(Serialize, ToSchema)]
+struct MarkNotificationsResponse {
+    #[schema(pattern = "^success$")]
+    status: &'static str,
+    /// Number of newly viewed ones.
+    updated: u64,
+}
+
+impl MarkNotifications {
+    /// Marks all notifications of these accounts, on every chain.
+    async fn mark_all(&self, accounts: &BTreeSet<Address>) -> Result<u64, StoreError> {
+        let mut lists = Vec::new();
+        for chain in self.chains.iter() {
+            lists.extend(accounts.iter().map(|account| NotificationList { chain: chain.id, artist: *account }));
+        }
+        let counts = self.payments.notification_counts(lists).await?;
+        self.viewed.mark_all(&Vec::from_iter(counts.into_keys())).await
+    }
+
+    /// Marks the notifications of these accounts among `ids`.
+    async fn mark(&self, accounts: &BTreeSet<Address>, ids: &BTreeSet<EventId>) -> Result<u64, StoreError> {
+        let mut own: BTreeMap<NotificationList, Vec<NotificationPlace>> = BTreeMap::new();
+        for place in self.payments.notification_places(ids).await?.into_values() {
+            if accounts.contains(&place.list.artist) {
+                own.entry(place.list).or_default().push(place);
+            }
+        }
+        let mut updated = 0;
+        for (list, places) in own {
+            updated += self.viewed.mark(list, &places).await?;
+        }
+        Ok(updated)
+    }
+}
+
+impl Endpoint for MarkNotifications {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let (artists, chain) = (Table::artists(&aws)?, Table::chain(&aws)?);
+        Ok(Self {
+            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            chains: Chains::from_env()?,
+            payments: Payments::new(chain.clone()),
+            artists: Artists::new(artists.clone()),
+            viewed: NotificationReads::new(chain, artists),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.callers.authenticate(request, clock::now()?).await?;
+        let MarkNotificationsRequest { ids } = request.json_or_empty()?.read()?;
+        let profile = self.artists.profile(artist).await?;
+        let accounts = profile.iter().flat_map(|profile| &profile.wallets).map(|wallet| wallet.address).collect();
+        let updated = match ids {
+            Some(ids) => self.mark(&accounts, &BTreeSet::from_iter(ids)).await?,
+            None => self.mark_all(&accounts).await?,
+        };
+        Response::json(&MarkNotificationsResponse { status: "success", updated })
+    }
+}

@@ -1,0 +1,75 @@
+//! `GET /artists/me/export`: all that is kept of the artist.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use shared::{
+    api::error::no_artist,
+    auth::session::SessionAuthenticator,
+    chain::Chains,
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{ChainId, ExportCursor},
+    store::{Artists, Person, PersonalRows, Table},
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ExportArtist>().await
+}
+
+struct ExportArtist {
+    sessions: SessionAuthenticator,
+    artists: Artists,
+    rows: PersonalRows,
+    chains: Vec<ChainId>,
+}
+
+/// The page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ExportArtistQuery {
+    /// Where the page begins; the first page by default.
+    after: Option<ExportCursor>,
+}
+
+/// A page of what is kept.
+#[derive(Serialize, ToSchema)]
+struct ExportArtistResponse {
+    /// Rows as they are stored, the profile first; `pk` names their kind. Only what keys and codes are checked with is
+    /// left out.
+    #[schema(value_type = Vec<Object>)]
+    rows: Vec<Map<String, Value>>,
+}
+
+impl Endpoint for ExportArtist {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let (artists, secrets) = (Table::artists(&aws)?, Table::secrets(&aws)?);
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(secrets.clone())?,
+            artists: Artists::new(artists.clone()),
+            rows: PersonalRows::new(artists, secrets),
+            chains: Chains::from_env()?.iter().map(|chain| chain.id).collect(),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        const LIMIT: usize = 200;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let ExportArtistQuery { after } = request.query().read()?;
+        let (profile, email) = (self.artists.profile(artist).await?, self.artists.email(artist).await?);
+        let (profile, email) = profile.zip(email).ok_or_else(no_artist)?;
+        let wallets = profile.wallets.iter().map(|wallet| wallet.address).collect();
+        let person = Person { artist, email, wallets, chains: self.chains.clone() };
+        let page = self.rows.page(&person, after.unwrap_or_default(), LIMIT).await?;
+        let response = Response::json(&ExportArtistResponse { rows: page.rows })?;
+        match page.next {
+            Some(next) => response.with_next(request, "after", next),
+            None => Ok(response),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `GET /manage`: the page where artists publish, and manage their profile, money, keys and wallets, with its style sheet,
+//! scripts and icon. It calls the service's own endpoints alone.
+
+use shared::{
+    bucket::Bucket,
+    config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ServeManagePage>().await
+}
+
+struct ServeManagePage {
+    policy: String,
+}
+
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The page and the files beside it: name, content type and content.
+const PARTS: [(&str, &str, &str); 11] = [
+    ("manage", "text/html; charset=utf-8", include_str!("page/index.html")),
+    ("icon.svg", "image/svg+xml; charset=utf-8", include_str!("page/icon.svg")),
+    ("style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
+    ("script.js", JAVASCRIPT, include_str!("page/script.js")),
+    ("kit.js", JAVASCRIPT, include_str!("page/kit.js")),
+    ("activity.js", JAVASCRIPT, include_str!("page/activity.js")),
+    ("data.js", JAVASCRIPT, include_str!("page/data.js")),
+    ("keys.js", JAVASCRIPT, include_str!("page/keys.js")),
+    ("money.js", JAVASCRIPT, include_str!("page/money.js")),
+    ("publish.js", JAVASCRIPT, include_str!("page/publish.js")),
+    ("webhooks.js", JAVASCRIPT, include_str!("page/webhooks.js")),
+];
+
+impl Endpoint for ServeManagePage {
+    /// Reads `MEDIA_BUCKET`. The page can run its own scripts, call this service and send files to its bucket, nothing else.
+    /// No text can become markup or code, and no other site can embed the page.
+    async fn from_env() -> Result<Self, StartError> {
+        let media = Bucket::from_env(&config::aws().await)?.origin().await?;
+        let policy = format!(
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' {media}; media-src 'self' {media}; \
+             connect-src 'self' {media}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+             require-trusted-types-for 'script'; trusted-types 'none'"
+        );
+        Ok(Self { policy })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let name = request.path().rsplit('/').next().unwrap_or_default();
+        let Some((_, content_type, content)) = PARTS.iter().find(|(part, ..)| *part == name) else {
+            return Err(ApiError::not_found(format!("There is nothing at {}", request.path())));
+        };
+        // Revalidated on every visit, so that the parts always fit each other.
+        Response::file(content_type, content.as_bytes())
+            .cacheable(0)
+            .with("content-security-policy", &self.policy)?
+            .with("cross-origin-opener-policy", "same-origin")?
+            .with("referrer-policy", "no-referrer")?
+            .with("x-content-type-options", "nosniff")
+    }
+}

@@ -1,0 +1,74 @@
+//! `PATCH /artists/me`: changes the caller's profile.
+
+#[cfg(test)]
+mod description;
+
+use std::time::Duration;
+
+use shared::{
+    api::{artist::ArtistResponse, error::no_artist},
+    auth::session::SessionAuthenticator,
+    clock, config,
+    http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
+    store::{Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal, Table},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<UpdateArtist>().await
+}
+
+struct UpdateArtist {
+    sessions: SessionAuthenticator,
+    artists: Artists,
+}
+
+impl Endpoint for UpdateArtist {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
+            artists: Artists::new(Table::artists(&aws)?),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let now = clock::now()?;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let change: ProfileChange = request.json()?.read()?;
+        if change == ProfileChange::default() {
+            return Err(ApiError::bad_request(
+                "Give at least one of username, bio, instagram_username, twitter_username and telegram_username",
+            ));
+        }
+        let profile = self.artists.update_profile(artist, &change, now.as_secs()).await?;
+        let profile = profile.map_err(|refusal| refused(refusal, now))?;
+        if change.username.is_some() {
+            request.note_limits(&[names_limit(profile.held_until(now.as_secs()), now)]);
+        }
+        Response::json(&ArtistResponse::of(&profile)?)
+    }
+}
+
+fn refused(refusal: ProfileRefusal, now: Duration) -> ApiError {
+    match refusal {
+        ProfileRefusal::Gone => no_artist(),
+        ProfileRefusal::NameTaken => ApiError::conflict("The username is taken, or kept for whoever had it lately"),
+        ProfileRefusal::TooManyNames { until } => ApiError::limited(
+            "Usernames that you gave up are kept for you for 30 days: take one of them back, or wait until one is free",
+            &names_limit(std::iter::repeat_n(until, HELD_NAMES), now),
+        ),
+    }
+}
+
+/// State of the limit on held names; `until` are their Unix times of release in seconds.
+fn names_limit(until: impl Iterator<Item = u64>, now: Duration) -> RateLimit {
+    let (mut left, mut first) = (HELD_NAMES, NAME_HELD_FOR);
+    for until in until {
+        left = left.saturating_sub(1);
+        first = first.min(Duration::from_secs(until).saturating_sub(now));
+    }
+    let count = |names: usize| u64::try_from(names).unwrap_or(u64::MAX);
+    let (max, left) = (count(HELD_NAMES), count(left));
+    RateLimit { unit: LimitUnit::HeldNames, max, window: NAME_HELD_FOR, left, reset: first }
+}

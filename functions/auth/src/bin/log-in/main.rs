@@ -1,0 +1,190 @@
+//! `POST /oauth/login`: exchanges a mailed code for a token. The first sign-in creates the artist.
+
+#[cfg(test)]
+mod description;
+
+use std::time::Duration;
+
+use serde::Serialize;
+use shared::{
+    api::activity::ActivityRetention,
+    auth::{
+        client_limit::ClientLimit,
+        service_address::ServiceAddress,
+        sign_in_code::{SignInCodes, holder},
+        token::TokenIssuer,
+    },
+    chain::wallet::{EmbeddedWallet, OperatorAccount},
+    clock, config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    kms::MacKey,
+    mail::{Mailer, Notice},
+    model::{ActivityKind, Address, ArtistId, Email, Nonce, OneTimeCode},
+    store::{Activities, Artist, Artists, Codes, Deletions, Guesses, MAX_WRONG_TRIES, StoreError, Table, TakenBack},
+    telemetry::{self, Metric},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<LogIn>().await
+}
+
+struct LogIn {
+    codes: SignInCodes,
+    artists: Artists,
+    deletions: Deletions,
+    operator: OperatorAccount,
+    tokens: TokenIssuer,
+    activities: Activities,
+    retention: ActivityRetention,
+    tries: ClientLimit,
+    guesses: Guesses,
+    mailer: Mailer,
+    address: ServiceAddress,
+}
+
+/// The code and its address.
+#[derive(FromFields, ToSchema)]
+struct LogInRequest {
+    /// Address that got the code.
+    email: Email,
+    /// Six digits.
+    code: OneTimeCode,
+    /// The nonce that the code was asked for with, if there was one.
+    nonce: Option<Nonce>,
+}
+
+/// The credential of a signed-in artist.
+#[derive(Serialize, ToSchema)]
+struct LogInResponse {
+    /// A JWT, valid for an hour.
+    token: String,
+    /// The artist's embedded wallet: the same at every sign-in, deployed by the first write.
+    social_wallet: Address,
+}
+
+impl LogIn {
+    /// Signing in takes the account's deletion back; if it has begun, the address gets a new account.
+    async fn arrive(&self, email: &Email, now: Duration) -> Result<(Artist, TakenBack), StoreError> {
+        let artist = self.find_or_create(email, now).await?;
+        match self.deletions.take_back(artist.artist_id).await? {
+            TakenBack::TooLate => Ok((self.find_or_create(email, now).await?, TakenBack::Nothing)),
+            taken_back => Ok((artist, taken_back)),
+        }
+    }
+
+    async fn find_or_create(&self, email: &Email, now: Duration) -> Result<Artist, StoreError> {
+        if let Some(artist) = self.artists.find_by_email(email).await? {
+            return Ok(artist);
+        }
+        let artist_id = ArtistId::random();
+        let wallet = EmbeddedWallet::new(self.operator.safe, artist_id);
+        let artist = Artist { artist_id, embedded_wallet: wallet.address().into() };
+        if self.artists.create(email, &artist, now.as_secs()).await? {
+            return Ok(artist);
+        }
+        // A concurrent sign-in created the artist.
+        self.artists.find_by_email(email).await?.ok_or(StoreError::Contention("artists"))
+    }
+}
+
+impl Endpoint for LogIn {
+    /// Reads `SIGN_INS_PER_CLIENT_HOURLY` (120) besides what its parts read.
+    async fn from_env() -> Result<Self, StartError> {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
+        let secrets = Table::secrets(&aws)?;
+        Ok(Self {
+            tries: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
+            codes: SignInCodes::new(Codes::new(secrets.clone()), MacKey::from_env(&aws, "CODE_KEY_ID")?),
+            guesses: Guesses::new(secrets),
+            mailer: Mailer::from_env(&aws)?,
+            address: ServiceAddress::from_env(),
+            artists: Artists::new(Table::artists(&aws)?),
+            deletions: Deletions::new(Table::artists(&aws)?),
+            activities: Activities::new(Table::artists(&aws)?),
+            retention: ActivityRetention::from_env()?,
+            operator: OperatorAccount::from_env()?,
+            tokens: TokenIssuer::from_env(&aws)?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let LogInRequest { email, code, nonce } = request.json()?.read()?;
+        let now = clock::now()?;
+        self.tries.admit(request, now).await?;
+        let (mailbox, client) = (email.mailbox(), request.client_hash());
+        let standing = self.guesses.standing(&mailbox, &client, now.as_secs()).await?;
+        if standing.pause_until > now.as_secs() && !standing.is_known_client {
+            return Err(wrong_code());
+        }
+        let checked = self.codes.check(&email, &code, &holder(nonce.as_ref(), &client), now).await?;
+        let Some(issued) = checked else {
+            self.count_wrong(request, &email, now).await?;
+            return Err(wrong_code());
+        };
+        let (artist, taken_back) = self.arrive(&email, now).await?;
+        let token = self.tokens.issue(artist.artist_id, now).await?;
+        // The code is consumed last, so that a failure before costs a try, not the code.
+        if !self.codes.withdraw(&issued).await? {
+            return Err(wrong_code());
+        }
+        self.remember(request, &artist, ActivityKind::SignedIn).await;
+        if taken_back == TakenBack::Done {
+            self.remember(request, &artist, ActivityKind::DeletionCancelled).await;
+            self.tell(request, &email, ActivityKind::DeletionCancelled.notice().unwrap_or_default(), now).await;
+        }
+        self.forgive(request, &mailbox, now).await;
+        telemetry::count(Metric::SignIns);
+        Response::json(&LogInResponse { token, social_wallet: artist.embedded_wallet })
+    }
+}
+
+impl LogIn {
+    /// Tells the owner of the mailbox once strangers have to pause.
+    async fn count_wrong(&self, request: &Request, email: &Email, now: Duration) -> Result<(), ApiError> {
+        if self.guesses.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_WRONG_TRIES {
+            return Ok(());
+        }
+        let what = "Somebody tried 100 wrong sign-in codes for this address, and has to pause now";
+        self.tell(request, email, what, now).await;
+        Ok(())
+    }
+
+    /// Mails a notice; it doesn't fail.
+    async fn tell(&self, request: &Request, email: &Email, what: &str, now: Duration) {
+        if let Err(error) = self.try_tell(request, email, what, now).await {
+            tracing::error!(request.id = request.id(), error = error.cause().map(telemetry::chain), "notice not sent");
+        }
+    }
+
+    async fn try_tell(&self, request: &Request, email: &Email, what: &str, now: Duration) -> Result<(), ApiError> {
+        let (when, origin) = (clock::iso_8601(now.as_secs())?, self.address.of(request)?);
+        let (network, origin) = (request.client_network(), origin.as_str().trim_end_matches('/'));
+        let notice = Notice { what, subject: "", when: &when, network: &network, origin };
+        let sent = self.mailer.send_notice(email, &notice).await;
+        sent.map_err(|error| ApiError::bad_gateway("The mail wasn't sent", error))
+    }
+
+    /// Records what happened; it doesn't fail, since the code is used up.
+    async fn remember(&self, request: &Request, artist: &Artist, kind: ActivityKind) {
+        let Ok(activity) = self.retention.activity(request, kind, "") else { return };
+        if let Err(error) = self.activities.record(artist.artist_id, &activity).await {
+            tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "sign-in not recorded");
+        }
+    }
+
+    /// Ends the streak of wrong tries; it doesn't fail either.
+    async fn forgive(&self, request: &Request, mailbox: &str, now: Duration) {
+        if let Err(error) = self.guesses.forgive(mailbox, &request.client_hash(), now.as_secs()).await {
+            tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "tries not forgiven");
+        }
+    }
+}
+
+/// One answer for every reason: it must not reveal which addresses have a code.
+fn wrong_code() -> ApiError {
+    telemetry::count(Metric::SignInsRefused);
+    ApiError::unauthorized("The code is wrong or no longer valid: ask for a new one")
+}

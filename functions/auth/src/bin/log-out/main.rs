@@ -1,0 +1,75 @@
+//! `POST /oauth/logout`: ends the token that the request brings, or all tokens of its artist.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::activity::ActivityLog,
+    auth::{session::SessionAuthenticator, token::LIFETIME},
+    clock, config,
+    http::{ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
+    model::ActivityKind,
+    store::{Sessions, Table},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<LogOut>().await
+}
+
+struct LogOut {
+    authenticator: SessionAuthenticator,
+    sessions: Sessions,
+    activity: ActivityLog,
+}
+
+/// What to end.
+#[derive(FromFields, ToSchema)]
+struct LogOutRequest {
+    /// End all of the artist's tokens, not only this one.
+    #[schema(value_type = Option<bool>, default = json!(false))]
+    everywhere: Everywhere,
+}
+
+struct Everywhere(bool);
+
+#[derive(Serialize, ToSchema)]
+struct LogOutResponse {
+    /// The token is ended.
+    success: bool,
+}
+
+impl Endpoint for LogOut {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let table = Table::secrets(&aws)?;
+        Ok(Self {
+            authenticator: SessionAuthenticator::from_env(table.clone())?,
+            sessions: Sessions::new(table),
+            activity: ActivityLog::from_env(&aws)?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let token = self.authenticator.authenticate(request).await?;
+        let LogOutRequest { everywhere: Everywhere(everywhere) } = request.json_or_empty()?.read()?;
+        let kind = if everywhere {
+            let last_expires = clock::now()? + LIFETIME;
+            self.sessions.end_all(token.artist, last_expires.as_secs()).await?;
+            ActivityKind::SignedOutEverywhere
+        } else {
+            self.sessions.end(token.artist, token.id, token.expires_at).await?;
+            ActivityKind::SignedOut
+        };
+        self.activity.note(request, token.artist, kind, "").await;
+        Response::json(&LogOutResponse { success: true })
+    }
+}
+
+impl FromField for Everywhere {
+    fn from_field(field: &Field<'_>) -> Option<Self> {
+        field.boolean().map(Self)
+    }
+}

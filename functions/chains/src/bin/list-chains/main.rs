@@ -1,0 +1,41 @@
+//! `GET /chains`: what is served where, so that a client needs no list of its own.
+
+#[cfg(test)]
+mod description;
+mod view;
+
+use serde::Serialize;
+use shared::{
+    chain::Chains,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+};
+use utoipa::ToSchema;
+
+use crate::view::ChainView;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ListChains>().await
+}
+
+struct ListChains {
+    chains: Vec<ChainView>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ListChainsResponse<'a> {
+    /// The chains. Where a request names none, 8453 is meant.
+    chains: &'a [ChainView],
+}
+
+impl Endpoint for ListChains {
+    async fn from_env() -> Result<Self, StartError> {
+        let chains = Chains::from_env()?;
+        Ok(Self { chains: chains.iter().map(ChainView::new).collect() })
+    }
+
+    async fn handle(&self, _request: &Request) -> Result<Response, ApiError> {
+        const SECONDS_TO_KEEP: u32 = 5 * 60;
+        Ok(Response::json(&ListChainsResponse { chains: &self.chains })?.cacheable(SECONDS_TO_KEEP))
+    }
+}

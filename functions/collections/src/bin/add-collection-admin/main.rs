@@ -1,0 +1,44 @@
+//! `POST /collections/{network}/{contract}/admins`: makes an account an admin of a collection.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::{request::CollectionPath, transact::TransactionService},
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{CheckedAddress, MomentRef, Scope},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<AddCollectionAdmin>().await
+}
+
+struct AddCollectionAdmin {
+    service: TransactionService,
+}
+
+/// The new admin.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct AddCollectionAdminRequest {
+    /// Account that gets the permission.
+    admin_address: CheckedAddress,
+}
+
+impl Endpoint for AddCollectionAdmin {
+    async fn from_env() -> Result<Self, StartError> {
+        Ok(Self { service: TransactionService::from_env().await? })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.service.authenticate(request, Scope::Admin).await?;
+        let input = request.json()?;
+        let (path, AddCollectionAdminRequest { admin_address: CheckedAddress(admin) }): (CollectionPath, _) =
+            input.read_with(&request.path_parameters(), &self.service)?;
+        let (chain, contract) = path.place();
+        let collection = MomentRef::whole(chain, contract);
+        self.service.grant_admin(request, caller, &collection, admin).await
+    }
+}

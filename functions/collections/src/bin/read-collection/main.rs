@@ -1,0 +1,37 @@
+//! `GET /collections/{network}/{contract}`: one collection.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::{read::Reader, request::CollectionPath},
+    config,
+    http::{AnyChain, ApiError, Endpoint, Request, Response, StartError, serve},
+    store::Table,
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ReadCollection>().await
+}
+
+struct ReadCollection {
+    reader: Reader,
+}
+
+impl Endpoint for ReadCollection {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self { reader: Reader::from_env(Table::chain(&aws)?, Table::artists(&aws)?)? })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let path: CollectionPath = request.path_parameters().read_for(&AnyChain)?;
+        let (chain, contract) = path.place();
+        let collection = self.reader.collection(chain, contract).await?;
+        Response::public(
+            &collection
+                .ok_or_else(|| ApiError::not_found(format!("There is no collection {contract} on chain {chain}")))?,
+        )
+    }
+}

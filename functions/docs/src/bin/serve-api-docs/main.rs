@@ -1,0 +1,82 @@
+//! The API description: `GET /openapi.json` for machines, `GET /llms.txt` for programs that read text, `GET /docs` for people,
+//! with the scripts of that page, and the guides below it. The build makes all of them from `openapi.json` and `docs/guide/`.
+
+#[cfg(test)]
+mod description;
+
+use shared::http::{ApiError, Endpoint, Request, Response, StartError, serve};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ServeApiDocs>().await
+}
+
+struct ServeApiDocs;
+
+/// A file from the build.
+macro_rules! built {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name)).as_slice()
+    };
+}
+
+/// Guides as pages and as texts, and operations as texts: names in the path, content types and contents.
+const PARTS: &[(&str, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/parts.rs"));
+
+/// Time that browsers may cache a file without revalidation.
+const SECONDS_TO_KEEP: u32 = 5 * 60;
+
+impl Endpoint for ServeApiDocs {
+    async fn from_env() -> Result<Self, StartError> {
+        Ok(Self)
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+        let (content_type, content) = match request.path().rsplit('/').next() {
+            Some("docs") => return page(),
+            Some("llms.txt") => ("text/markdown; charset=utf-8", built!("llms.txt")),
+            Some("llms-full.txt") => ("text/markdown; charset=utf-8", built!("llms-full.txt")),
+            Some("openapi-3.0.json") => ("application/json; charset=utf-8", built!("openapi-3.0.json")),
+            Some("guide.css") => ("text/css; charset=utf-8", include_bytes!("guide.css").as_slice()),
+            Some("openapi.json") => ("application/json; charset=utf-8", built!("openapi.json")),
+            Some("start.js") => (JAVASCRIPT, include_bytes!("start.js").as_slice()),
+            Some("reference.js") => {
+                let script = Response::file(JAVASCRIPT, built!("reference.js.gz"));
+                return script.cacheable(SECONDS_TO_KEEP).with("content-encoding", "gzip");
+            }
+            part => match PARTS.iter().find(|(name, _, _)| Some(*name) == part) {
+                Some((_, content_type, content)) if content_type.starts_with("text/html") => {
+                    return guide(content_type, content);
+                }
+                Some((_, content_type, content)) => (*content_type, *content),
+                None => return Err(ApiError::not_found(format!("There is nothing at {}", request.path()))),
+            },
+        };
+        Ok(Response::file(content_type, content).cacheable(SECONDS_TO_KEEP))
+    }
+}
+
+/// A guide's page, which runs nothing.
+fn guide(content_type: &'static str, content: &'static [u8]) -> Result<Response, ApiError> {
+    const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+                          frame-ancestors 'none'";
+    Response::file(content_type, content)
+        .cacheable(SECONDS_TO_KEEP)
+        .with("content-security-policy", POLICY)?
+        .with("referrer-policy", "no-referrer")?
+        .with("x-content-type-options", "nosniff")
+}
+
+/// The reference's page. It runs this service's scripts and calls this service alone. The reference's script writes style
+/// sheets and style attributes, which a policy can only allow altogether.
+fn page() -> Result<Response, ApiError> {
+    const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; \
+                          img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; \
+                          frame-ancestors 'none'";
+    Response::file("text/html; charset=utf-8", include_bytes!("docs.html"))
+        .cacheable(SECONDS_TO_KEEP)
+        .with("content-security-policy", POLICY)?
+        .with("referrer-policy", "no-referrer")?
+        .with("x-content-type-options", "nosniff")
+}

@@ -1,0 +1,112 @@
+//! `POST /governance`: arguments of a governor's `propose` for a proposal that publishes moments. They are simulated onchain
+//! first; nothing is sent, and only the client's rate limit is stored.
+
+#[cfg(test)]
+mod description;
+mod governance;
+mod proposal;
+mod request;
+
+use std::time::Duration;
+
+use serde::Serialize;
+use shared::{
+    api::publish::{MAX_MOMENTS_BYTES, locate_split},
+    auth::rate_limit::{self, Limit},
+    chain::protocol::{destination::Destination, publishing::Publisher},
+    clock, config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{Address, CheckedAddress},
+    store::{RateWindows, Table},
+};
+use utoipa::{
+    ToSchema,
+    openapi::{ArrayBuilder, ObjectBuilder, Schema, Type, schema::AnyOfBuilder},
+};
+
+use self::{
+    governance::{Governance, Governances},
+    proposal::{Proposal, ProposeArguments},
+    request::BuildProposalRequest,
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<BuildProposal>().await
+}
+
+struct BuildProposal {
+    governances: Governances,
+    windows: RateWindows,
+    /// Proposals per client network and hour.
+    per_client_hourly: u32,
+}
+
+/// A call of a governor.
+#[derive(Serialize, ToSchema)]
+struct BuildProposalResponse<'a> {
+    /// The contract to call `propose` on.
+    governor: Address,
+    #[schema(schema_with = propose_arguments)]
+    args: ProposeArguments<'a>,
+    /// Wei to send with the call.
+    #[schema(pattern = "^0$")]
+    value: &'static str,
+}
+
+/// Targets, values, signatures and calldatas of the calls, and the description.
+fn propose_arguments() -> ArrayBuilder {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let list = || Schema::Array(ArrayBuilder::new().items(text()).build());
+    let parts = [list(), list(), list(), list(), Schema::Object(text().build())];
+    let description = "Its arguments: targets, values, signatures, calldatas and description.";
+    let tuple = ArrayBuilder::new().prefix_items(parts).items(AnyOfBuilder::new().item(list()).item(text()));
+    tuple.min_items(Some(5)).max_items(Some(5)).description(Some(description))
+}
+
+impl BuildProposal {
+    fn limit(&self, request: &Request) -> Limit {
+        Limit {
+            subject: format!("proposal#client#{}", request.client_network()),
+            max: self.per_client_hourly,
+            window: Duration::from_secs(60 * 60),
+            message: "Too many proposals were built for your network: wait",
+        }
+    }
+}
+
+impl Endpoint for BuildProposal {
+    /// Reads `CHAINS`, `RPC_URLS`, `SECRET_TABLE` and `PROPOSALS_PER_CLIENT_HOURLY` (60).
+    async fn from_env() -> Result<Self, StartError> {
+        Ok(Self {
+            governances: Governances::from_env()?,
+            windows: RateWindows::new(Table::secrets(&config::aws().await)?),
+            per_client_hourly: config::parsed_or("PROPOSALS_PER_CLIENT_HOURLY", "60")?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let asked: BuildProposalRequest = request.json_of(MAX_MOMENTS_BYTES)?.read_for(&self.governances)?;
+        let governance = self.governances.get(asked.chain_id).map_err(ApiError::internal)?;
+        request.note_limits(&rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?);
+        let (Governance { chain, governor, node }, CheckedAddress(account)) = (governance, asked.account);
+        let (executor, split, destination) = tokio::join!(
+            governance.executor(),
+            locate_split(chain, node, asked.splits.0.as_ref(), account),
+            Destination::find(node, &asked.contract)
+        );
+        let (executor, split, destination) = (executor?, split?, destination?);
+        let account = account.into();
+        let publisher = Publisher {
+            addresses: &chain.addresses,
+            account,
+            operator: account,
+            split: split.as_ref().map(|split| split.address),
+        };
+        let creation = split.and_then(|split| split.creation);
+        let proposal =
+            Proposal::new(&publisher, creation.as_ref(), destination, &asked.tokens, asked.proposal.markdown());
+        governance.admit(executor, account, &proposal).await?;
+        Response::json(&BuildProposalResponse { governor: (*governor).into(), args: proposal.arguments(), value: "0" })
+    }
+}

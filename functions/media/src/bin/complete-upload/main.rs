@@ -1,0 +1,137 @@
+//! `POST /uploads/{id}/complete`: joins an upload's parts, looks at the content and gives it its CID. A large file takes
+//! several calls, each of which goes on where the last one ended.
+
+mod content;
+#[cfg(test)]
+mod description;
+mod hashing;
+
+use serde::Serialize;
+use shared::{
+    api::media::{MediaService, StoredMedia},
+    bucket::UploadedPart,
+    clock,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{ArtistId, Cid, UploadId},
+    store::{StoredContent, Upload, UploadOutcome},
+};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::hashing::Hashed;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<CompleteUpload>().await
+}
+
+struct CompleteUpload(MediaService);
+
+/// An upload.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Path)]
+struct CompleteUploadPath {
+    /// Its id.
+    id: UploadId,
+}
+
+/// A file that is hashed in part. Complete it again to go on.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct UploadInProgress {
+    /// The upload.
+    upload_id: UploadId,
+    /// Bytes that are hashed.
+    hashed: u64,
+    /// Bytes in all.
+    size: u64,
+}
+
+impl Endpoint for CompleteUpload {
+    async fn from_env() -> Result<Self, StartError> {
+        Ok(Self(MediaService::from_env().await?))
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let now = clock::now()?;
+        let artist = self.0.authenticate(request).await?;
+        let CompleteUploadPath { id } = request.path_parameters().read()?;
+        let upload = self.0.library.media.upload(artist, id, now.as_secs()).await?.ok_or_else(|| unknown(id))?;
+        match &upload.outcome {
+            Some(UploadOutcome::Stored { cid, mime }) => self.tell(request, *cid, mime.clone(), upload.size),
+            Some(UploadOutcome::Refused(reason)) => Err(ApiError::unprocessable(reason)),
+            None => self.complete(request, artist, id, upload).await,
+        }
+    }
+}
+
+impl CompleteUpload {
+    async fn complete(
+        &self,
+        request: &Request,
+        artist: ArtistId,
+        id: UploadId,
+        mut upload: Upload,
+    ) -> Result<Response, ApiError> {
+        let object = id.object();
+        if upload.progress.is_none() {
+            self.join(&object, &upload).await?;
+        }
+        match hashing::hash(&self.0.library.bucket, &object, &upload).await? {
+            Hashed::Missing => Err(unknown(id)),
+            Hashed::InPart(progress) => {
+                let answer = UploadInProgress { upload_id: id, hashed: progress.dag.size(), size: upload.size };
+                upload.progress = Some(progress);
+                self.0.library.media.save_upload(artist, id, &upload).await?;
+                Response::stored(202, serde_json::to_string(&answer)?)?.with("retry-after", "1")
+            }
+            Hashed::Refused(reason) => {
+                (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Refused(reason.clone())));
+                self.0.library.media.save_upload(artist, id, &upload).await?;
+                self.0.library.bucket.delete(&object).await?;
+                tracing::info!(artist.id = %artist, reason, "upload refused");
+                Err(ApiError::unprocessable(reason))
+            }
+            Hashed::Whole { cid, mime } => {
+                self.accept(cid, StoredContent { object, mime: mime.clone(), size: upload.size }).await?;
+                (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Stored { cid, mime: mime.clone() }));
+                self.0.library.media.save_upload(artist, id, &upload).await?;
+                self.tell(request, cid, mime, upload.size)
+            }
+        }
+    }
+
+    /// Makes one object of the parts, which must all be there.
+    async fn join(&self, object: &str, upload: &Upload) -> Result<(), ApiError> {
+        let bucket = &self.0.library.bucket;
+        // An upload that is gone was joined by an earlier call.
+        let Some(parts) = bucket.parts(object, &upload.multipart).await? else { return Ok(()) };
+        let there: u64 = parts.iter().map(|part: &UploadedPart| part.size).sum();
+        if there != upload.size {
+            let words = format!("{there} of {} bytes have arrived: PUT every part, then complete it", upload.size);
+            return Err(ApiError::conflict(words));
+        }
+        Ok(bucket.join(object, &upload.multipart, parts).await?)
+    }
+
+    /// Keeps the object as content; the same content's second object is deleted.
+    async fn accept(&self, cid: Cid, content: StoredContent) -> Result<(), ApiError> {
+        let (bucket, media) = (&self.0.library.bucket, &self.0.library.media);
+        // First: the bucket deletes what isn't kept, and content must not go.
+        bucket.keep(&content.object).await?;
+        if !media.add_content(cid, &content).await?
+            && media.content(cid).await?.is_some_and(|first| first.object != content.object)
+        {
+            bucket.delete(&content.object).await?;
+        }
+        Ok(())
+    }
+
+    fn tell(&self, request: &Request, cid: Cid, mime: String, size: u64) -> Result<Response, ApiError> {
+        let media: StoredMedia = self.0.library.describe(request, cid, mime, size)?;
+        Response::json(&media)
+    }
+}
+
+fn unknown(id: UploadId) -> ApiError {
+    ApiError::not_found(format!("You have no upload {id}, or it has expired: begin another one"))
+}

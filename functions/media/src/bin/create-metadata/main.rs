@@ -1,0 +1,28 @@
+//! `POST /metadata`: stores a metadata document.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::media::{MAX_METADATA_BYTES, MediaService, MetadataRequest},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<CreateMetadata>().await
+}
+
+struct CreateMetadata(MediaService);
+
+impl Endpoint for CreateMetadata {
+    async fn from_env() -> Result<Self, StartError> {
+        Ok(Self(MediaService::from_env().await?))
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.0.authenticate(request).await?;
+        let metadata: MetadataRequest = request.json_of(MAX_METADATA_BYTES)?.read()?;
+        Response::json(&self.0.library.keep_metadata(request, artist, metadata).await?)
+    }
+}

@@ -1,0 +1,141 @@
+//! `GET /ipfs/{cid}`: a file that is kept here, or a range of it. A whole file that is too large for an answer is redirected
+//! to the bucket. With `?format=raw`: a single block, for IPFS nodes.
+
+#[cfg(test)]
+mod description;
+mod range;
+
+use std::time::Duration;
+
+use shared::{
+    bucket::Bucket,
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, StatusCode, json, serve},
+    model::{Cid, RawFormat},
+    store::{Media, StoredBlock, StoredContent, Table},
+};
+use utoipa::IntoParams;
+
+use crate::range::Range;
+
+/// Most bytes of an answer: in base64 they are less than the 6 MB that Lambda passes on.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// How long a redirection is good for.
+const REDIRECT: Duration = Duration::from_secs(60 * 60);
+
+const KEPT: &str = "public, max-age=31536000, immutable";
+
+/// Browsers neither run what is in a file nor load anything for it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox";
+
+/// Browsers show no PDF in a sandbox.
+const PDF_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ReadContent>().await
+}
+
+struct ReadContent {
+    bucket: Bucket,
+    media: Media,
+}
+
+/// A file.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Path)]
+struct ReadContentPath {
+    /// Its CID.
+    cid: Cid,
+}
+
+/// What of it.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ReadContentQuery {
+    /// The block with this CID alone, unpacked by nobody, as IPFS nodes fetch it.
+    #[param(inline)]
+    format: Option<RawFormat>,
+}
+
+impl Endpoint for ReadContent {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self { bucket: Bucket::from_env(&aws)?, media: Media::new(Table::artists(&aws)?) })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ReadContentPath { cid } = request.path_parameters().read()?;
+        let ReadContentQuery { format } = request.query().read()?;
+        if format.is_some() {
+            return self.send_block(cid).await;
+        }
+        let content = self.media.content(cid).await?.ok_or_else(|| missing(cid))?;
+        match Range::of(request.header("range"), content.size, MAX_BYTES) {
+            Range::Impossible => {
+                let body = json!({"status": "error", "message": format!("The file has {} bytes", content.size)});
+                Response::stored(416, body.to_string())?.with("content-range", &format!("bytes */{}", content.size))
+            }
+            Range::Whole if content.size > MAX_BYTES => {
+                let url = self.bucket.sign_read(&content.object, &content.mime, REDIRECT).await?;
+                let body = json!({"message": "The file is at location"});
+                Response::stored(307, body.to_string())?.with("location", &url)
+            }
+            Range::Whole => self.send(cid, &content, StatusCode::OK, (0, content.size.saturating_sub(1))).await,
+            Range::Part { first, last } => {
+                let part = self.send(cid, &content, StatusCode::PARTIAL_CONTENT, (first, last)).await?;
+                part.with("content-range", &format!("bytes {first}-{last}/{}", content.size))
+            }
+        }
+    }
+}
+
+impl ReadContent {
+    /// One block (<https://specs.ipfs.tech/http-gateways/trustless-gateway/>).
+    async fn send_block(&self, cid: Cid) -> Result<Response, ApiError> {
+        let block = match self.media.block(cid).await? {
+            Some(StoredBlock::Node { block }) => block.into_vec(),
+            Some(StoredBlock::Leaf { object, offset, size }) => {
+                self.bytes(cid, &object, (offset, offset + size - 1)).await?
+            }
+            None => {
+                let whole = self.media.content(cid).await?.filter(|_| cid.is_raw()).ok_or_else(|| missing(cid))?;
+                self.bytes(cid, &whole.object, (0, whole.size.saturating_sub(1))).await?
+            }
+        };
+        Response::bytes(StatusCode::OK, "application/vnd.ipld.raw", block)?
+            .with("cache-control", KEPT)?
+            .with("content-disposition", &format!("attachment; filename=\"{cid}.bin\""))?
+            .with("content-security-policy", POLICY)?
+            .with("cross-origin-resource-policy", "cross-origin")?
+            .with("x-content-type-options", "nosniff")
+    }
+
+    async fn bytes(&self, cid: Cid, object: &str, (first, last): (u64, u64)) -> Result<Vec<u8>, ApiError> {
+        let stream = self.bucket.read(object, first, Some(last)).await?.ok_or_else(|| missing(cid))?;
+        Ok(stream.collect().await.map_err(shared::bucket::BucketError::from)?.to_vec())
+    }
+
+    async fn send(
+        &self,
+        cid: Cid,
+        content: &StoredContent,
+        status: StatusCode,
+        (first, last): (u64, u64),
+    ) -> Result<Response, ApiError> {
+        let bytes = self.bytes(cid, &content.object, (first, last)).await?;
+        let policy = if content.mime == "application/pdf" { PDF_POLICY } else { POLICY };
+        Response::bytes(status, &content.mime, bytes)?
+            .with("accept-ranges", "bytes")?
+            .with("cache-control", KEPT)?
+            .with("etag", &format!("\"{cid}\""))?
+            .with("content-security-policy", policy)?
+            .with("cross-origin-resource-policy", "cross-origin")?
+            .with("x-content-type-options", "nosniff")
+    }
+}
+
+fn missing(cid: Cid) -> ApiError {
+    ApiError::not_found(format!("{cid} isn't stored here"))
+}

@@ -1,0 +1,26 @@
+//! `POST /moment/create/writing`: stores a text with its metadata, and creates a moment of it.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::publish::{CreateWritingRequest, PublishingService},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<CreateWriting>().await
+}
+
+struct CreateWriting(PublishingService);
+
+impl Endpoint for CreateWriting {
+    async fn from_env() -> Result<Self, StartError> {
+        Ok(Self(PublishingService::from_env().await?))
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        self.0.publish::<CreateWritingRequest>(request).await
+    }
+}

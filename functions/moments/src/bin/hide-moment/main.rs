@@ -1,0 +1,103 @@
+//! `POST /moment/hide`: leaves a moment out of timelines, or shows it again.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::error::{no_artist, no_moment},
+    auth::caller::CallerAuthenticator,
+    chain::Chains,
+    clock, config,
+    http::{AllowedChains, ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
+    model::{ArtistId, ChainId, Invalid, MomentRef, Scope, WalletType},
+    store::{Artists, Moments, Table},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<HideMoment>().await
+}
+
+struct HideMoment {
+    callers: CallerAuthenticator,
+    chains: Chains,
+    moments: Moments,
+    artists: Artists,
+}
+
+/// The moment.
+#[derive(FromFields, ToSchema)]
+struct HideMomentRequest {
+    /// The moment.
+    moment: MomentRef,
+    /// Whether it is hidden from now on.
+    #[schema(value_type = Option<bool>, default = true)]
+    hidden: Hiding,
+}
+
+struct Hiding(bool);
+
+/// What holds from now on.
+#[derive(Serialize, ToSchema)]
+struct HideMomentResponse {
+    success: bool,
+    /// Whether the moment is hidden.
+    hidden: bool,
+}
+
+impl HideMoment {
+    /// Requires the moment (404), and a wallet of the artist among its admins (403). Three reads.
+    async fn require_admin(&self, artist: ArtistId, place: &MomentRef) -> Result<(), ApiError> {
+        let (moment, collection, profile) = tokio::try_join!(
+            self.moments.moment(place),
+            self.moments.collection(place.chain, place.collection),
+            self.artists.profile(artist)
+        )?;
+        let moment = moment.ok_or_else(|| no_moment(place))?;
+        let profile = profile.ok_or_else(no_artist)?;
+        // A contract wallet proved itself on one chain; elsewhere its address may be another's.
+        let own = profile.wallets.iter().filter(|wallet| wallet.r#type != WalletType::Smart);
+        let of_collection = collection.map(|collection| collection.admins).unwrap_or_default();
+        let is_admin = |account| moment.admins.contains(account) || of_collection.contains(account);
+        if own.map(|wallet| &wallet.address).any(is_admin) {
+            return Ok(());
+        }
+        Err(ApiError::forbidden("None of your wallets is an admin of this moment"))
+    }
+}
+
+impl FromField for Hiding {
+    fn from_field(field: &Field<'_>) -> Option<Self> {
+        field.boolean().map(Self)
+    }
+}
+
+impl AllowedChains for HideMoment {
+    fn check(&self, chain: ChainId) -> Result<(), Invalid> {
+        self.chains.get(chain).map(drop)
+    }
+}
+
+impl Endpoint for HideMoment {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            chains: Chains::from_env()?,
+            moments: Moments::new(Table::chain(&aws)?),
+            artists: Artists::new(Table::artists(&aws)?),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
+        let HideMomentRequest { moment, hidden: Hiding(hidden) } = request.json()?.read_for(self)?;
+        self.require_admin(artist, &moment).await?;
+        if self.artists.hidden_by(&moment).await?.is_some() != hidden {
+            self.artists.hide(artist, &moment, hidden).await?;
+        }
+        Response::json(&HideMomentResponse { success: true, hidden })
+    }
+}

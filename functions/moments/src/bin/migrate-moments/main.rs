@@ -1,0 +1,70 @@
+//! `POST /moment/migrate`: makes the artist's external wallet an admin of every collection that their embedded wallet
+//! administers, so that artists can leave the service with their work. No token moves.
+
+#[cfg(test)]
+mod description;
+mod grants;
+
+use shared::{
+    api::transact::TransactionService,
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, ArtistId, ChainId, Scope, WalletType},
+    store::{Artists, Moments, Table},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<MigrateMoments>().await
+}
+
+/// The chain.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct MigrateMomentsRequest {
+    /// The chain.
+    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
+    chain_id: ChainId,
+}
+
+struct MigrateMoments {
+    service: TransactionService,
+    artists: Artists,
+    moments: Moments,
+}
+
+impl Endpoint for MigrateMoments {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let (artists, moments) = (Artists::new(Table::artists(&aws)?), Moments::new(Table::chain(&aws)?));
+        Ok(Self { service: TransactionService::from_env().await?, artists, moments })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
+        let MigrateMomentsRequest { chain_id } = request.json_or_empty()?.read_for(&self.service)?;
+        self.service
+            .transact_each(request, caller, chain_id, async |session| {
+                let wallet = self.external_wallet(caller.artist).await?;
+                grants::missing(&self.moments, session, wallet).await
+            })
+            .await
+    }
+}
+
+impl MigrateMoments {
+    /// The first connected wallet with a key. A contract wallet won't do: its address may belong to another owner on another
+    /// chain.
+    async fn external_wallet(&self, artist: ArtistId) -> Result<Address, ApiError> {
+        let profile = self.artists.profile(artist).await?;
+        let wallets = profile.map(|profile| profile.wallets).unwrap_or_default();
+        let external = wallets.into_iter().find(|wallet| wallet.r#type == WalletType::External);
+        external.map(|wallet| wallet.address).ok_or_else(|| {
+            ApiError::conflict(
+                "You have no external wallet to migrate to: connect one with POST /artists/wallets/challenge \
+                 and POST /artists/wallets",
+            )
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! `POST /registry/metadata/moment`: changes a moment's metadata URI.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::transact::TransactionService,
+    chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Creation, MetadataUri, MomentRef, Protocol, Scope},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<UpdateMomentUri>().await
+}
+
+struct UpdateMomentUri {
+    service: TransactionService,
+}
+
+/// The moment's new metadata.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct UpdateMomentUriRequest {
+    /// The moment.
+    moment: MomentRef,
+    /// New metadata.
+    new_uri: MetadataUri,
+}
+
+impl Endpoint for UpdateMomentUri {
+    async fn from_env() -> Result<Self, StartError> {
+        Ok(Self { service: TransactionService::from_env().await? })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let caller = self.service.authenticate(request, Scope::Publish).await?;
+        let UpdateMomentUriRequest { moment, new_uri } = request.json()?.read_for(&self.service)?;
+        self.service
+            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
+                match session.protocol(moment.collection).await? {
+                    Some(Protocol::Registry) => session.require_indexed(&moment).await?,
+                    _ => drop(session.require(&moment, Permission::Metadata).await?),
+                }
+                // The same function in both protocols.
+                let (token, uri) = (moment.token.into(), new_uri.as_str().to_owned());
+                let update = Creator1155::updateTokenURICall { tokenId: token, newURI: uri };
+                Ok(vec![Call::new(moment.collection.into(), &update)])
+            })
+            .await
+    }
+}

@@ -1,0 +1,66 @@
+//! `GET /transactions`: the caller's transactions, newest first.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::transact::TransactionView,
+    auth::caller::CallerAuthenticator,
+    clock, config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{PageLimit, TransactionId},
+    store::{Table, Transactions},
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ListTransactions>().await
+}
+
+struct ListTransactions {
+    callers: CallerAuthenticator,
+    transactions: Transactions,
+}
+
+/// A part of the list.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ListTransactionsQuery {
+    /// How many transactions a page has.
+    #[param(default = 20, required = false)]
+    limit: PageLimit,
+    /// The last id of the page before; the newest transactions by default.
+    before: Option<TransactionId>,
+}
+
+/// A page of transactions.
+#[derive(Serialize, ToSchema)]
+struct ListTransactionsResponse {
+    #[schema(pattern = "^success$")]
+    status: &'static str,
+    transactions: Vec<TransactionView>,
+}
+
+impl Endpoint for ListTransactions {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let callers = CallerAuthenticator::from_env(Table::secrets(&aws)?)?;
+        Ok(Self { callers, transactions: Transactions::new(Table::artists(&aws)?) })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.callers.authenticate(request, clock::now()?).await?;
+        let ListTransactionsQuery { limit, before } = request.query().read()?;
+        let rows = usize::try_from(limit.get()).unwrap_or(usize::MAX);
+        let page = self.transactions.list(artist, before, rows).await?;
+        let last = page.transactions.last().map(|transaction| transaction.id).filter(|_| page.has_more);
+        let transactions: Result<_, _> = page.transactions.into_iter().map(TransactionView::of).collect();
+        let response = Response::json(&ListTransactionsResponse { status: "success", transactions: transactions? })?;
+        match last {
+            Some(last) => response.with_next(request, "before", last),
+            None => Ok(response),
+        }
+    }
+}

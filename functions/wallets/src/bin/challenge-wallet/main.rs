@@ -1,0 +1,105 @@
+//! `POST /artists/wallets/challenge`: issues a message to sign as proof of a wallet's ownership.
+
+#[cfg(test)]
+mod description;
+
+use std::time::Duration;
+
+use serde::Serialize;
+use shared::{
+    api::error::no_artist,
+    auth::{
+        rate_limit::{self, Limit},
+        service_address::ServiceAddress,
+        session::SessionAuthenticator,
+        wallet_proof::Challenger,
+    },
+    chain::Chains,
+    clock, config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{ArtistId, ChainId, CheckedAddress},
+    store::{Artists, Challenges, RateWindows, StoredChallenge, Table},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ChallengeWallet>().await
+}
+
+struct ChallengeWallet {
+    sessions: SessionAuthenticator,
+    chains: Chains,
+    artists: Artists,
+    address: ServiceAddress,
+    challenges: Challenges,
+    windows: RateWindows,
+    per_client_hourly: u32,
+}
+
+/// The wallet.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct ChallengeWalletRequest {
+    /// Wallet to connect.
+    address: CheckedAddress,
+    /// Chain of a contract wallet.
+    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
+    chain_id: ChainId,
+}
+
+/// The message that proves whose wallet it is.
+#[derive(Serialize, ToSchema)]
+struct ChallengeWalletResponse<'a> {
+    /// Message to sign (EIP-4361), valid for one use within 10 minutes.
+    message: &'a str,
+}
+
+impl ChallengeWallet {
+    fn limits(&self, artist: ArtistId, request: &Request) -> [Limit; 2] {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        [
+            Limit {
+                subject: format!("challenge#artist#{artist}"),
+                max: 20,
+                window: HOUR / 6,
+                message: "Too many messages to sign were asked for: use the newest one, or wait",
+            },
+            Limit {
+                subject: format!("challenge#client#{}", request.client_network()),
+                max: self.per_client_hourly,
+                window: HOUR,
+                message: "Too many messages to sign were asked for from your network: wait",
+            },
+        ]
+    }
+}
+
+impl Endpoint for ChallengeWallet {
+    /// Reads `CHALLENGES_PER_CLIENT_HOURLY` (60) besides what its parts read.
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let secrets = Table::secrets(&aws)?;
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(secrets.clone())?,
+            chains: Chains::from_env()?,
+            artists: Artists::new(Table::artists(&aws)?),
+            address: ServiceAddress::from_env(),
+            challenges: Challenges::new(secrets.clone()),
+            windows: RateWindows::new(secrets),
+            per_client_hourly: config::parsed_or("CHALLENGES_PER_CLIENT_HOURLY", "60")?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let now = clock::now()?;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let ChallengeWalletRequest { address: CheckedAddress(address), chain_id: chain } =
+            request.json()?.read_for(&self.chains)?;
+        request.note_limits(&rate_limit::admit(&self.windows, &self.limits(artist, request), now).await?);
+        let account = self.artists.profile(artist).await?.ok_or_else(no_artist)?.artist.embedded_wallet;
+        let message = Challenger::new(self.address.of(request)?).message(address, chain, account, now)?;
+        self.challenges.put(&StoredChallenge::new(message.as_str(), artist, address, chain, now.as_secs())).await?;
+        Response::json(&ChallengeWalletResponse { message: message.as_str() })
+    }
+}

@@ -1,0 +1,115 @@
+//! `POST /artists/wallets`: connects a wallet that signed a message of `POST /artists/wallets/challenge`.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::{activity::ActivityLog, artist::WalletsResponse, error::no_artist},
+    auth::{
+        session::SessionAuthenticator,
+        wallet_proof::{Message, WalletSignature},
+    },
+    chain::{
+        node::{Node, NodeUrls},
+        wallet::erc1271,
+    },
+    clock, config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{ActivityKind, Wallet, WalletType},
+    store::{Artists, Challenges, MAX_WALLETS, StoredChallenge, Table, WalletRefusal},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ConnectWallet>().await
+}
+
+struct ConnectWallet {
+    sessions: SessionAuthenticator,
+    challenges: Challenges,
+    artists: Artists,
+    activity: ActivityLog,
+    nodes: NodeUrls,
+}
+
+/// Proof of ownership.
+#[derive(FromFields, ToSchema)]
+struct ConnectWalletRequest {
+    /// The message from the challenge, word for word.
+    #[schema(value_type = String, min_length = 1, max_length = 2000)]
+    message: Message,
+    /// The wallet's signature of the message (`personal_sign`), or one that a contract wallet accepts.
+    #[schema(value_type = String, pattern = "^0x([0-9a-fA-F]{2}){1,4096}$")]
+    signature: WalletSignature,
+}
+
+impl ConnectWallet {
+    /// The challenged wallet, if it signed. The chain is called only if no key signed.
+    async fn prove(
+        &self,
+        challenge: &StoredChallenge,
+        message: &Message,
+        signature: &WalletSignature,
+    ) -> Result<Wallet, ApiError> {
+        let address = challenge.wallet;
+        if signature.is_of_key(address, message) {
+            return Ok(Wallet { address, r#type: WalletType::External });
+        }
+        let node = Node::for_requests(&self.nodes, challenge.chain)?;
+        let verdict = erc1271::is_accepted(&node, address.into(), message.hash(), signature.as_bytes());
+        if verdict.await? {
+            return Ok(Wallet { address, r#type: WalletType::Smart });
+        }
+        let chain = challenge.chain;
+        let reason =
+            format!("is not of {address} over this message; a contract wallet must be deployed on chain {chain}");
+        Err(ApiError::invalid_field("signature", reason))
+    }
+}
+
+impl Endpoint for ConnectWallet {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let secrets = Table::secrets(&aws)?;
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(secrets.clone())?,
+            challenges: Challenges::new(secrets),
+            artists: Artists::new(Table::artists(&aws)?),
+            activity: ActivityLog::from_env(&aws)?,
+            nodes: NodeUrls::from_env()?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let now = clock::now()?;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let ConnectWalletRequest { message, signature } = request.json()?.read()?;
+        let challenge = self.challenges.count_try(message.as_str(), artist, now.as_secs()).await?;
+        let challenge = challenge.ok_or_else(unknown_message)?;
+        let wallet = self.prove(&challenge, &message, &signature).await?;
+        let connected = self.artists.connect_wallet(wallet, &challenge, &self.challenges, now.as_secs()).await?;
+        let profile = connected.map_err(refused)?;
+        self.activity.note(request, artist, ActivityKind::WalletConnected, &wallet.address.to_string()).await;
+        Response::json(&WalletsResponse::of(&profile))
+    }
+}
+
+fn refused(refusal: WalletRefusal) -> ApiError {
+    match refusal {
+        WalletRefusal::Taken => ApiError::conflict("The wallet is another artist's: they must disconnect it first"),
+        WalletRefusal::TooMany => {
+            ApiError::conflict(format!("You have {MAX_WALLETS} wallets already: disconnect one first"))
+        }
+        WalletRefusal::Used => unknown_message(),
+        WalletRefusal::Gone | WalletRefusal::Unknown | WalletRefusal::Embedded => no_artist(),
+    }
+}
+
+/// One answer for every reason: it must not reveal whose message it is.
+fn unknown_message() -> ApiError {
+    ApiError::invalid_field(
+        "message",
+        "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
+    )
+}

@@ -1,0 +1,64 @@
+//! `DELETE /artists/wallets?address=`: disconnects one of the caller's wallets. Nothing changes onchain.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::{activity::ActivityLog, artist::WalletsResponse, error::no_artist},
+    auth::session::SessionAuthenticator,
+    clock, config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{ActivityKind, Address},
+    store::{Artists, Table, WalletRefusal},
+};
+use utoipa::IntoParams;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<DisconnectWallet>().await
+}
+
+struct DisconnectWallet {
+    sessions: SessionAuthenticator,
+    artists: Artists,
+    activity: ActivityLog,
+}
+
+/// The wallet.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct DisconnectWalletQuery {
+    /// Its address.
+    address: Address,
+}
+
+impl Endpoint for DisconnectWallet {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
+            artists: Artists::new(Table::artists(&aws)?),
+            activity: ActivityLog::from_env(&aws)?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let now = clock::now()?;
+        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let DisconnectWalletQuery { address } = request.query().read()?;
+        let rest = self.artists.disconnect_wallet(artist, address, now.as_secs()).await?;
+        let profile = rest.map_err(refused)?;
+        self.activity.note(request, artist, ActivityKind::WalletDisconnected, &address.to_string()).await;
+        Response::json(&WalletsResponse::of(&profile))
+    }
+}
+
+fn refused(refusal: WalletRefusal) -> ApiError {
+    match refusal {
+        WalletRefusal::Embedded => {
+            ApiError::conflict("This is the account that the service keeps for you: it can't be disconnected")
+        }
+        WalletRefusal::Unknown => ApiError::not_found("You have no wallet with this address"),
+        WalletRefusal::Gone | WalletRefusal::Taken | WalletRefusal::TooMany | WalletRefusal::Used => no_artist(),
+    }
+}

@@ -1,0 +1,46 @@
+//! `GET /artists/payout-addresses`: addresses that the artist's money can be withdrawn to.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::payout::PayoutView,
+    auth::session::SessionAuthenticator,
+    config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    store::{PayoutAddresses, Table},
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ListPayoutAddresses>().await
+}
+
+struct ListPayoutAddresses {
+    sessions: SessionAuthenticator,
+    payouts: PayoutAddresses,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ListPayoutAddressesResponse {
+    /// Ordered by address.
+    addresses: Vec<PayoutView>,
+}
+
+impl Endpoint for ListPayoutAddresses {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
+            payouts: PayoutAddresses::new(Table::artists(&aws)?),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let addresses = self.payouts.list(artist).await?.into_iter().map(PayoutView::of).collect::<Result<_, _>>()?;
+        Response::json(&ListPayoutAddressesResponse { addresses })
+    }
+}

@@ -1,0 +1,37 @@
+//! `GET /artists/wallets`: the caller's wallets, the embedded one first.
+
+#[cfg(test)]
+mod description;
+
+use shared::{
+    api::{artist::WalletsResponse, error::no_artist},
+    auth::caller::CallerAuthenticator,
+    clock, config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    store::{Artists, Table},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ListWallets>().await
+}
+
+struct ListWallets {
+    callers: CallerAuthenticator,
+    artists: Artists,
+}
+
+impl Endpoint for ListWallets {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            artists: Artists::new(Table::artists(&aws)?),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.callers.authenticate(request, clock::now()?).await?;
+        Response::json(&WalletsResponse::of(&self.artists.profile(artist).await?.ok_or_else(no_artist)?))
+    }
+}

@@ -1,0 +1,155 @@
+//! `GET /smartwallet`: the balances of an artist's embedded wallet.
+
+#[cfg(test)]
+mod description;
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use serde::Serialize;
+use shared::{
+    auth::client_limit::ClientLimit,
+    chain::{
+        Chain, Chains,
+        node::{Node, NodeError, NodeUrls},
+        protocol::currency::Currency,
+    },
+    clock, config,
+    http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, Amount, ChainId, Invalid},
+    store::{Artists, Table},
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ReadSmartWallet>().await
+}
+
+struct ReadSmartWallet {
+    artists: Artists,
+    reads: ClientLimit,
+    chains: Vec<(Chain, Node)>,
+    /// What this process read lately, so that repeated requests cost the nodes nothing.
+    known: Mutex<HashMap<(ChainId, Address), Known>>,
+}
+
+/// Balances, and when they were read.
+struct Known(Instant, Vec<Balance>);
+
+/// How long balances are kept.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// The account and its chain.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct ReadSmartWalletQuery {
+    /// The embedded wallet, or another wallet of its artist.
+    address: Address,
+    /// The chain.
+    #[param(default = json!(ChainId::DEFAULT), required = false)]
+    chain_id: ChainId,
+}
+
+/// An embedded wallet and its balances.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReadSmartWalletResponse {
+    /// The embedded wallet.
+    address: Address,
+    chain_id: ChainId,
+    /// Balance in each supported currency, the chain's own first.
+    balances: Vec<Balance>,
+}
+
+/// What a wallet has in one currency.
+#[derive(Clone, Serialize, ToSchema)]
+struct Balance {
+    /// The currency's contract; the zero address for the chain's own.
+    currency: Address,
+    /// Currency symbol.
+    symbol: &'static str,
+    /// Decimals of `amount`.
+    decimals: u8,
+    /// In the smallest unit.
+    amount: Amount,
+    /// The same in the main unit, such as ether: exact, without trailing zeros.
+    #[serde(rename = "decimalAmount")]
+    #[schema(pattern = r"^[0-9]+(\.[0-9]*[1-9])?$")]
+    decimal_amount: String,
+}
+
+impl ReadSmartWallet {
+    fn chain(&self, id: ChainId) -> Result<&(Chain, Node), Invalid> {
+        let chain = self.chains.iter().find(|(chain, _)| chain.id == id);
+        chain.ok_or(Invalid("is not a chain that this service is configured for"))
+    }
+}
+
+impl AllowedChains for ReadSmartWallet {
+    fn check(&self, chain: ChainId) -> Result<(), Invalid> {
+        self.chain(chain).map(drop)
+    }
+}
+
+impl Endpoint for ReadSmartWallet {
+    /// Reads `WALLET_READS_PER_CLIENT_MINUTELY` (120) besides what its parts read.
+    async fn from_env() -> Result<Self, StartError> {
+        let urls = NodeUrls::from_env()?;
+        let chains = Chains::from_env()?;
+        let chains = chains.iter().filter(|chain| urls.names(chain.id));
+        let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
+        const MINUTE: Duration = Duration::from_secs(60);
+        let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
+        Ok(Self {
+            artists: Artists::new(Table::artists(&aws)?),
+            reads: ClientLimit::new(Table::secrets(&aws)?, "wallet", most, MINUTE),
+            chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,
+            known: Mutex::default(),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let ReadSmartWalletQuery { address, chain_id } = request.query().read_for(self)?;
+        self.reads.admit(request, clock::now()?).await?;
+        let (chain, node) = self.chain(chain_id).map_err(ApiError::internal)?;
+        let profile = self.artists.profile_of(address).await?;
+        let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
+        let wallet = profile.artist.embedded_wallet;
+        let balances = self.balances(chain, node, wallet).await?;
+        Response::json(&ReadSmartWalletResponse { address: wallet, chain_id: chain.id, balances })
+    }
+}
+
+impl ReadSmartWallet {
+    /// Two calls of the node, at most once in [`FRESH`] and process.
+    async fn balances(&self, chain: &Chain, node: &Node, wallet: Address) -> Result<Vec<Balance>, NodeError> {
+        const MOST_KEPT: usize = 1_000;
+        let key = (chain.id, wallet);
+        if let Some(Known(read_at, balances)) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key)
+            && read_at.elapsed() < FRESH
+        {
+            return Ok(balances.clone());
+        }
+        let balances = chain.currencies().map(|currency| Balance::read(currency, node, wallet));
+        let balances = futures::future::try_join_all(balances).await?;
+        let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(key, Known(Instant::now(), balances.clone()));
+        Ok(balances)
+    }
+}
+
+impl Balance {
+    async fn read(currency: Currency, node: &Node, wallet: Address) -> Result<Self, NodeError> {
+        let Currency { symbol, decimals, contract } = currency;
+        let amount = Amount(currency.balance(node, wallet.into()).await?);
+        let decimal_amount = amount.decimal(decimals.into());
+        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount, decimal_amount })
+    }
+}

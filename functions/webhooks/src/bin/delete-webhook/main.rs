@@ -1,0 +1,48 @@
+//! `DELETE /webhooks/{id}`: nothing more is sent to the webhook.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::{
+        activity::ActivityLog,
+        webhook::{WebhookPath, WebhookService, no_webhook},
+    },
+    config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::ActivityKind,
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<DeleteWebhook>().await
+}
+
+struct DeleteWebhook {
+    service: WebhookService,
+    activity: ActivityLog,
+}
+
+/// The webhook is gone.
+#[derive(Serialize, ToSchema)]
+struct DeleteWebhookResponse {
+    /// The webhook is deleted.
+    success: bool,
+}
+
+impl Endpoint for DeleteWebhook {
+    async fn from_env() -> Result<Self, StartError> {
+        let activity = ActivityLog::from_env(&config::aws().await)?;
+        Ok(Self { service: WebhookService::from_env().await?, activity })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.service.artist(request).await?;
+        let WebhookPath { id } = request.path_parameters().read()?;
+        let removed = self.service.webhooks.remove(artist, id).await?.ok_or_else(|| no_webhook(id))?;
+        self.activity.note(request, artist, ActivityKind::WebhookDeleted, &removed.url.to_string()).await;
+        Response::json(&DeleteWebhookResponse { success: true })
+    }
+}

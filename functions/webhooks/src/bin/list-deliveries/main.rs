@@ -1,0 +1,59 @@
+//! `GET /webhooks/{id}/deliveries`: what was sent to a webhook in the last 7 days, and what waits.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::webhook::{DeliveryView, WebhookPath, WebhookService},
+    clock,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{DeliveryId, PageLimit},
+};
+use utoipa::{IntoParams, ToSchema};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ListDeliveries>().await
+}
+
+struct ListDeliveries(WebhookService);
+
+/// The page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ListDeliveriesQuery {
+    /// Most deliveries.
+    #[param(default = 20, required = false)]
+    limit: PageLimit,
+    /// The last id of the page before; the newest deliveries by default.
+    before: Option<DeliveryId>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ListDeliveriesResponse {
+    /// The newest first.
+    deliveries: Vec<DeliveryView>,
+}
+
+impl Endpoint for ListDeliveries {
+    async fn from_env() -> Result<Self, StartError> {
+        Ok(Self(WebhookService::from_env().await?))
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.0.artist(request).await?;
+        let (WebhookPath { id }, ListDeliveriesQuery { limit, before }) =
+            (request.path_parameters().read()?, request.query().read()?);
+        self.0.webhook(artist, id).await?;
+        let (now, rows) = (clock::now()?.as_secs(), usize::try_from(limit.get()).unwrap_or(usize::MAX));
+        let found = self.0.deliveries.list(artist, id, before, rows, now).await?;
+        let last = found.last().map(|last| last.id).filter(|_| found.len() == rows);
+        let deliveries = found.into_iter().map(DeliveryView::of).collect::<Result<_, _>>()?;
+        let response = Response::json(&ListDeliveriesResponse { deliveries })?;
+        match last {
+            Some(last) => response.with_next(request, "before", last),
+            None => Ok(response),
+        }
+    }
+}

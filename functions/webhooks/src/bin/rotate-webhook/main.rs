@@ -1,0 +1,63 @@
+//! `POST /webhooks/{id}/rotate`: replaces a webhook's secret and shows the new one, this once.
+
+#[cfg(test)]
+mod description;
+
+use serde::Serialize;
+use shared::{
+    api::{
+        activity::ActivityLog,
+        webhook::{WebhookPath, WebhookService, WebhookView, no_webhook},
+    },
+    auth::webhook_secret::WebhookSecrets,
+    clock, config,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::ActivityKind,
+    store::Webhook,
+};
+use utoipa::ToSchema;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<RotateWebhook>().await
+}
+
+struct RotateWebhook {
+    service: WebhookService,
+    secrets: WebhookSecrets,
+    activity: ActivityLog,
+}
+
+/// The webhook with its new secret.
+#[derive(Serialize, ToSchema)]
+struct RotateWebhookResponse {
+    webhook: WebhookView,
+    /// What messages are signed with. It is shown this once.
+    #[schema(pattern = "^whsec_[A-Za-z0-9+/]{43}=$")]
+    secret: String,
+}
+
+impl Endpoint for RotateWebhook {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        Ok(Self {
+            service: WebhookService::from_env().await?,
+            secrets: WebhookSecrets::from_env(&aws)?,
+            activity: ActivityLog::from_env(&aws)?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.service.artist(request).await?;
+        let WebhookPath { id } = request.path_parameters().read()?;
+        let now = clock::now()?.as_secs();
+        let rotation = |webhook: &mut Webhook| {
+            webhook.generation = webhook.generation.saturating_add(1);
+            webhook.rotated_at = Some(now);
+        };
+        let webhook = self.service.webhooks.change(artist, id, rotation).await?.ok_or_else(|| no_webhook(id))?;
+        let secret = self.secrets.secret(id, webhook.generation).await?.reveal();
+        self.activity.note(request, artist, ActivityKind::WebhookRotated, &webhook.url.to_string()).await;
+        Response::json(&RotateWebhookResponse { webhook: WebhookView::of(webhook)?, secret })
+    }
+}
