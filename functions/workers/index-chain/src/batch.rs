@@ -8,7 +8,7 @@ use tokio::sync::mpsc::Receiver;
 
 use crate::{
     apply::{Index, Queue, Room},
-    follow::IndexError,
+    error::IndexError,
     read::BlockRange,
 };
 

@@ -1,10 +1,15 @@
 //! Events of contracts in a form common to all protocols.
 
+use std::collections::HashMap;
+
 use alloy::primitives::{Address, B256, U256};
 use shared::{
     model::{FeeRecipient, MAX_URI_KEPT, MomentSale, Protocol, Royalty, clip_comment, clip_name},
     store::{BlockId, EventPlace},
 };
+
+/// Collections and their protocols.
+pub type Collections = HashMap<Address, Protocol>;
 
 /// A decoded event and its place in the chain.
 #[derive(Clone, Debug)]

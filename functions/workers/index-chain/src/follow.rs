@@ -12,47 +12,17 @@ use shared::{
         node::{Node, NodeError},
     },
     model::ChainId,
-    store::{
-        ArtistChanged, Artists, BlockId, CommitError, Extent, Journal, Opened, StoreError, Table, UnitOfWork, Usage,
-    },
+    store::{ArtistChanged, Artists, BlockId, Extent, Journal, Opened, Table, UnitOfWork, Usage},
 };
 use tokio::sync::mpsc;
 
 use crate::{
     apply::Index,
     batch::{Batches, Ranges},
+    error::IndexError,
     propagate,
     read::{EventReader, Head, ReadError},
 };
-
-/// Why a chain couldn't be indexed further.
-#[derive(Debug, thiserror::Error)]
-pub enum IndexError {
-    /// No node answered.
-    #[error(transparent)]
-    Node(#[from] NodeError),
-    /// The chain kept changing during the read.
-    #[error(transparent)]
-    Read(ReadError),
-    /// Storage failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The changes couldn't be written.
-    #[error(transparent)]
-    Commit(#[from] CommitError),
-    /// The chain dropped more blocks than can be undone. Nothing was changed; an operator must decide.
-    #[error("the chain dropped block {0}, which is too deep to undo: indexing stops")]
-    TooDeep(u64),
-}
-
-impl From<ReadError> for IndexError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Node(error) => Self::Node(error),
-            changed @ ReadError::Reorganised => Self::Read(changed),
-        }
-    }
-}
 
 /// Pause before a node with fewer blocks than were indexed is asked again: it lags, or the chain became shorter.
 const PATIENCE: Duration = Duration::from_secs(2);

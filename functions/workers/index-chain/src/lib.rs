@@ -2,6 +2,7 @@
 
 mod apply;
 mod batch;
+mod error;
 mod event;
 mod follow;
 mod pace;
@@ -9,5 +10,6 @@ mod propagate;
 mod protocol;
 mod read;
 
-pub use follow::{Followed, Follower, IndexError};
+pub use error::IndexError;
+pub use follow::{Followed, Follower};
 pub use pace::{Pace, Report};

@@ -25,10 +25,7 @@ use shared::{
 };
 
 use self::{collects::Collects, edition::MintedTokens};
-use crate::{
-    event::{ChainEvent, Fact, Position},
-    read::Collections,
-};
+use crate::event::{ChainEvent, Collections, Fact, Position};
 
 /// Most events whose rows are read together.
 const MAX_EVENTS: usize = 1_000;

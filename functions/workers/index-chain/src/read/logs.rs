@@ -13,8 +13,7 @@ use shared::{
     model::Protocol,
 };
 
-use super::Collections;
-use crate::protocol::reader::ProtocolReader;
+use crate::{event::Collections, protocol::reader::ProtocolReader};
 
 /// Most addresses in one filter; nodes refuse longer lists.
 const MAX_ADDRESSES: usize = 500;

@@ -35,15 +35,12 @@ use self::{
     span::Span,
 };
 use crate::{
-    event::{ChainEvent, Fact, Position},
+    event::{ChainEvent, Collections, Fact, Position},
     protocol::{reader::ProtocolReader, readers},
 };
 
 /// Most blocks that aren't final in one range.
 const MAX_SINGLE: u64 = 32;
-
-/// Known collections and their protocols.
-pub type Collections = HashMap<Address, Protocol>;
 
 /// Why a range couldn't be read.
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,37 @@
+//! Why indexing fails.
+
+use shared::{
+    chain::node::NodeError,
+    store::{CommitError, StoreError},
+};
+
+use crate::read::ReadError;
+
+/// Why a chain couldn't be indexed further.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// No node answered.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// The chain kept changing during the read.
+    #[error(transparent)]
+    Read(ReadError),
+    /// Storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The changes couldn't be written.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// The chain dropped more blocks than can be undone. Nothing was changed; an operator must decide.
+    #[error("the chain dropped block {0}, which is too deep to undo: indexing stops")]
+    TooDeep(u64),
+}
+
+impl From<ReadError> for IndexError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Node(error) => Self::Node(error),
+            changed @ ReadError::Reorganised => Self::Read(changed),
+        }
+    }
+}
