@@ -7,7 +7,7 @@ use shared::store::{BlockId, CommitError, EventPlace, Extent, Journal, Prepared,
 use tokio::sync::mpsc::Receiver;
 
 use crate::{
-    apply::{Index, Queue, Room},
+    apply::{BatchLimit, Index, Queue},
     error::IndexError,
     read::BlockRange,
 };
@@ -50,17 +50,17 @@ impl Ranges {
         Self { coming, queue, final_block, within, last, reached_time: None, events: 0, ahead: None }
     }
 
-    /// Applies events until there is no more room, or no more range. Returns how far the changes reach; `None` if there is
+    /// Applies events until the batch reaches its limit, or there is no more range. Returns how far the changes reach; `None` if there is
     /// nothing to commit.
     async fn fill(
         &mut self,
         work: &mut UnitOfWork,
         index: &mut Index,
-        room: Room,
+        limit: BatchLimit,
     ) -> Result<Option<Extent>, IndexError> {
         let begin = Instant::now();
         let mut is_filled = false;
-        while !room.is_taken(work) {
+        while !limit.is_reached(work) {
             if self.queue.is_empty() {
                 let is_end = is_filled && (self.is_new() || begin.elapsed() >= MAX_TIME);
                 if is_end || !self.take().await {
@@ -68,7 +68,7 @@ impl Ranges {
                 }
             }
             let before = self.queue.done();
-            index.apply(work, &mut self.queue, room).await?;
+            index.apply(work, &mut self.queue, limit).await?;
             self.events += self.queue.done() - before;
             let is_nothing = self.queue.is_empty() && self.is_new() && !work.is_changed();
             self.ahead = self.last.filter(|_| is_nothing);
@@ -116,8 +116,8 @@ impl Batches {
         self.rows = (MAX_ROWS / 8).max(MIN_ROWS);
     }
 
-    fn room(&self) -> Room {
-        Room { rows: self.rows, bytes: MAX_BYTES }
+    fn limit(&self) -> BatchLimit {
+        BatchLimit { rows: self.rows, bytes: MAX_BYTES }
     }
 
     /// Applies and commits ranges while they come, until `is_over`. A batch is written while the next one is applied.
@@ -138,9 +138,9 @@ impl Batches {
                 OptionFuture::from(write).await.transpose()?;
                 work.trim();
                 journal.settle(work);
-                if is_last { None } else { ranges.fill(work, index, self.room()).await? }
+                if is_last { None } else { ranges.fill(work, index, self.limit()).await? }
             } else {
-                let fill = ranges.fill(work, index, self.room());
+                let fill = ranges.fill(work, index, self.limit());
                 let (written, filled) = join(OptionFuture::from(write), fill).await;
                 written.transpose()?;
                 journal.settle(work);

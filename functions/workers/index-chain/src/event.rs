@@ -52,48 +52,21 @@ pub struct Position {
 /// Content of an event. Tokens belong to the emitter unless the fact names a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// A new collection.
     CollectionCreated(NewCollection),
-    /// The name or the metadata URI of a collection changed, or both.
-    CollectionChanged { name: Option<String>, uri: Option<String> },
-    /// A new token of a collection.
-    MomentCreated { token: U256, sender: Address, uri: String, max_supply: U256 },
-    /// A token's new metadata URI.
-    UriSet { token: U256, uri: String },
-    /// All permissions of an account from now on; token 0 stands for the whole collection.
-    PermissionsSet { token: U256, account: Address, mask: U256, is_admin: bool },
-    /// Token 0 stands for every token without royalties of its own.
-    RoyaltySet { token: U256, royalty: Royalty },
-    /// Terms of one strategy from now on; `is_reset` ends the sale.
-    SaleSet { collection: Address, token: U256, sale: MomentSale, is_reset: bool },
-    /// A new revenue split.
-    SplitCreated { split: Address, recipients: Vec<FeeRecipient> },
-    /// `tokens` are ids and quantities.
-    Transferred { operator: Address, from: Address, to: Address, tokens: Vec<(U256, U256)> },
-    /// Numbered tokens of a tier were minted.
-    EditionMinted { tier: u8, to: Address, quantity: u64, first_token: U256 },
-    /// The new base URI of a tier's metadata.
-    TierUriSet { collection: Address, tier: u8, uri: String },
-    /// A purchase through a sale.
+    CollectionChanged(CollectionChanged),
+    MomentCreated(MomentCreated),
+    UriSet(UriSet),
+    PermissionsSet(PermissionsSet),
+    RoyaltySet(RoyaltySet),
+    SaleSet(SaleSet),
+    SplitCreated(SplitCreated),
+    Transferred(Transferred),
+    EditionMinted(EditionMinted),
+    TierUriSet(TierUriSet),
     Purchased(Purchase),
-    /// A comment made while collecting.
-    MintCommented { collection: Address, token: U256, sender: Address, text: String },
-    /// A comment or reply in the comments protocol.
+    MintCommented(MintCommented),
     Commented(ProtocolComment),
-    /// Sparks given to a comment.
-    Sparked { comment: B256, quantity: U256 },
-}
-
-impl ChainEvent {
-    /// The metadata URI that the event sets.
-    pub fn uri(&self) -> Option<&str> {
-        match &self.fact {
-            Fact::CollectionCreated(new) => Some(&new.uri),
-            Fact::CollectionChanged { uri, .. } => uri.as_deref(),
-            Fact::MomentCreated { uri, .. } | Fact::UriSet { uri, .. } => Some(uri),
-            _ => None,
-        }
-    }
+    Sparked(Sparked),
 }
 
 /// A collection as announced by its factory.
@@ -101,13 +74,95 @@ impl ChainEvent {
 pub struct NewCollection {
     pub address: Address,
     pub creator: Address,
-    /// Empty where the factory doesn't tell it.
+    /// Empty where the factory doesn't name it.
     pub name: String,
-    /// Metadata URI; empty where the factory doesn't tell it.
+    /// Metadata URI; empty where the factory doesn't name it.
     pub uri: String,
     pub royalty: Option<Royalty>,
     /// Admins without an event that makes them one.
     pub admins: Vec<Address>,
+}
+
+/// The new name or metadata URI of a collection, or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CollectionChanged {
+    pub name: Option<String>,
+    pub uri: Option<String>,
+}
+
+/// A new token of a collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MomentCreated {
+    pub token: U256,
+    pub sender: Address,
+    pub uri: String,
+    pub max_supply: U256,
+}
+
+/// A token's new metadata URI; token 0 stands for the collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UriSet {
+    pub token: U256,
+    pub uri: String,
+}
+
+/// All permissions of an account from now on; token 0 stands for the whole collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PermissionsSet {
+    pub token: U256,
+    pub account: Address,
+    pub mask: U256,
+    pub is_admin: bool,
+}
+
+/// New royalties; token 0 stands for every token without royalties of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoyaltySet {
+    pub token: U256,
+    pub royalty: Royalty,
+}
+
+/// Terms of one strategy from now on; `is_reset` ends the sale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaleSet {
+    pub collection: Address,
+    pub token: U256,
+    pub sale: MomentSale,
+    pub is_reset: bool,
+}
+
+/// A new revenue split.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SplitCreated {
+    pub split: Address,
+    pub recipients: Vec<FeeRecipient>,
+}
+
+/// Tokens that changed hands, were minted or burned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transferred {
+    pub operator: Address,
+    pub from: Address,
+    pub to: Address,
+    /// Ids and quantities.
+    pub tokens: Vec<(U256, U256)>,
+}
+
+/// Numbered tokens of a tier that were minted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EditionMinted {
+    pub tier: u8,
+    pub to: Address,
+    pub quantity: u64,
+    pub first_token: U256,
+}
+
+/// The new base URI of a tier's metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TierUriSet {
+    pub collection: Address,
+    pub tier: u8,
+    pub uri: String,
 }
 
 /// A purchase through a sale. The same transaction transfers the tokens.
@@ -115,12 +170,21 @@ pub struct NewCollection {
 pub struct Purchase {
     pub collection: Address,
     pub token: U256,
-    /// `None` where the event doesn't tell it.
+    /// `None` where the event doesn't have it.
     pub quantity: Option<U256>,
     /// Contract whose sale price applies.
     pub seller: Address,
     /// Rewards that the contract took out of the price.
     pub taken: U256,
+}
+
+/// A comment made while collecting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MintCommented {
+    pub collection: Address,
+    pub token: U256,
+    pub sender: Address,
+    pub text: String,
 }
 
 /// A comment of the comments protocol.
@@ -153,22 +217,41 @@ pub struct OriginalComment {
     pub log_index: Option<u64>,
 }
 
+/// Sparks given to a comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sparked {
+    pub comment: B256,
+    pub quantity: U256,
+}
+
 impl Fact {
     /// The fact with texts about as long as they are stored: a log may have megabytes.
     pub fn clipped(mut self) -> Self {
         // Longer than what is stored: such a URI is known by its length.
-        let clip_uri = |uri: &str| uri[..uri.floor_char_boundary(MAX_URI_KEPT + 8)].to_owned();
+        let clip_uri = |uri: &mut String| uri.truncate(uri.floor_char_boundary(MAX_URI_KEPT + 8));
         match &mut self {
-            Self::CollectionCreated(new) => (new.name, new.uri) = (clip_name(&new.name), clip_uri(&new.uri)),
-            Self::CollectionChanged { name, uri } => {
-                (*name, *uri) = (name.as_deref().map(clip_name), uri.as_deref().map(clip_uri));
+            Self::CollectionCreated(NewCollection { name, uri, .. }) => {
+                *name = clip_name(name);
+                clip_uri(uri);
             }
-            Self::MomentCreated { uri, .. } | Self::UriSet { uri, .. } | Self::TierUriSet { uri, .. } => {
-                *uri = clip_uri(uri);
+            Self::CollectionChanged(CollectionChanged { name, uri }) => {
+                *name = name.as_deref().map(clip_name);
+                uri.as_mut().map(clip_uri);
             }
-            Self::MintCommented { text, .. } => *text = clip_comment(std::mem::take(text)),
-            Self::Commented(said) => said.text = clip_comment(std::mem::take(&mut said.text)),
-            _ => {}
+            Self::MomentCreated(MomentCreated { uri, .. })
+            | Self::UriSet(UriSet { uri, .. })
+            | Self::TierUriSet(TierUriSet { uri, .. }) => clip_uri(uri),
+            Self::MintCommented(MintCommented { text, .. }) | Self::Commented(ProtocolComment { text, .. }) => {
+                *text = clip_comment(std::mem::take(text));
+            }
+            Self::PermissionsSet(_)
+            | Self::RoyaltySet(_)
+            | Self::SaleSet(_)
+            | Self::SplitCreated(_)
+            | Self::Transferred(_)
+            | Self::EditionMinted(_)
+            | Self::Purchased(_)
+            | Self::Sparked(_) => {}
         }
         self
     }

@@ -1,10 +1,10 @@
-//! Pairs purchases with mints: the purchase tells the token and the price, the mint who received how many.
+//! Pairs purchases with mints: the purchase has the token and the price, the mint who received how many.
 
 use std::collections::{HashMap, HashSet};
 
 use alloy::primitives::{Address, U256};
 
-use crate::event::{ChainEvent, Fact, Position};
+use crate::event::{ChainEvent, Fact, Position, Transferred};
 
 /// Block and log index.
 type Place = (u64, u64);
@@ -83,7 +83,7 @@ fn place(at: &Position) -> Place {
 
 /// The mints of an event.
 fn mints(event: &ChainEvent) -> Vec<Mint> {
-    let Fact::Transferred { operator, from, to, tokens } = &event.fact else { return Vec::new() };
+    let Fact::Transferred(Transferred { operator, from, to, tokens }) = &event.fact else { return Vec::new() };
     if !from.is_zero() {
         return Vec::new();
     }

@@ -1,78 +1,70 @@
-//! Comments made while collecting, and those of the comments protocol.
+//! Comments as they are stored.
 
-use alloy::primitives::{Address, B256};
+use alloy::primitives::{Address, B256, U256};
 use shared::{
-    model::{Comment, EventId, MomentRef, clip_comment},
-    store::{NewComment, StoreError},
+    model::{Comment, EventData, clip_comment},
+    store::{NewComment, PrimaryKey, StoreError, collection_key},
 };
 
-use super::Applier;
-use crate::event::{ChainEvent, Fact, Position, ProtocolComment};
+use super::{applier::Applier, events};
+use crate::event::Position;
+
+/// A comment as its event has it.
+pub struct Said<'a> {
+    pub collection: Address,
+    pub token: U256,
+    pub sender: Address,
+    pub text: &'a str,
+    /// Unix time in seconds.
+    pub time: u64,
+    pub in_protocol: Option<InProtocol>,
+    pub sparks: u64,
+}
 
 /// Fields that only comments of the protocol have.
 #[derive(Clone, Copy)]
-struct InProtocol {
-    id: B256,
-    nonce: B256,
-    reply_to: Option<B256>,
+pub struct InProtocol {
+    pub id: B256,
+    pub nonce: B256,
+    pub reply_to: Option<B256>,
 }
 
 impl Applier<'_> {
     /// The comment of an event; `None` when its collection is unknown.
-    pub(super) fn comment_of(&self, event: &ChainEvent) -> Option<NewComment> {
-        match &event.fact {
-            Fact::MintCommented { collection, token, sender, text } if self.knows(*collection) => {
-                let on = self.place(*collection, *token);
-                Some(self.said(&event.at, on, *sender, text, event.at.time, None, 0))
-            }
-            Fact::Commented(said) if self.knows(said.collection) => {
-                let ProtocolComment { id, nonce, reply_to, time, sparks, .. } = *said;
-                let on = self.place(said.collection, said.token);
-                let in_protocol = Some(InProtocol { id, nonce, reply_to });
-                Some(self.said(&event.at, on, said.sender, &said.text, time, in_protocol, sparks))
-            }
-            _ => None,
+    pub(super) fn comment(&self, at: &Position, said: Said<'_>) -> Option<NewComment> {
+        if !self.knows(said.collection) {
+            return None;
         }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "a comment has as many parts")]
-    fn said(
-        &self,
-        at: &Position,
-        moment: MomentRef,
-        sender: Address,
-        text: &str,
-        time: u64,
-        in_protocol: Option<InProtocol>,
-        sparks: u64,
-    ) -> NewComment {
-        let sender = sender.into();
+        let (sender, in_protocol) = (said.sender.into(), said.in_protocol);
         let comment = Comment {
             id: self.id(at),
             sender,
             username: self.names.get(&sender).cloned().unwrap_or_default(),
-            comment: clip_comment(text.to_owned()),
-            timestamp: time.saturating_mul(1000),
+            comment: clip_comment(said.text.to_owned()),
+            timestamp: said.time.saturating_mul(1000),
             comment_id: in_protocol.map(|of| of.id.into()),
             nonce: in_protocol.map(|of| of.nonce.into()),
             reply_to_id: in_protocol.and_then(|of| of.reply_to).map(Into::into),
         };
-        NewComment { moment, comment, sparks }
+        Some(NewComment { moment: self.place(said.collection, said.token), comment, sparks: said.sparks })
     }
 
-    pub(super) async fn commented(&mut self, event: &ChainEvent) -> Result<(), StoreError> {
-        let Some(new) = self.comment_of(event) else { return Ok(()) };
-        if let Fact::Commented(ProtocolComment { original: Some(original), .. }) = &event.fact
-            && let Some(log_index) = original.log_index
-        {
-            let id = EventId::new(self.chain.id, original.transaction, log_index);
-            if self.work.adopt_comment(id, &new).await? {
-                return Ok(());
-            }
+    /// Keys of the rows that [`Applier::add_comment`] reads.
+    pub(super) fn comment_keys(&self, at: &Position, said: Said<'_>) -> Vec<PrimaryKey> {
+        let Some(new) = self.comment(at, said) else { return Vec::new() };
+        let mut keys: Vec<PrimaryKey> = new.keys().collect();
+        keys.push(collection_key(self.chain.id, new.moment.collection));
+        keys
+    }
+
+    /// Adds a comment and emits it, unless it is there.
+    pub(super) async fn add_comment(&mut self, at: &Position, new: &NewComment) -> Result<(), StoreError> {
+        if !self.work.add_comment(new).await? {
+            return Ok(());
         }
-        if self.work.add_comment(&new).await? {
-            self.tell_comment(&event.at, &new).await?;
+        match self.work.collection(self.chain.id, new.moment.collection).await? {
+            Some(collection) => self.emit(at, 0, EventData::CommentCreated(events::comment(at, new, &collection))),
+            None => Ok(()),
         }
-        Ok(())
     }
 }

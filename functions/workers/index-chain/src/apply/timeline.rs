@@ -8,7 +8,7 @@ use shared::{
     store::{ArrivedDocument, Artists, Documents, Listing, StoreError, TimelineSubject, Timelines, UnitOfWork},
 };
 
-use super::Applier;
+use super::applier::Applier;
 
 /// Most moments relisted in one batch, per queued change and in all.
 const MAX_PER_CHANGE: u64 = 500;

@@ -35,7 +35,7 @@ use self::{
     span::Span,
 };
 use crate::{
-    event::{ChainEvent, Collections, Fact, Position},
+    event::{self, ChainEvent, Collections, Fact, Position},
     protocol::{reader::ProtocolReader, readers},
 };
 
@@ -396,7 +396,9 @@ impl EventReader {
                 entry.insert(logs.iter().filter_map(fact).collect());
             }
             let repeats = |fact: &Fact| {
-                let Fact::MintCommented { collection, token, sender, text } = fact else { return false };
+                let Fact::MintCommented(event::MintCommented { collection, token, sender, text }) = fact else {
+                    return false;
+                };
                 (*collection, *token, *sender) == (said.collection, said.token, said.sender) && *text == said.text
             };
             let of_transaction = found.get(&original.transaction).into_iter().flatten();

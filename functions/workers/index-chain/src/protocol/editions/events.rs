@@ -17,7 +17,7 @@ use shared::{
 };
 
 use crate::{
-    event::{Fact, NewCollection},
+    event::{self, Fact, NewCollection},
     protocol::reader::{IndexedEvent, of_collections, of_collections_among_many, of_contracts},
 };
 
@@ -46,28 +46,35 @@ fn collection_created(log: Log<Created>) -> Option<Fact> {
 }
 
 fn tier_uri_set(log: Log<BaseURISet>) -> Option<Fact> {
-    Some(Fact::TierUriSet { collection: log.data.edition, tier: log.data.tier, uri: log.data.uri })
+    Some(Fact::TierUriSet(event::TierUriSet { collection: log.data.edition, tier: log.data.tier, uri: log.data.uri }))
 }
 
 fn minted(log: Log<Minted>) -> Option<Fact> {
     let minted = log.data;
     let (tier, to, quantity) = (minted.tier, minted.to, minted.quantity.saturating_to());
-    Some(Fact::EditionMinted { tier, to, quantity, first_token: minted.fromTokenId })
+    Some(Fact::EditionMinted(event::EditionMinted { tier, to, quantity, first_token: minted.fromTokenId }))
 }
 
 fn permissions_set(log: Log<RolesUpdated>) -> Option<Fact> {
     let set = log.data;
     let is_admin = set.roles & ADMIN_ROLE != U256::ZERO;
-    Some(Fact::PermissionsSet { token: U256::ZERO, account: set.user, mask: set.roles, is_admin })
+    Some(Fact::PermissionsSet(event::PermissionsSet {
+        token: U256::ZERO,
+        account: set.user,
+        mask: set.roles,
+        is_admin,
+    }))
 }
 
 fn transferred(log: Log<Transfer>) -> Option<Fact> {
     let moved = log.data;
     // `Minted` covers mints.
-    (!moved.from.is_zero()).then(|| Fact::Transferred {
-        operator: moved.from,
-        from: moved.from,
-        to: moved.to,
-        tokens: vec![(moved.tokenId, U256::ONE)],
+    (!moved.from.is_zero()).then(|| {
+        Fact::Transferred(event::Transferred {
+            operator: moved.from,
+            from: moved.from,
+            to: moved.to,
+            tokens: vec![(moved.tokenId, U256::ONE)],
+        })
     })
 }

@@ -12,7 +12,7 @@ use shared::{
 };
 
 use crate::{
-    event::{Fact, NewCollection},
+    event::{self, Fact, NewCollection},
     protocol::tests::{Sample, assert_table, chain, reader, sample},
 };
 
@@ -56,7 +56,7 @@ fn samples() -> Vec<Sample> {
     let royalty = Royalty { bps: 700, recipient: BOB.into() };
     let roles = |mask: u64, is_admin| {
         let mask = U256::from(mask);
-        let fact = Fact::PermissionsSet { token: U256::ZERO, account: ALICE, mask, is_admin };
+        let fact = Fact::PermissionsSet(event::PermissionsSet { token: U256::ZERO, account: ALICE, mask, is_admin });
         sample(COLLECTION, RolesUpdated { user: ALICE, roles: mask }, fact)
     };
     vec![
@@ -69,19 +69,24 @@ fn samples() -> Vec<Sample> {
         sample(
             known.metadata,
             BaseURISet { edition: COLLECTION, tier: 2, uri: "ar://tier/".to_owned() },
-            Fact::TierUriSet { collection: COLLECTION, tier: 2, uri: "ar://tier/".to_owned() },
+            Fact::TierUriSet(event::TierUriSet { collection: COLLECTION, tier: 2, uri: "ar://tier/".to_owned() }),
         ),
         sample(
             COLLECTION,
             Minted { tier: 2, to: ALICE, quantity: U256::from(3), fromTokenId: TOKEN },
-            Fact::EditionMinted { tier: 2, to: ALICE, quantity: 3, first_token: TOKEN },
+            Fact::EditionMinted(event::EditionMinted { tier: 2, to: ALICE, quantity: 3, first_token: TOKEN }),
         ),
         roles(1, true),
         roles(2, false),
         sample(
             COLLECTION,
             Transfer { from: ALICE, to: BOB, tokenId: TOKEN },
-            Fact::Transferred { operator: ALICE, from: ALICE, to: BOB, tokens: vec![(TOKEN, U256::ONE)] },
+            Fact::Transferred(event::Transferred {
+                operator: ALICE,
+                from: ALICE,
+                to: BOB,
+                tokens: vec![(TOKEN, U256::ONE)],
+            }),
         ),
     ]
 }

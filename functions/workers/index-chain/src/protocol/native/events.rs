@@ -23,7 +23,7 @@ use shared::{
 };
 
 use crate::{
-    event::{Fact, NewCollection, OriginalComment, ProtocolComment, Purchase},
+    event::{self, Fact, NewCollection, OriginalComment, ProtocolComment, Purchase},
     protocol::{
         erc1155,
         reader::{IndexedEvent, of_collections, of_contracts},
@@ -73,27 +73,32 @@ fn collection_created(log: Log<SetupNewContract>) -> Option<Fact> {
 }
 
 fn collection_changed(log: Log<ContractMetadataUpdated>) -> Option<Fact> {
-    Some(Fact::CollectionChanged { name: Some(log.data.name), uri: Some(log.data.uri) })
+    Some(Fact::CollectionChanged(event::CollectionChanged { name: Some(log.data.name), uri: Some(log.data.uri) }))
 }
 
 fn moment_created(log: Log<SetupNewToken>) -> Option<Fact> {
     let created = log.data;
-    Some(Fact::MomentCreated {
+    Some(Fact::MomentCreated(event::MomentCreated {
         token: created.tokenId,
         sender: created.sender,
         uri: created.newURI,
         max_supply: created.maxSupply,
-    })
+    }))
 }
 
 fn permissions_set(log: Log<UpdatedPermissions>) -> Option<Fact> {
     let set = log.data;
     let is_admin = set.permissions & U256::from(Permission::Admin as u8) != U256::ZERO;
-    Some(Fact::PermissionsSet { token: set.tokenId, account: set.user, mask: set.permissions, is_admin })
+    Some(Fact::PermissionsSet(event::PermissionsSet {
+        token: set.tokenId,
+        account: set.user,
+        mask: set.permissions,
+        is_admin,
+    }))
 }
 
 fn royalty_set(log: Log<UpdatedRoyalties>) -> Option<Fact> {
-    Some(Fact::RoyaltySet { token: log.data.tokenId, royalty: royalty(&log.data.configuration) })
+    Some(Fact::RoyaltySet(event::RoyaltySet { token: log.data.tokenId, royalty: royalty(&log.data.configuration) }))
 }
 
 fn royalty(configuration: &RoyaltyConfiguration) -> Royalty {
@@ -113,7 +118,12 @@ fn fixed_price_sale_set(log: Log<FixedPriceMinter::SaleSet>) -> Option<Fact> {
         set_in: (0, 0),
     };
     // The contract resets a sale by setting everything to 0.
-    Some(Fact::SaleSet { collection: set.mediaContract, token: set.tokenId, is_reset: sale.end == 0, sale })
+    Some(Fact::SaleSet(event::SaleSet {
+        collection: set.mediaContract,
+        token: set.tokenId,
+        is_reset: sale.end == 0,
+        sale,
+    }))
 }
 
 fn erc20_sale_set(log: Log<Erc20Minter::SaleSet>) -> Option<Fact> {
@@ -128,7 +138,12 @@ fn erc20_sale_set(log: Log<Erc20Minter::SaleSet>) -> Option<Fact> {
         funds_recipient: account(config.fundsRecipient),
         set_in: (0, 0),
     };
-    Some(Fact::SaleSet { collection: set.mediaContract, token: set.tokenId, is_reset: sale.end == 0, sale })
+    Some(Fact::SaleSet(event::SaleSet {
+        collection: set.mediaContract,
+        token: set.tokenId,
+        is_reset: sale.end == 0,
+        sale,
+    }))
 }
 
 fn account(address: Address) -> Option<model::Address> {
@@ -157,7 +172,7 @@ fn timed_sale(collection: Address, token: U256, start: u64, end: u64) -> Fact {
         funds_recipient: None,
         set_in: (0, 0),
     };
-    Fact::SaleSet { collection, token, sale, is_reset: false }
+    Fact::SaleSet(event::SaleSet { collection, token, sale, is_reset: false })
 }
 
 fn purchased(log: Log<Purchased>) -> Option<Fact> {
@@ -184,12 +199,12 @@ fn erc20_purchased(log: Log<ERC20RewardsDeposit>) -> Option<Fact> {
 
 fn mint_commented(log: Log<MintComment>) -> Option<Fact> {
     let said = log.data;
-    Some(Fact::MintCommented {
+    Some(Fact::MintCommented(event::MintCommented {
         collection: said.tokenContract,
         token: said.tokenId,
         sender: said.sender,
         text: said.comment,
-    })
+    }))
 }
 
 fn commented(log: Log<Commented>) -> Option<Fact> {
@@ -230,15 +245,21 @@ fn comment(
 }
 
 fn sparked(log: Log<SparkedComment>) -> Option<Fact> {
-    Some(Fact::Sparked { comment: log.data.commentId, quantity: log.data.sparksQuantity })
+    Some(Fact::Sparked(event::Sparked { comment: log.data.commentId, quantity: log.data.sparksQuantity }))
 }
 
 fn split_created_by_salt(log: Log<SplitCreated_0>) -> Option<Fact> {
-    Some(Fact::SplitCreated { split: log.data.split, recipients: split_recipients(&log.data.splitParams) })
+    Some(Fact::SplitCreated(event::SplitCreated {
+        split: log.data.split,
+        recipients: split_recipients(&log.data.splitParams),
+    }))
 }
 
 fn split_created_by_nonce(log: Log<SplitCreated_1>) -> Option<Fact> {
-    Some(Fact::SplitCreated { split: log.data.split, recipients: split_recipients(&log.data.splitParams) })
+    Some(Fact::SplitCreated(event::SplitCreated {
+        split: log.data.split,
+        recipients: split_recipients(&log.data.splitParams),
+    }))
 }
 
 /// Shares in millionths, rounded down.

@@ -21,7 +21,7 @@ use shared::{
 
 use super::events::split_recipients;
 use crate::{
-    event::{Fact, NewCollection, OriginalComment, ProtocolComment, Purchase},
+    event::{self, Fact, NewCollection, OriginalComment, ProtocolComment, Purchase},
     protocol::tests::{Sample, assert_table, chain, reader, sample},
 };
 
@@ -70,7 +70,7 @@ fn timed_sale(start: u64, end: u64) -> MomentSale {
 }
 
 fn sale_set(sale: MomentSale, is_reset: bool) -> Fact {
-    Fact::SaleSet { collection: COLLECTION, token: TOKEN, sale, is_reset }
+    Fact::SaleSet(event::SaleSet { collection: COLLECTION, token: TOKEN, sale, is_reset })
 }
 
 fn comment(reply_to: Option<B256>, sparks: u64, original: Option<OriginalComment>) -> Fact {
@@ -114,42 +114,70 @@ fn collection_samples() -> Vec<Sample> {
         sample(
             COLLECTION,
             ContractMetadataUpdated { updater: ALICE, uri: "ar://other".to_owned(), name: "Other".to_owned() },
-            Fact::CollectionChanged { name: Some("Other".to_owned()), uri: Some("ar://other".to_owned()) },
+            Fact::CollectionChanged(event::CollectionChanged {
+                name: Some("Other".to_owned()),
+                uri: Some("ar://other".to_owned()),
+            }),
         ),
         sample(
             COLLECTION,
             SetupNewToken { tokenId: TOKEN, sender: ALICE, newURI: "ar://7".to_owned(), maxSupply: U256::from(9) },
-            Fact::MomentCreated { token: TOKEN, sender: ALICE, uri: "ar://7".to_owned(), max_supply: U256::from(9) },
+            Fact::MomentCreated(event::MomentCreated {
+                token: TOKEN,
+                sender: ALICE,
+                uri: "ar://7".to_owned(),
+                max_supply: U256::from(9),
+            }),
         ),
         sample(
             COLLECTION,
             URI { value: "ar://8".to_owned(), id: TOKEN },
-            Fact::UriSet { token: TOKEN, uri: "ar://8".to_owned() },
+            Fact::UriSet(event::UriSet { token: TOKEN, uri: "ar://8".to_owned() }),
         ),
         sample(
             COLLECTION,
             UpdatedPermissions { tokenId: TOKEN, user: ALICE, permissions: U256::from(2 | 4) },
-            Fact::PermissionsSet { token: TOKEN, account: ALICE, mask: U256::from(2 | 4), is_admin: true },
+            Fact::PermissionsSet(event::PermissionsSet {
+                token: TOKEN,
+                account: ALICE,
+                mask: U256::from(2 | 4),
+                is_admin: true,
+            }),
         ),
         sample(
             COLLECTION,
             UpdatedPermissions { tokenId: TOKEN, user: ALICE, permissions: U256::from(4) },
-            Fact::PermissionsSet { token: TOKEN, account: ALICE, mask: U256::from(4), is_admin: false },
+            Fact::PermissionsSet(event::PermissionsSet {
+                token: TOKEN,
+                account: ALICE,
+                mask: U256::from(4),
+                is_admin: false,
+            }),
         ),
         sample(
             COLLECTION,
             UpdatedRoyalties { tokenId: TOKEN, user: ALICE, configuration },
-            Fact::RoyaltySet { token: TOKEN, royalty },
+            Fact::RoyaltySet(event::RoyaltySet { token: TOKEN, royalty }),
         ),
         sample(
             COLLECTION,
             TransferSingle { operator: BOB, from: Address::ZERO, to: ALICE, id: TOKEN, value: U256::from(2) },
-            Fact::Transferred { operator: BOB, from: Address::ZERO, to: ALICE, tokens: vec![(TOKEN, U256::from(2))] },
+            Fact::Transferred(event::Transferred {
+                operator: BOB,
+                from: Address::ZERO,
+                to: ALICE,
+                tokens: vec![(TOKEN, U256::from(2))],
+            }),
         ),
         sample(
             COLLECTION,
             TransferBatch { operator: BOB, from: ALICE, to: BOB, ids: vec![TOKEN; 2], values: vec![U256::ONE; 2] },
-            Fact::Transferred { operator: BOB, from: ALICE, to: BOB, tokens: vec![(TOKEN, U256::ONE); 2] },
+            Fact::Transferred(event::Transferred {
+                operator: BOB,
+                from: ALICE,
+                to: BOB,
+                tokens: vec![(TOKEN, U256::ONE); 2],
+            }),
         ),
     ]
 }
@@ -262,7 +290,7 @@ fn comment_samples() -> Vec<Sample> {
                 quantity: U256::ONE,
                 comment: text.clone(),
             },
-            Fact::MintCommented { collection: COLLECTION, token: TOKEN, sender, text },
+            Fact::MintCommented(event::MintCommented { collection: COLLECTION, token: TOKEN, sender, text }),
         )
     };
     let commented = |reply_to| Commented {
@@ -296,7 +324,7 @@ fn comment_samples() -> Vec<Sample> {
         sample(known.comments, commented(B256::ZERO), comment(None, 2, None)),
         sample(known.comments, commented(NONCE), comment(Some(NONCE), 2, None)),
         sample(known.comments, backfilled, comment(None, 0, Some(original))),
-        sample(known.comments, sparked, Fact::Sparked { comment: ID, quantity: U256::from(4) }),
+        sample(known.comments, sparked, Fact::Sparked(event::Sparked { comment: ID, quantity: U256::from(4) })),
     ]);
     samples
 }
@@ -306,7 +334,7 @@ fn split_samples() -> Vec<Sample> {
     let ((params, recipients), split, (owner, creator)) = (split(), BOB, (ALICE, ALICE));
     let by_salt = SplitCreated_0 { split, splitParams: params.clone(), owner, creator, salt: NONCE };
     let by_nonce = SplitCreated_1 { split, splitParams: params, owner, creator, nonce: TOKEN };
-    let fact = Fact::SplitCreated { split, recipients };
+    let fact = Fact::SplitCreated(event::SplitCreated { split, recipients });
     vec![sample(factory, by_salt, fact.clone()), sample(factory, by_nonce, fact)]
 }
 
@@ -329,7 +357,7 @@ fn mint_comment_with(text: &[u8]) -> Log {
 #[test]
 fn comment_with_invalid_utf8_is_decoded_lossily() {
     let fact = reader(Protocol::Native).read(&mint_comment_with(b"caf\xe9 \xf0\x9f\x92\x9b")).unwrap();
-    let Fact::MintCommented { text, .. } = fact else { panic!("another fact") };
+    let Fact::MintCommented(event::MintCommented { text, .. }) = fact else { panic!("another fact") };
     assert_eq!(text, "caf\u{fffd} 💛");
 }
 

@@ -19,7 +19,7 @@ use shared::{
 };
 
 use crate::{
-    event::{Fact, NewCollection, Purchase},
+    event::{self, Fact, NewCollection, Purchase},
     protocol::{
         erc1155,
         reader::{IndexedEvent, of_collections, of_contracts},
@@ -61,12 +61,12 @@ fn collection_created(log: Log<CRContractCreated>) -> Option<Fact> {
 
 fn moment_created(log: Log<TokenCreated>) -> Option<Fact> {
     let created = log.data;
-    Some(Fact::MomentCreated {
+    Some(Fact::MomentCreated(event::MomentCreated {
         token: created._tokenId,
         sender: created._artist,
         uri: created._uri,
         max_supply: U256::from(OPEN_EDITION),
-    })
+    }))
 }
 
 fn collection_permissions_set(log: Log<ContractPermissionsUpdated>) -> Option<Fact> {
@@ -78,7 +78,7 @@ fn token_permissions_set(log: Log<TokenPermissionsUpdated>) -> Option<Fact> {
 }
 
 fn permissions(token: U256, account: Address, mask: U256, admin: U256) -> Fact {
-    Fact::PermissionsSet { token, account, mask, is_admin: mask & admin != U256::ZERO }
+    Fact::PermissionsSet(event::PermissionsSet { token, account, mask, is_admin: mask & admin != U256::ZERO })
 }
 
 fn sale_set(log: Log<MintConfigurationUpdated>, currency: Address) -> Option<Fact> {
@@ -94,7 +94,7 @@ fn sale_set(log: Log<MintConfigurationUpdated>, currency: Address) -> Option<Fac
         funds_recipient: (!recipient.is_zero()).then(|| recipient.into()),
         set_in: (0, 0),
     };
-    Some(Fact::SaleSet { collection: set.releaseContract, token: set.tokenId, sale, is_reset: false })
+    Some(Fact::SaleSet(event::SaleSet { collection: set.releaseContract, token: set.tokenId, sale, is_reset: false }))
 }
 
 fn purchased(log: Log<TokenPurchased>, controller: Address) -> Option<Fact> {

@@ -12,7 +12,7 @@ use shared::{
 };
 
 use crate::{
-    event::{Fact, NewCollection, Purchase},
+    event::{self, Fact, NewCollection, Purchase},
     protocol::tests::{Sample, assert_table, chain, sample},
 };
 
@@ -22,7 +22,7 @@ const ALICE: Address = Address::repeat_byte(0xa1);
 const BOB: Address = Address::repeat_byte(0xb0);
 
 fn permissions(token: U256, scope: u64, is_admin: bool) -> Fact {
-    Fact::PermissionsSet { token, account: ALICE, mask: U256::from(scope), is_admin }
+    Fact::PermissionsSet(event::PermissionsSet { token, account: ALICE, mask: U256::from(scope), is_admin })
 }
 
 fn permission_samples() -> Vec<Sample> {
@@ -83,32 +83,42 @@ fn samples() -> Vec<Sample> {
         sample(
             COLLECTION,
             token_created,
-            Fact::MomentCreated {
+            Fact::MomentCreated(event::MomentCreated {
                 token: TOKEN,
                 sender: ALICE,
                 uri: "ar://7".to_owned(),
                 max_supply: U256::from(OPEN_EDITION),
-            },
+            }),
         ),
         sample(
             COLLECTION,
             URI { value: "ar://8".to_owned(), id: TOKEN },
-            Fact::UriSet { token: TOKEN, uri: "ar://8".to_owned() },
+            Fact::UriSet(event::UriSet { token: TOKEN, uri: "ar://8".to_owned() }),
         ),
         sample(
             COLLECTION,
             TransferSingle { operator: BOB, from: Address::ZERO, to: ALICE, id: TOKEN, value: U256::from(2) },
-            Fact::Transferred { operator: BOB, from: Address::ZERO, to: ALICE, tokens: vec![(TOKEN, U256::from(2))] },
+            Fact::Transferred(event::Transferred {
+                operator: BOB,
+                from: Address::ZERO,
+                to: ALICE,
+                tokens: vec![(TOKEN, U256::from(2))],
+            }),
         ),
         sample(
             COLLECTION,
             TransferBatch { operator: BOB, from: ALICE, to: BOB, ids: vec![TOKEN; 2], values: vec![U256::ONE; 2] },
-            Fact::Transferred { operator: BOB, from: ALICE, to: BOB, tokens: vec![(TOKEN, U256::ONE); 2] },
+            Fact::Transferred(event::Transferred {
+                operator: BOB,
+                from: ALICE,
+                to: BOB,
+                tokens: vec![(TOKEN, U256::ONE); 2],
+            }),
         ),
         sample(
             registry.controller,
             MintConfigurationUpdated { releaseContract: COLLECTION, tokenId: TOKEN, configuration },
-            Fact::SaleSet { collection: COLLECTION, token: TOKEN, sale, is_reset: false },
+            Fact::SaleSet(event::SaleSet { collection: COLLECTION, token: TOKEN, sale, is_reset: false }),
         ),
         sample(
             COLLECTION,

@@ -1,0 +1,78 @@
+//! What applying a batch of events needs at hand.
+
+use std::collections::HashMap;
+
+use alloy::primitives::{Address, U256};
+use shared::{
+    chain::Chain,
+    model::{self, ArtistId, ContentType, Event, EventData, EventId, MomentRef},
+    store::{Artists, Documents, PrimaryKey, StoreError, UnitOfWork, collection_key},
+};
+
+use super::{batch_limit::BatchLimit, collects::Collects};
+use crate::event::{Collections, Position};
+
+/// Applies one batch of events.
+pub struct Applier<'a> {
+    pub chain: &'a Chain,
+    /// Contracts that are never listed as admins.
+    pub factories: &'a [Address],
+    pub known: &'a mut Collections,
+    pub hidden: &'a HashMap<MomentRef, ArtistId>,
+    pub work: &'a mut UnitOfWork,
+    pub artists: &'a Artists,
+    pub documents: &'a Documents,
+    /// Usernames by wallet.
+    pub names: HashMap<model::Address, String>,
+    /// Content types by URI, of documents that are fetched already.
+    pub content_types: HashMap<String, ContentType>,
+    /// Pairs of purchases and transfers.
+    pub collects: &'a Collects,
+    pub limit: BatchLimit,
+}
+
+impl Applier<'_> {
+    /// Queues documents of these URIs to be fetched, and learns the content types of those that are fetched already.
+    pub async fn queue_documents(&mut self, uris: impl Iterator<Item = &str>) -> Result<(), StoreError> {
+        let documents = self.documents.queue(self.chain.id, uris).await?;
+        let types =
+            documents.into_iter().filter_map(|(uri, document)| Some((uri.to_owned(), document.content_type()?)));
+        self.content_types.extend(types);
+        Ok(())
+    }
+
+    /// Learns an account's username.
+    pub async fn learn_name(&mut self, account: model::Address) -> Result<(), StoreError> {
+        if !self.names.contains_key(&account) {
+            self.names.extend(self.artists.usernames(&[account]).await?);
+            self.names.entry(account).or_default();
+        }
+        Ok(())
+    }
+
+    /// Emits an event that a log caused; `nth` distinguishes several of one type.
+    pub fn emit(&mut self, at: &Position, nth: u64, data: EventData) -> Result<(), StoreError> {
+        let id = self.id(at).of_its(&format!("{} {nth}", data.kind().word()));
+        self.work.tell(&Event { id, time: at.time, is_reverted: false, data })
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.limit.is_reached(self.work)
+    }
+
+    pub fn knows(&self, collection: Address) -> bool {
+        self.known.contains_key(&collection)
+    }
+
+    pub fn place(&self, collection: Address, token: U256) -> MomentRef {
+        MomentRef { chain: self.chain.id, collection: collection.into(), token: token.into() }
+    }
+
+    pub fn collection_key(&self, collection: Address) -> PrimaryKey {
+        collection_key(self.chain.id, collection.into())
+    }
+
+    pub fn id(&self, at: &Position) -> EventId {
+        EventId::new(self.chain.id, at.transaction, at.log_index)
+    }
+}

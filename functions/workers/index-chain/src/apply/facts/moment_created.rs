@@ -1,0 +1,73 @@
+//! A new token of a collection.
+
+use alloy::primitives::Address;
+use shared::{
+    model::{Amount, EventData, Moment, clip_uri},
+    store::{EarlySettings, PrimaryKey, StoreError, listing_keys, moment_keys},
+};
+
+use crate::{
+    apply::{applier::Applier, events, kind::Kind},
+    event::{ChainEvent, MomentCreated},
+};
+
+impl Kind for MomentCreated {
+    fn names(&self) -> Option<Address> {
+        Some(self.sender)
+    }
+
+    fn uri(&self) -> Option<&str> {
+        Some(&self.uri)
+    }
+
+    fn reads(&self, event: &ChainEvent, applier: &Applier<'_>) -> Vec<PrimaryKey> {
+        let place = applier.place(event.emitter, self.token);
+        let mut keys = listing_keys(&place, self.sender.into(), event.protocol, &self.uri);
+        keys.extend(moment_keys(&place));
+        keys
+    }
+
+    async fn apply(
+        &self,
+        ChainEvent { emitter, at, .. }: &ChainEvent,
+        applier: &mut Applier<'_>,
+        _done: u64,
+    ) -> Result<Option<u64>, StoreError> {
+        let place = applier.place(*emitter, self.token);
+        let Some(collection) = applier.work.collection(place.chain, place.collection).await? else { return Ok(None) };
+        if applier.work.moment(&place).await?.is_some() {
+            return Ok(None);
+        }
+        let early = applier.work.early_settings(&place).await?;
+        if early.is_some() {
+            applier.work.remove_early_settings(&place);
+        }
+        let EarlySettings { admins, sales, royalty } = early.unwrap_or_default();
+        // A moment created with its collection has the factory as its sender.
+        let is_by_factory = applier.factories.contains(&self.sender);
+        let mut moment = Moment {
+            id: applier.id(at),
+            chain_id: place.chain,
+            collection: place.collection,
+            token_id: place.token,
+            protocol: collection.protocol,
+            uri: clip_uri(&self.uri),
+            creator: if is_by_factory { collection.creator } else { self.sender.into() },
+            admins,
+            max_supply: Amount(self.max_supply),
+            minted: Amount::default(),
+            burned: Amount::default(),
+            sales,
+            royalty,
+            fee_recipients: Vec::new(),
+            hidden_by: applier.hidden.get(&place).copied(),
+            created_at: at.time,
+            updated_at: at.time,
+        };
+        moment.fee_recipients = applier.fee_recipients(&moment, &collection).await?;
+        applier.work.put_moment(&moment)?;
+        applier.emit(at, 0, EventData::MomentCreated(events::moment(at, &moment, &collection)))?;
+        applier.list_new(&moment, &collection).await?;
+        Ok(None)
+    }
+}

@@ -1,0 +1,154 @@
+//! Purchases: payments, if they cost more than the contracts' own fee, else transfers.
+
+use alloy::primitives::Address;
+use shared::{
+    chain::{ChainAddresses, Role},
+    model::{self, Amount, Collection, EventData, Moment, MomentSale, Payment, SaleType, Transfer, TransferType},
+    store::{PrimaryKey, StoreError, moment_key, payment_keys, transfer_keys},
+};
+
+use crate::{
+    apply::{applier::Applier, collects::Buyer, events, kind::Kind},
+    event::{ChainEvent, Position, Purchase},
+};
+
+impl Kind for Purchase {
+    fn names(&self) -> Option<Address> {
+        None
+    }
+
+    fn uri(&self) -> Option<&str> {
+        None
+    }
+
+    fn reads(&self, _event: &ChainEvent, applier: &Applier<'_>) -> Vec<PrimaryKey> {
+        vec![moment_key(&applier.place(self.collection, self.token))]
+    }
+
+    /// The lists that a payment, or else a transfer, is appended to.
+    async fn reads_next(
+        &self,
+        ChainEvent { at, .. }: &ChainEvent,
+        applier: &mut Applier<'_>,
+    ) -> Result<Vec<PrimaryKey>, StoreError> {
+        let Some(found) = self.found(at, applier).await? else { return Ok(Vec::new()) };
+        let Found { moment, collection, buyer } = &found;
+        let sale = self.sale(&applier.chain.addresses, moment);
+        if sale.is_none_or(|sale| sale.price.0.is_zero()) {
+            return Ok(transfer_keys(&self.transfer(at, applier, &found)));
+        }
+        let of_moment = (moment.collection, moment.token_id);
+        Ok(payment_keys(moment.chain_id, collection.creator, buyer.account.into(), of_moment).collect())
+    }
+
+    /// The amount is the sale's price: strategies take it exactly, whereas the event's value includes the contract's fee,
+    /// which differs from contract to contract.
+    async fn apply(
+        &self,
+        ChainEvent { at, .. }: &ChainEvent,
+        applier: &mut Applier<'_>,
+        _done: u64,
+    ) -> Result<Option<u64>, StoreError> {
+        let Some(found) = self.found(at, applier).await? else { return Ok(None) };
+        let transfer = self.transfer(at, applier, &found);
+        let Found { mut moment, collection, buyer } = found;
+        let is_real = !buyer.quantity.is_zero() && !buyer.account.is_zero();
+        if is_real {
+            applier.emit(at, 0, events::transfer(&transfer))?;
+        }
+        let sale = self.sale(&applier.chain.addresses, &moment);
+        let sold = sale.map(|sale| (sale.price.0.saturating_mul(buyer.quantity), sale.currency));
+        let Some((paid, currency)) = sold.filter(|(paid, _)| !paid.is_zero()) else {
+            if is_real {
+                applier.work.add_transfer(&transfer).await?;
+            }
+            return Ok(None);
+        };
+        // A split may be created after the sale that names it.
+        let fee_recipients = applier.fee_recipients(&moment, &collection).await?;
+        if moment.fee_recipients != fee_recipients {
+            moment.fee_recipients.clone_from(&fee_recipients);
+            applier.work.put_moment(&moment)?;
+        }
+        let payment = Payment {
+            id: applier.id(at),
+            chain_id: moment.chain_id,
+            collection: moment.collection,
+            token_id: moment.token_id,
+            moment_id: moment.id,
+            protocol: moment.protocol,
+            uri: moment.uri,
+            creator: collection.creator,
+            moment_creator: moment.creator,
+            fee_recipients,
+            buyer: buyer.account.into(),
+            quantity: Amount(buyer.quantity),
+            amount: Amount(paid.saturating_sub(self.taken)),
+            paid: Amount(paid),
+            currency,
+            transaction_hash: at.transaction,
+            block: at.block,
+            log: at.log_index,
+            transferred_at: at.time,
+        };
+        applier.work.add_payment(&payment).await?;
+        applier.emit(at, 0, EventData::PaymentReceived(events::payment(&payment)))?;
+        Ok(None)
+    }
+}
+
+/// What a purchase is of, and whose it is.
+struct Found {
+    moment: Moment,
+    collection: Collection,
+    buyer: Buyer,
+}
+
+impl Purchase {
+    /// `None` where any of it is unknown.
+    async fn found(&self, at: &Position, applier: &mut Applier<'_>) -> Result<Option<Found>, StoreError> {
+        let place = applier.place(self.collection, self.token);
+        let Some(buyer) = applier.collects.buyer(at) else { return Ok(None) };
+        let Some(collection) = applier.work.collection(place.chain, place.collection).await? else { return Ok(None) };
+        let moment = applier.work.moment(&place).await?;
+        Ok(moment.map(|moment| Found { moment, collection, buyer }))
+    }
+
+    /// The transfer of a purchase that cost nothing, or that has no known price.
+    fn transfer(&self, at: &Position, applier: &Applier<'_>, found: &Found) -> Transfer {
+        let Found { moment, collection, buyer } = found;
+        let sale = self.sale(&applier.chain.addresses, moment);
+        Transfer {
+            id: Transfer::id_of_purchase(applier.id(at)),
+            r#type: TransferType::Payment,
+            chain_id: moment.chain_id,
+            collection: moment.collection,
+            token_id: moment.token_id,
+            creator: collection.creator,
+            from: model::Address::ZERO,
+            to: buyer.account.into(),
+            quantity: Amount(buyer.quantity),
+            value: sale.map(|sale| Amount(sale.price.0.saturating_mul(buyer.quantity))),
+            currency: sale.map(|sale| sale.currency),
+            transaction_hash: at.transaction,
+            block: at.block,
+            log: at.log_index,
+            transferred_at: at.time,
+        }
+    }
+
+    fn sale<'a>(&self, known: &ChainAddresses, moment: &'a Moment) -> Option<&'a MomentSale> {
+        let strategy = self.strategy(known)?;
+        moment.sales.iter().find(|sale| sale.strategy == strategy)
+    }
+
+    /// The seller's strategy; `None` for one without known prices.
+    fn strategy(&self, known: &ChainAddresses) -> Option<SaleType> {
+        match self.seller {
+            it if known.all(Role::FixedPriceMinter).contains(&it) => Some(SaleType::FixedPrice),
+            it if known.all(Role::Erc20Minter).contains(&it) => Some(SaleType::Erc20),
+            it if known.registry.is_some_and(|registry| registry.controller == it) => Some(SaleType::Erc20),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The new base URI of a tier's metadata. Minted tokens keep their URI, as onchain.
+
+use alloy::primitives::Address;
+use shared::{
+    model::clip_uri,
+    store::{PrimaryKey, StoreError},
+};
+
+use crate::{
+    apply::{applier::Applier, kind::Kind},
+    event::{ChainEvent, TierUriSet},
+};
+
+impl Kind for TierUriSet {
+    fn names(&self) -> Option<Address> {
+        None
+    }
+
+    /// Each token has a document of its own.
+    fn uri(&self) -> Option<&str> {
+        None
+    }
+
+    fn reads(&self, _event: &ChainEvent, _applier: &Applier<'_>) -> Vec<PrimaryKey> {
+        Vec::new()
+    }
+
+    async fn apply(
+        &self,
+        _event: &ChainEvent,
+        applier: &mut Applier<'_>,
+        _done: u64,
+    ) -> Result<Option<u64>, StoreError> {
+        let (chain, collection) = (applier.chain.id, self.collection.into());
+        let mut stored = applier.work.tier(chain, collection, self.tier).await?.unwrap_or_default();
+        stored.uri = clip_uri(&self.uri);
+        applier.work.put_tier(chain, collection, self.tier, &stored)?;
+        Ok(None)
+    }
+}
