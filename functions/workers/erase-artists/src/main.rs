@@ -12,8 +12,8 @@ use shared::{
     telemetry::{self, trace},
 };
 
-/// How long nothing may have been under way before rows are erased, in seconds: blocks are final by then.
-const REST: u64 = 60 * 60;
+/// Seconds without pending transactions before rows are erased: blocks are final by then.
+const QUIET_TIME: u64 = 60 * 60;
 
 /// The schedule's event; its content is ignored.
 #[derive(Debug, Deserialize)]
@@ -54,19 +54,20 @@ impl Eraser {
         let now = clock::now()?.as_secs();
         let mut failed = None;
         for deletion in self.deletions.due(now).await? {
-            if let Err(error) = self.go_on(&deletion, now).await {
-                tracing::error!(artist.id = %deletion.artist_id, error = telemetry::chain(&error), "account not erased");
+            if let Err(error) = self.advance(&deletion, now).await {
+                tracing::error!(artist.id = %deletion.artist_id, error = telemetry::chain(&error), "account not erased: the next run tries again");
                 failed = Some(error);
             }
         }
         failed.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    async fn go_on(&self, deletion: &Deletion, now: u64) -> Result<(), StoreError> {
+    /// Takes the next step of a deletion.
+    async fn advance(&self, deletion: &Deletion, now: u64) -> Result<(), StoreError> {
         let artist = deletion.artist_id;
         let (profile, email) = (self.artists.profile(artist).await?, self.artists.email(artist).await?);
         let Some((profile, email)) = profile.zip(email) else { return self.finish(artist).await };
-        let Some(rests_since) = deletion.begun_at else {
+        let Some(quiet_since) = deletion.begun_at else {
             if self.deletions.begin(artist, &email, now).await? {
                 self.keys.revoke_all(artist).await?;
             }
@@ -75,7 +76,7 @@ impl Eraser {
         if self.keys.revoke_all(artist).await? || self.transactions.are_waiting(artist).await? {
             return self.deletions.postpone(artist, now).await;
         }
-        if rests_since + REST > now {
+        if quiet_since + QUIET_TIME > now {
             return Ok(());
         }
         let wallets = profile.wallets.iter().map(|wallet| wallet.address).collect();

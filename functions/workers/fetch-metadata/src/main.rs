@@ -1,4 +1,4 @@
-//! Fetches the metadata documents that the indexer has queued: each minute a run that looks for them every two seconds.
+//! Fetches the metadata documents that the indexer has queued: each minute a run that polls for them every two seconds.
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ const AT_ONCE: usize = 32;
 /// Documents taken from a shard at a time: few enough that a batch ends long before the function's timeout.
 const PER_SHARD: usize = 8;
 
-/// Time between two looks for new documents.
+/// Time between two polls for new documents.
 const POLL: Duration = Duration::from_secs(2);
 
 /// Seconds of pause after the first failure; each further failure triples it.
@@ -64,7 +64,7 @@ impl Queue {
                 if left.is_zero() {
                     break;
                 }
-                // The last look is at the end: the next run begins a while later.
+                // The last poll is at the end: the next run begins a while later.
                 tokio::time::sleep(POLL.min(left)).await;
                 continue;
             }
@@ -76,7 +76,7 @@ impl Queue {
                 break;
             }
         }
-        tracing::info!(fetched = sum.fetched, failed = sum.failed, "metadata fetched");
+        tracing::info!(fetched = sum.fetched, failed = sum.failed, "metadata documents fetched");
         telemetry::record(&[], &[(Metric::MetadataFailures, i64::try_from(sum.failed).unwrap_or(i64::MAX))]);
         Ok(sum)
     }
@@ -97,7 +97,7 @@ impl Queue {
                     chain.id = due.chain.0,
                     due.failures,
                     error = telemetry::chain(&error),
-                    "document not fetched"
+                    "metadata document not fetched"
                 );
                 match error {
                     FetchError::Unfetchable => self.documents.give_up(due).await?,
@@ -127,7 +127,7 @@ fn pause(failures: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn pauses_grow_up_to_a_month() {
+    fn pause_triples_up_to_a_month() {
         let pauses: Vec<u64> = [0, 1, 2, 9, 10, 50, u32::MAX].into_iter().map(super::pause).collect();
         assert_eq!(pauses, [60, 180, 540, 1_180_980, 2_592_000, 2_592_000, 2_592_000]);
     }

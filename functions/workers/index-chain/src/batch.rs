@@ -41,13 +41,13 @@ pub struct Ranges {
     pub reached_time: Option<u64>,
     pub events: usize,
     /// The last block that was read, where nothing is stored for new blocks without changes.
-    pub ahead: Option<BlockId>,
+    pub unstored: Option<BlockId>,
 }
 
 impl Ranges {
     pub fn new(coming: Receiver<BlockRange>, final_block: Option<u64>, within: Option<EventPlace>) -> Self {
         let (queue, last) = (Queue::default(), None);
-        Self { coming, queue, final_block, within, last, reached_time: None, events: 0, ahead: None }
+        Self { coming, queue, final_block, within, last, reached_time: None, events: 0, unstored: None }
     }
 
     /// Applies events until the batch reaches its limit, or there is no more range. Returns how far the changes reach; `None` if there is
@@ -71,7 +71,7 @@ impl Ranges {
             index.apply(work, &mut self.queue, limit).await?;
             self.events += self.queue.done() - before;
             let is_nothing = self.queue.is_empty() && self.is_new() && !work.is_changed();
-            self.ahead = self.last.filter(|_| is_nothing);
+            self.unstored = self.last.filter(|_| is_nothing);
             is_filled |= !is_nothing;
         }
         let Some(last) = self.last.filter(|_| is_filled) else { return Ok(None) };

@@ -35,7 +35,7 @@ const BACKGROUND_TIME: Duration = Duration::from_secs(5);
 const PUBLISH_EVERY: Duration = Duration::from_secs(15);
 
 /// Most reorganisations during the reads of one pass.
-const MAX_CHANGES: u32 = 10;
+const MAX_REORGANISATIONS: u32 = 10;
 
 /// Indexes one chain.
 pub struct Follower {
@@ -47,7 +47,7 @@ pub struct Follower {
     index: Index,
     batches: Batches,
     /// The last block that was read, where blocks without events follow the stored progress.
-    ahead: Option<BlockId>,
+    unstored: Option<BlockId>,
     published: Instant,
     is_begun: bool,
 }
@@ -83,7 +83,7 @@ impl Follower {
             artists,
             index,
             batches: Batches::default(),
-            ahead: None,
+            unstored: None,
             published: Instant::now(),
             is_begun: false,
         }
@@ -144,7 +144,7 @@ impl Follower {
 
     /// Stores how far blocks without events are read.
     pub async fn finish(&mut self) -> Result<(), IndexError> {
-        if let Some(last) = self.ahead.take() {
+        if let Some(last) = self.unstored.take() {
             let extent = Extent { last, within: None, final_block: None };
             let stored = self.journal.commit_to(&mut self.work, extent).await;
             if stored.is_err() {
@@ -158,14 +158,14 @@ impl Follower {
 
     fn forget(&mut self) {
         self.index.forget();
-        self.ahead = None;
+        self.unstored = None;
         self.is_begun = false;
     }
 
     /// Opens the journal at the start of a run. What is cached is kept unless another run changed the table meanwhile.
     async fn begin(&mut self) -> Result<(), IndexError> {
         if !self.is_begun {
-            self.reader.doubt_nodes();
+            self.reader.recheck_nodes();
             match self.journal.open(&mut self.work).await? {
                 Opened::Unchanged => {}
                 Opened::Changed => self.forget(),
@@ -182,14 +182,16 @@ impl Follower {
 
     async fn follow_blocks(&mut self, to: Option<u64>, deadline: Option<Instant>) -> Result<Followed, IndexError> {
         let mut followed = Followed::default();
-        let mut changes = 0;
+        let mut reorganisations = 0;
         loop {
             let head = self.head().await?;
             followed.undone += self.undo_dropped(head.block.number).await?;
             followed.reached_time = head.block.time;
             followed.first_block = self.next_block();
             match self.read_to(&head, to, deadline, &mut followed).await {
-                Err(IndexError::Read(ReadError::Reorganised)) if changes < MAX_CHANGES => changes += 1,
+                Err(IndexError::Read(ReadError::Reorganised)) if reorganisations < MAX_REORGANISATIONS => {
+                    reorganisations += 1;
+                }
                 Err(error) => return Err(error),
                 Ok(()) => {
                     self.publish_final(head.final_block).await?;
@@ -256,7 +258,7 @@ impl Follower {
         followed: &mut Followed,
     ) -> Result<(), IndexError> {
         let (sender, receiver) = mpsc::channel(1);
-        let within = self.journal.progress().within.filter(|_| self.ahead.is_none());
+        let within = self.journal.progress().within.filter(|_| self.unstored.is_none());
         let mut ranges = Ranges::new(receiver, final_block, within);
         let before = self.before();
         let (read, applied) = {
@@ -271,17 +273,17 @@ impl Follower {
         };
         followed.events += ranges.events;
         followed.reached_time = ranges.reached_time.unwrap_or(followed.reached_time);
-        self.ahead = if ranges.reached_time.is_some() { ranges.ahead } else { self.ahead };
+        self.unstored = if ranges.reached_time.is_some() { ranges.unstored } else { self.unstored };
         applied?;
         Ok(read?)
     }
 
     /// Undoes blocks that the chain dropped. Returns their number.
     async fn undo_dropped(&mut self, newest: u64) -> Result<u64, IndexError> {
-        if let Some(ahead) = self.ahead
-            && (ahead.number > newest || self.reader.block_hash(ahead.number).await? != ahead.hash)
+        if let Some(last) = self.unstored
+            && (last.number > newest || self.reader.block_hash(last.number).await? != last.hash)
         {
-            self.ahead = None;
+            self.unstored = None;
         }
         let milestones: Vec<BlockId> = self.journal.milestones().collect();
         let Some(top) = milestones.first().copied() else { return Ok(0) };
@@ -295,9 +297,9 @@ impl Follower {
             if self.is_in_chain(milestones[middle], newest).await? { kept = middle } else { dropped = middle }
         }
         self.index.forget();
-        self.ahead = None;
+        self.unstored = None;
         if let Some(block) = milestones.get(kept) {
-            tracing::warn!(chain.id = self.chain.id.0, to = block.number, "undoing dropped blocks");
+            tracing::warn!(chain.id = self.chain.id.0, to = block.number, "blocks undone: the chain dropped them");
             self.journal.undo(&mut self.work, block.number + 1).await?;
             return Ok(top.number - block.number);
         }
@@ -331,11 +333,11 @@ impl Follower {
     fn before(&self) -> Option<BlockId> {
         let next = self.next_block();
         let stored = self.journal.milestones().next();
-        self.ahead.or(stored).filter(|block| block.number + 1 == next || block.number == next)
+        self.unstored.or(stored).filter(|block| block.number + 1 == next || block.number == next)
     }
 
     fn next_block(&self) -> u64 {
         let stored = self.journal.progress().next_block.unwrap_or(self.chain.first_block);
-        self.ahead.map_or(stored, |ahead| ahead.number + 1)
+        self.unstored.map_or(stored, |last| last.number + 1)
     }
 }

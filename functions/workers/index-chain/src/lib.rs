@@ -5,11 +5,11 @@ mod batch;
 mod error;
 mod event;
 mod follow;
-mod pace;
+mod progress;
 mod propagate;
 mod protocol;
 mod read;
 
 pub use error::IndexError;
 pub use follow::{Followed, Follower};
-pub use pace::{Pace, Report};
+pub use progress::{HistoryProgress, ProgressReport};

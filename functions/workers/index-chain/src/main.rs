@@ -1,11 +1,11 @@
-//! Indexes every configured chain: each minute a run that looks for new blocks every second. An operator may invoke the
+//! Indexes every configured chain: each minute a run that polls for new blocks every second. An operator may invoke the
 //! function with `{"chainId", "toBlock"}` to index one chain only, or only up to a block.
 
 use std::time::{Duration, Instant};
 
 use aws_config::SdkConfig;
 use futures::future::join_all;
-use index_chain::{Followed, Follower, IndexError, Pace, Report};
+use index_chain::{Followed, Follower, HistoryProgress, IndexError, ProgressReport};
 use lambda_runtime::LambdaEvent;
 use mimalloc::MiMalloc;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ const MAX_CHANGES: u16 = 100;
 /// Longest run, well within the function's timeout.
 const RUN: Duration = Duration::from_secs(240);
 
-/// Time between two looks for new blocks.
+/// Time between two polls for new blocks.
 const POLL: Duration = Duration::from_secs(1);
 
 /// Longest time that one chain's history keeps the other chains waiting.
@@ -142,14 +142,21 @@ struct ChainRun<'a> {
     failure: Option<IndexError>,
     /// Whether the last pass stored its changes.
     is_stored: bool,
-    pace: Pace,
+    progress: HistoryProgress,
     /// The newest report on a history.
-    report: Option<Report>,
+    report: Option<ProgressReport>,
 }
 
 impl<'a> ChainRun<'a> {
     fn of(follower: &'a mut Follower) -> Self {
-        Self { follower, done: None, failure: None, is_stored: true, pace: Pace::default(), report: None }
+        Self {
+            follower,
+            done: None,
+            failure: None,
+            is_stored: true,
+            progress: HistoryProgress::default(),
+            report: None,
+        }
     }
 
     async fn pass(&mut self, to: Option<u64>, deadline: Instant, changes: &[ArtistChanged]) {
@@ -157,8 +164,8 @@ impl<'a> ChainRun<'a> {
         (self.is_stored, self.failure) = (outcome.is_ok(), None);
         match outcome {
             Ok(now) => {
-                self.report = self.pace.passed(self.follower.since(), &now);
-                if let Some(report) = self.report.filter(|_| self.pace.is_due()) {
+                self.report = self.progress.passed(self.follower.since(), &now);
+                if let Some(report) = self.report.filter(|_| self.progress.is_due()) {
                     tracing::info!(
                         chain.id = self.follower.chain_id().0,
                         next_block = now.next_block,
@@ -167,14 +174,14 @@ impl<'a> ChainRun<'a> {
                         events_per_second = report.events_per_second,
                         blocks_per_second = report.blocks_per_second,
                         seconds_left = report.seconds_left,
-                        "reading history"
+                        "reading history of chain"
                     );
                 }
                 let (events, undone) = self.done.map_or((0, 0), |before| (before.events, before.undone));
                 self.done = Some(Followed { events: events + now.events, undone: undone + now.undone, ..now });
             }
             Err(IndexError::Commit(CommitError::Overtaken)) => {
-                tracing::info!(chain.id = self.follower.chain_id().0, "another run is indexing this chain");
+                tracing::info!(chain.id = self.follower.chain_id().0, "chain skipped: another run is indexing it");
             }
             Err(error) => {
                 let chain = self.follower.chain_id().0;

@@ -119,7 +119,7 @@ impl Pinner {
             due = self.pins.due(now, AT_ONCE).await?;
         }
         self.note(pause, ended, now).await?;
-        tracing::info!(sum.pinned, sum.waiting, sum.failed, "files pinned");
+        tracing::info!(sum.pinned, sum.waiting, sum.failed, "pin jobs advanced");
         telemetry::record(&[], &[(Metric::PinFailures, i64::try_from(sum.failed).unwrap_or(i64::MAX))]);
         Ok(sum)
     }
@@ -137,7 +137,7 @@ impl Pinner {
         }
     }
 
-    /// Takes a file one step further, and says how far it is; `None` if another run has it.
+    /// Takes a file one step further. Returns its status; `None` if another run has it.
     async fn advance(&self, service: &PinningService<'_>, job: PinJob, now: u64) -> Result<Option<Status>, PinError> {
         let Some(job) = self.cut(job, now).await? else { return Ok(None) };
         match ask(service, &job).await {
@@ -162,7 +162,7 @@ impl Pinner {
         match blocks::store(&self.media, &self.bucket, job.cid).await {
             Ok(()) => Ok(self.pins.put_off(&job, PinJob { is_cut: true, ..job.clone() }, now).await?),
             Err(error) => {
-                tracing::warn!(cid = %job.cid, job.failures, error = telemetry::chain(&error), "blocks not stored");
+                tracing::warn!(cid = %job.cid, job.failures, error = telemetry::chain(&error), "blocks of file not stored");
                 self.retry(job, now).await?;
                 Err(error.into())
             }
@@ -180,7 +180,7 @@ impl Pinner {
                 self.pins.put_off(&job, next, now + growing(LOOKS, 2, job.looks)).await?;
             }
             Status::Failed => {
-                tracing::warn!(cid = %job.cid, job.failures, details = found.details(), "the service gave a file up");
+                tracing::warn!(cid = %job.cid, job.failures, details = found.details(), "file given up by the pinning service");
                 self.retry(job, now).await?;
             }
         }
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_up_to_their_longest() {
+    fn pause_grows_up_to_its_maximum() {
         let pauses = |range, factor| [0, 1, 2, 5, u32::MAX].map(|times| growing(range, factor, times));
         assert_eq!(pauses(LOOKS, 2), [5, 10, 20, 160, 3_600]);
         assert_eq!(pauses(RETRIES, 3), [60, 180, 540, 14_580, 21_600]);

@@ -58,7 +58,7 @@ mod tests {
     use super::Endpoint;
 
     #[test]
-    fn a_token_goes_over_tls_or_stays_on_the_machine() {
+    fn endpoint_needs_tls_unless_it_is_local() {
         for (text, is_good) in [
             ("https://pins.example/psa", true),
             ("http://127.0.0.1:5001", true),

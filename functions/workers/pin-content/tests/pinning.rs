@@ -111,7 +111,7 @@ async fn files_are_pinned_once_and_their_blocks_are_stored() -> TestResult {
 }
 
 #[tokio::test]
-async fn nothing_is_lost_while_the_service_fails() -> TestResult {
+async fn failing_service_loses_no_file() -> TestResult {
     let world = World::open("outage").await?;
     let cid = world.keep(b"a file of a bad day").await?;
     world.service.fail_with([Fault::Status(429, Some(3_600))]);
@@ -168,7 +168,7 @@ async fn lost_answers_failures_and_forgotten_requests_end_with_one_pin() -> Test
 }
 
 #[tokio::test]
-async fn a_new_token_counts_at_once_and_a_hopeless_file_holds_nobody_up() -> TestResult {
+async fn new_token_is_used_at_once_and_failing_file_delays_no_other() -> TestResult {
     let mut world = World::open("token").await?;
     let right = world.settings.secret.clone();
     world.settings.secret = world.endpoints.create_secret("wrong", "another-token").await?;

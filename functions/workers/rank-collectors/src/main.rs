@@ -63,7 +63,7 @@ async fn rank(state: &mut State) -> Result<(), StartError> {
             Ok(())
         }
         Err(RankError::Commit(CommitError::Overtaken)) => {
-            tracing::info!("another run is ranking collectors");
+            tracing::info!("collectors not ranked: another run is ranking them");
             Ok(())
         }
         Err(error) => Err(error.into()),

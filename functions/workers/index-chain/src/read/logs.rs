@@ -212,7 +212,7 @@ async fn ask(
     let request = |part: Part| async move {
         match (part.request(node, scope).await, single) {
             (Err(error), Some(block)) => {
-                tracing::warn!(block, %error, "asking for parts of a block");
+                tracing::warn!(block, %error, "logs of block refused: requested in parts");
                 part.split_up(node, scope, block).await
             }
             (answer, _) => answer,

@@ -5,10 +5,10 @@
 //! one's parent: a node that lacks a block can't pass it off as empty, and no two parts of an answer are of different
 //! chains.
 
-mod ahead;
 mod logs;
 mod nodes;
-mod span;
+mod prefetch;
+mod range_size;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque, hash_map::Entry};
 
@@ -29,10 +29,10 @@ use tokio::sync::mpsc::Sender;
 
 pub use self::nodes::Head;
 use self::{
-    ahead::{AT_ONCE, Coming, Given},
     logs::{PARALLEL, Wanted, in_range, is_full},
     nodes::Nodes,
-    span::Span,
+    prefetch::{MAX_PREFETCHED, Prefetched, RangeLogs},
+    range_size::RangeSize,
 };
 use crate::{
     event::{self, ChainEvent, Collections, Fact, Position},
@@ -73,7 +73,7 @@ pub struct EventReader {
     wanted: Wanted,
     /// Collections up to the last block that was read.
     known: Collections,
-    span: Span,
+    range_size: RangeSize,
     calls: u64,
 }
 
@@ -83,7 +83,7 @@ impl EventReader {
         let protocols = readers(chain);
         let wanted = Wanted::of(&protocols);
         let known = Collections::new();
-        Self { nodes: Nodes::new(chain, nodes), protocols, wanted, known, span: Span::default(), calls: 0 }
+        Self { nodes: Nodes::new(chain, nodes), protocols, wanted, known, range_size: RangeSize::default(), calls: 0 }
     }
 
     /// Requests to nodes so far.
@@ -102,8 +102,8 @@ impl EventReader {
     }
 
     /// Starts a run: the nodes are compared anew.
-    pub fn doubt_nodes(&mut self) {
-        self.nodes.doubt();
+    pub fn recheck_nodes(&mut self) {
+        self.nodes.recheck();
     }
 
     /// The newest block, from a node that has block `known` if there is one.
@@ -142,7 +142,7 @@ impl EventReader {
                 break;
             }
             if is_final {
-                let Some(read) = self.read_ahead((first, last), is_over, &ranges).await else { break };
+                let Some(read) = self.prefetch((first, last), is_over, &ranges).await else { break };
                 (first, before) = read.map_or((first, before), |last| (last.number + 1, Some(last)));
             }
         }
@@ -151,28 +151,29 @@ impl EventReader {
 
     /// Reads final ranges, several at once, for as long as the preferred node gives them: the others aren't asked. Returns
     /// the last block; `None` if nobody takes the ranges any more.
-    async fn read_ahead(
+    async fn prefetch(
         &mut self,
         (first, last): (u64, u64),
         is_over: &(impl Fn() -> bool + Sync),
         ranges: &Sender<BlockRange>,
     ) -> Option<Option<BlockId>> {
         let node = self.nodes.preferred();
-        let (mut coming, mut learned) = (VecDeque::new(), Vec::new());
+        let (mut prefetched, mut learned) = (VecDeque::new(), Vec::new());
         let (mut next, mut read) = (first, None);
         loop {
-            while coming.len() < AT_ONCE && next <= last && !is_over() {
-                let end = self.span.end(next, last);
-                coming.push_back(Coming::of(node.clone(), (next, end), self.wanted.parts(&self.known), learned.len()));
+            while prefetched.len() < MAX_PREFETCHED && next <= last && !is_over() {
+                let end = self.range_size.end(next, last);
+                let parts = self.wanted.parts(&self.known);
+                prefetched.push_back(Prefetched::start(node.clone(), (next, end), parts, learned.len()));
                 next = end + 1;
             }
-            let Some(range) = coming.pop_front() else { return Some(read) };
+            let Some(range) = prefetched.pop_front() else { return Some(read) };
             let known = range.known;
-            let Ok(given) = range.given().await else { return Some(read) };
+            let Ok(logs) = range.wait().await else { return Some(read) };
             let missing = learned.get(known..).unwrap_or_default().iter().copied().collect();
-            let Ok((range, new)) = self.finished(&node, given, missing).await else { return Some(read) };
+            let Ok((range, new)) = self.finished(&node, logs, missing).await else { return Some(read) };
             learned.extend(new);
-            self.span.succeeded(range.last.number - range.first + 1, range.events.len());
+            self.range_size.succeeded(range.last.number - range.first + 1, range.events.len());
             read = Some(range.last);
             ranges.send(range).await.ok()?;
         }
@@ -183,10 +184,10 @@ impl EventReader {
     async fn finished(
         &mut self,
         node: &Node,
-        given: Given,
+        range: RangeLogs,
         mut missing: Collections,
     ) -> Result<(BlockRange, Collections), NodeError> {
-        let Given { first, last, mut logs, is_by_address, calls } = given;
+        let RangeLogs { first, last, mut logs, is_by_address, calls } = range;
         self.calls += calls;
         missing.extend(created(&self.protocols, &logs).into_iter().filter(|(it, _)| !self.known.contains_key(it)));
         let range = (first, last.number);
@@ -209,13 +210,13 @@ impl EventReader {
         let last = final_block.filter(|&block| first <= block).map_or(last, |block| last.min(block));
         let is_final = final_block.is_some_and(|block| last <= block);
         loop {
-            let end = self.span.end(first, last).min(if is_final { last } else { first + MAX_SINGLE - 1 });
+            let end = self.range_size.end(first, last).min(if is_final { last } else { first + MAX_SINGLE - 1 });
             let mut failure = None;
             for index in self.nodes.order() {
                 match self.read_from(index, first, end, before, is_final).await {
                     Ok(range) => {
                         self.nodes.prefer(index);
-                        self.span.succeeded(end - first + 1, range.events.len());
+                        self.range_size.succeeded(end - first + 1, range.events.len());
                         return Ok(range);
                     }
                     Err(error) => failure = Some(error),
@@ -224,8 +225,8 @@ impl EventReader {
             match failure {
                 // Nodes word "range too large" in many ways, so every failed range is retried with fewer blocks.
                 Some(ReadError::Node(error)) if end > first => {
-                    self.span.failed(end - first + 1);
-                    tracing::warn!(first, end, %error, "asking for fewer blocks");
+                    self.range_size.failed(end - first + 1);
+                    tracing::warn!(chain.id = self.nodes.chain_id().0, first, end, %error, "range of blocks refused: a smaller one is requested");
                 }
                 Some(error) => return Err(error),
                 None => return Err(NodeError::MissingBlock(first).into()),
@@ -243,11 +244,11 @@ impl EventReader {
     ) -> Result<BlockRange, ReadError> {
         let node = self.nodes.get(index);
         if is_final {
-            let given = Given::by(node.clone(), first, end, self.wanted.parts(&self.known)).await?;
-            if before.is_some_and(|before| before.number == end && before.hash != given.last.hash) {
+            let range = RangeLogs::read(node.clone(), first, end, self.wanted.parts(&self.known)).await?;
+            if before.is_some_and(|before| before.number == end && before.hash != range.last.hash) {
                 return Err(ReadError::Reorganised);
             }
-            return Ok(self.finished(&node, given, Collections::new()).await?.0);
+            return Ok(self.finished(&node, range, Collections::new()).await?.0);
         }
         let blocks = self.linked_blocks(&node, first, end, before).await?;
         let last = *blocks.last().ok_or(NodeError::MissingBlock(end))?;
@@ -334,7 +335,7 @@ impl EventReader {
         Ok(all)
     }
 
-    /// The logs of a block whose header names more: from its receipts or, where its bloom filter is too full to tell or
+    /// The logs of a block whose header names more: from its receipts or, where its bloom filter is too full to say or
     /// no node has them, the longer list of two nodes.
     async fn confirmed(&mut self, index: usize, block: &BlockFacts, logs: Vec<Log>) -> Result<Vec<Log>, NodeError> {
         let order = self.nodes.order();
@@ -350,7 +351,13 @@ impl EventReader {
             self.calls += 1;
             if let Ok(again) = self.wanted.rare_in_block(&self.nodes.get(other), block, true).await {
                 if again.len() > logs.len() {
-                    tracing::warn!(block = block.number, node = index, "node omits logs");
+                    let chain = self.nodes.chain_id().0;
+                    tracing::warn!(
+                        chain.id = chain,
+                        block = block.number,
+                        node = index,
+                        "node omitted logs of a block"
+                    );
                     return Ok(again);
                 }
                 return Ok(logs);
@@ -407,7 +414,7 @@ impl EventReader {
         Ok(())
     }
 
-    /// Times of blocks that neither the logs nor `known` tell.
+    /// Times of blocks that neither the logs nor `known` have.
     async fn missing_times(
         &mut self,
         node: &Node,

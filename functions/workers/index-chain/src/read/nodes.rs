@@ -10,6 +10,7 @@ use shared::{
         node::{BlockFacts, Node, NodeError},
     },
     clock,
+    model::ChainId,
 };
 
 /// How often all nodes are compared.
@@ -30,11 +31,12 @@ pub struct Nodes {
     /// Index of the node that is asked first.
     preferred: usize,
     compared_at: Option<Instant>,
-    believed: Option<u64>,
+    /// Height of the newest block that was accepted.
+    height: Option<u64>,
     finalized: Option<u64>,
     has_finalized_tag: bool,
     reorg_depth: u64,
-    chain: shared::model::ChainId,
+    chain: ChainId,
     pub calls: u64,
 }
 
@@ -44,7 +46,7 @@ struct KnownNode {
     is_of_chain: Option<bool>,
 }
 
-/// The newest block as far as it can be believed.
+/// The newest block that was accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
     /// Header of the preferred node's newest block.
@@ -59,7 +61,7 @@ impl Nodes {
             nodes: nodes.each().map(|node| KnownNode { node, is_of_chain: None }).collect(),
             preferred: 0,
             compared_at: None,
-            believed: None,
+            height: None,
             finalized: None,
             has_finalized_tag: chain.has_finalized_tag,
             reorg_depth: chain.reorg_depth,
@@ -69,11 +71,15 @@ impl Nodes {
     }
 
     /// Compares the nodes anew, and asks them for their chains again: addresses may lead elsewhere than a run ago.
-    pub fn doubt(&mut self) {
+    pub fn recheck(&mut self) {
         self.compared_at = None;
         for known in &mut self.nodes {
             known.is_of_chain = None;
         }
+    }
+
+    pub fn chain_id(&self) -> ChainId {
+        self.chain
     }
 
     pub fn get(&self, index: usize) -> Node {
@@ -106,7 +112,7 @@ impl Nodes {
             if let Some(block) =
                 head.ok().filter(|block| known.is_none_or(|known| block.number >= known) && !is_old(block))
             {
-                return Ok(self.believe(block));
+                return Ok(self.accept(block));
             }
         }
         self.compare().await
@@ -124,7 +130,7 @@ impl Nodes {
             match head {
                 Ok(block) => answers.push((index, block)),
                 Err(error) => {
-                    tracing::warn!(chain.id = self.chain.0, node = index, %error, "node left out");
+                    tracing::warn!(chain.id = self.chain.0, node = index, %error, "newest block not read from node");
                     last = error;
                 }
             }
@@ -133,15 +139,15 @@ impl Nodes {
         answers.retain(|(_, block)| block.number + MAX_BEHIND >= best);
         let (index, block) = answers[0];
         if index != self.preferred {
-            tracing::warn!(chain.id = self.chain.0, node = index, best, "another node is preferred");
+            tracing::warn!(chain.id = self.chain.0, node = index, best, "node is preferred from now on");
         }
         self.preferred = index;
         self.compared_at = Some(Instant::now());
         self.finalized = self.finalized(&answers).await;
-        Ok(self.believe(block))
+        Ok(self.accept(block))
     }
 
-    /// The lowest of the nodes' final blocks; `None` if one doesn't tell.
+    /// The lowest of the nodes' final blocks; `None` if one doesn't answer.
     async fn finalized(&mut self, answers: &[(usize, BlockFacts)]) -> Option<u64> {
         if !self.has_finalized_tag {
             return None;
@@ -154,8 +160,8 @@ impl Nodes {
         join_all(ask).await.into_iter().collect::<Option<Vec<_>>>()?.into_iter().min()
     }
 
-    fn believe(&mut self, block: BlockFacts) -> Head {
-        self.believed = Some(block.number);
+    fn accept(&mut self, block: BlockFacts) -> Head {
+        self.height = Some(block.number);
         let final_block = self.finalized.or_else(|| block.number.checked_sub(self.reorg_depth));
         Head { block, final_block: final_block.map(|last| last.min(block.number)) }
     }
@@ -164,7 +170,7 @@ impl Nodes {
     async fn head_of(&self, index: usize) -> Result<BlockFacts, NodeError> {
         let node = &self.nodes[index].node;
         let head = node.head().await?;
-        let rise = head.number.saturating_sub(self.believed.unwrap_or_default());
+        let rise = head.number.saturating_sub(self.height.unwrap_or_default());
         if rise > MAX_RISE {
             let before = node.block(head.number - 1).await?;
             if before.hash != head.parent || before.time > head.time {
@@ -180,7 +186,7 @@ impl Nodes {
                 self.calls += 1;
                 known.is_of_chain = known.node.chain_id().await.ok().map(|id| id == self.chain);
                 if known.is_of_chain == Some(false) {
-                    tracing::error!(chain.id = self.chain.0, "a node of RPC_URLS follows another chain");
+                    tracing::error!(chain.id = self.chain.0, "node of RPC_URLS ignored: it follows another chain");
                 }
             }
         }

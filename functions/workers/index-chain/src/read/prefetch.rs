@@ -1,4 +1,4 @@
-//! Final ranges that are asked for before their turn.
+//! Final ranges that are read before their turn.
 
 use alloy::rpc::types::Log;
 use shared::chain::node::{BlockFacts, Node, NodeError};
@@ -6,11 +6,11 @@ use tokio::task::{JoinError, JoinHandle};
 
 use super::logs::{Parts, in_range};
 
-/// Most final ranges that are read at once.
-pub const AT_ONCE: usize = 4;
+/// Most final ranges that are read concurrently.
+pub const MAX_PREFETCHED: usize = 4;
 
-/// What a node has of a final range.
-pub struct Given {
+/// A final range as a node has it.
+pub struct RangeLogs {
     /// The first block.
     pub first: u64,
     /// Header of the last block.
@@ -23,9 +23,9 @@ pub struct Given {
     pub calls: u64,
 }
 
-/// Why nothing was given.
+/// Why a prefetched range failed.
 #[derive(Debug, thiserror::Error)]
-pub enum NotGiven {
+pub enum PrefetchError {
     /// The node failed.
     #[error(transparent)]
     Node(#[from] NodeError),
@@ -34,16 +34,16 @@ pub enum NotGiven {
     Task(#[from] JoinError),
 }
 
-/// A range on its way. It comes whether or not it is waited for; dropping it ends its requests.
-pub struct Coming {
-    task: JoinHandle<Result<Given, NodeError>>,
+/// A range that is being read, whether or not it is waited for. Dropping it ends its requests.
+pub struct Prefetched {
+    task: JoinHandle<Result<RangeLogs, NodeError>>,
     /// Number of collections that were known when it was asked for, of those created since reading began.
     pub known: usize,
 }
 
-impl Given {
+impl RangeLogs {
     /// Asks a node for the blocks from `first` to `end`.
-    pub async fn by(node: Node, first: u64, end: u64, parts: Parts) -> Result<Self, NodeError> {
+    pub async fn read(node: Node, first: u64, end: u64, parts: Parts) -> Result<Self, NodeError> {
         let (mut calls, is_by_address) = (1, parts.is_by_address);
         let last = node.block(end).await?;
         let logs = in_range(&node, (first, end), parts, &mut calls).await?;
@@ -51,19 +51,19 @@ impl Given {
     }
 }
 
-impl Coming {
-    /// Begins to ask.
-    pub fn of(node: Node, (first, end): (u64, u64), parts: Parts, known: usize) -> Self {
-        Self { task: tokio::spawn(Given::by(node, first, end, parts)), known }
+impl Prefetched {
+    /// Starts to read.
+    pub fn start(node: Node, (first, end): (u64, u64), parts: Parts, known: usize) -> Self {
+        Self { task: tokio::spawn(RangeLogs::read(node, first, end, parts)), known }
     }
 
-    /// Waits for the answer.
-    pub async fn given(mut self) -> Result<Given, NotGiven> {
+    /// Waits for the range.
+    pub async fn wait(mut self) -> Result<RangeLogs, PrefetchError> {
         Ok((&mut self.task).await??)
     }
 }
 
-impl Drop for Coming {
+impl Drop for Prefetched {
     fn drop(&mut self) {
         self.task.abort();
     }

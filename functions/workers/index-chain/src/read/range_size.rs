@@ -1,10 +1,10 @@
-//! Length of the ranges of blocks that nodes are asked for.
+//! How many blocks nodes are asked for at once.
 
 /// Longest range, in blocks.
-const MOST: u64 = 10_000;
+const MAX_BLOCKS: u64 = 10_000;
 
 /// Events of a range that are aimed at: enough for a batch or two, so that the next one is read while it is applied.
-const EVENTS: u64 = 5_000;
+const TARGET_EVENTS: u64 = 5_000;
 
 /// Successes in a row after which a refused length is tried again.
 const RETRY_AFTER: u32 = 20;
@@ -12,7 +12,7 @@ const RETRY_AFTER: u32 = 20;
 /// Length of the next range: doubles until nodes refuse or there are many events, then approaches the refused length, which
 /// is tried again now and then.
 #[derive(Debug)]
-pub struct Span {
+pub struct RangeSize {
     blocks: u64,
     /// The longest range given lately.
     given: u64,
@@ -21,13 +21,13 @@ pub struct Span {
     given_since: u32,
 }
 
-impl Default for Span {
+impl Default for RangeSize {
     fn default() -> Self {
         Self { blocks: 100, given: 0, refused: None, given_since: 0 }
     }
 }
 
-impl Span {
+impl RangeSize {
     /// Last block of the next range.
     pub fn end(&self, first: u64, last: u64) -> u64 {
         last.min(first.saturating_add(self.blocks - 1))
@@ -35,8 +35,8 @@ impl Span {
 
     /// Records that a range of so many blocks with so many events was given.
     pub fn succeeded(&mut self, blocks: u64, events: usize) {
-        let most = (blocks.saturating_mul(EVENTS) / (events as u64).max(1)).clamp(1, MOST);
-        // A range cut short by `last` tells nothing about longer ones.
+        let most = (blocks.saturating_mul(TARGET_EVENTS) / (events as u64).max(1)).clamp(1, MAX_BLOCKS);
+        // A range cut short by `last` says nothing about longer ones.
         if blocks < self.blocks {
             self.blocks = self.blocks.min(most);
             return;
@@ -71,22 +71,22 @@ mod tests {
 
     /// Requests that it takes to read `count` blocks from a node that gives `limit` at a time.
     fn requests(limit: u64, count: u64) -> u64 {
-        let (mut span, mut next, mut requests) = (Span::default(), 0, 0);
+        let (mut size, mut next, mut requests) = (RangeSize::default(), 0, 0);
         while next < count {
             requests += 1;
-            let blocks = span.end(next, count - 1) - next + 1;
+            let blocks = size.end(next, count - 1) - next + 1;
             if blocks <= limit {
                 next += blocks;
-                span.succeeded(blocks, 0);
+                size.succeeded(blocks, 0);
             } else {
-                span.failed(blocks);
+                size.failed(blocks);
             }
         }
         requests
     }
 
     #[test]
-    fn length_of_ranges_approaches_the_limit_of_the_node() {
+    fn size_approaches_the_limit_of_the_node() {
         for limit in [1, 7, 10, 100, 999, 1_000, 2_000, 9_999, 10_000] {
             let count = limit * 200;
             let requests = requests(limit, count);
@@ -95,21 +95,21 @@ mod tests {
     }
 
     #[test]
-    fn ranges_of_a_busy_chain_have_few_events_and_grow_once_it_is_quiet() {
-        let mut span = Span::default();
+    fn busy_chain_keeps_ranges_small_until_it_is_quiet() {
+        let mut size = RangeSize::default();
         let (mut largest, mut requests, mut next) = (0, 0, 0);
         while next < 10_000 {
-            let blocks = span.end(next, u64::MAX) - next + 1;
+            let blocks = size.end(next, u64::MAX) - next + 1;
             (next, requests) = (next + blocks, requests + 1);
             if requests > 1 {
                 largest = largest.max(blocks * 180);
             }
-            span.succeeded(blocks, usize::try_from(blocks * 180).unwrap());
+            size.succeeded(blocks, usize::try_from(blocks * 180).unwrap());
         }
-        assert!(largest <= EVENTS && requests < 400, "{largest} events in a range, {requests} requests");
+        assert!(largest <= TARGET_EVENTS && requests < 400, "{largest} events in a range, {requests} requests");
         for _ in 0..20 {
-            span.succeeded(span.blocks, 0);
+            size.succeeded(size.blocks, 0);
         }
-        assert_eq!(span.blocks, MOST);
+        assert_eq!(size.blocks, MAX_BLOCKS);
     }
 }
