@@ -1,10 +1,15 @@
-//! Filters of transfers.
+//! Contract of `GET /transfers`.
 
+use serde::Serialize;
 use shared::{
+    api::{
+        read::{Pagination, TransferView},
+        request::PageQuery,
+    },
     http::{Fields, FromFields},
     model::{Address, ArtistName, ChainId, ContentType, Invalid, Page, TokenId, TransferType},
 };
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 /// Filters and page.
 #[derive(FromFields, IntoParams)]
@@ -33,6 +38,31 @@ pub struct ListTransfersQuery {
     #[field(flatten)]
     pub page: Page,
 }
+
+/// A page of transfers.
+#[derive(Serialize, ToSchema)]
+pub struct ListTransfersResponse {
+    #[schema(pattern = "^success$")]
+    pub status: &'static str,
+    pub transfers: Vec<TransferView>,
+    pub pagination: Pagination,
+}
+
+/// List transfers
+///
+/// Who got which tokens, and how: through a sale, by an airdrop, from another account. Newest first. Where filters are
+/// combined for which there is no list, a page has the matches among a longer list's page: it may be short or empty before the
+/// last one, and `total_count` is null.
+#[utoipa::path(
+    get,
+    path = "/transfers",
+    tag = "Activity",
+    params(ListTransfersQuery, PageQuery),
+    responses((status = 200, description = "The page.", body = ListTransfersResponse, headers(
+        ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
+    ))),
+)]
+pub fn list_transfers() {}
 
 impl ListTransfersQuery {
     fn check(&self, fields: &Fields<'_>) {

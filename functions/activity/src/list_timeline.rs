@@ -1,8 +1,13 @@
-//! Filters of timelines.
+//! Contract of `GET /timeline`.
 
 use std::str::FromStr;
 
+use serde::Serialize;
 use shared::{
+    api::{
+        read::{MomentView, Pagination},
+        request::PageQuery,
+    },
     http::{Fields, FromFields, Scalar},
     model::{Address, ArtistName, ChainId, ContentType, Flag, Invalid, Page, Period, Protocol},
     store::TimelineFilter,
@@ -25,18 +30,18 @@ pub struct ListTimelineQuery {
     #[param(inline)]
     pub r#type: Option<TimelineType>,
     /// Kind of work.
-    content_type: Option<ContentType>,
+    pub content_type: Option<ContentType>,
     /// Protocol of the contracts.
-    protocol: Option<Protocol>,
+    pub protocol: Option<Protocol>,
     /// Only moments of artists with a name.
     #[param(value_type = Option<bool>)]
-    curated: Option<Flag>,
+    pub curated: Option<Flag>,
     /// Hidden moments too; without it they are left out.
     #[param(value_type = Option<bool>)]
-    hidden: Option<Flag>,
+    pub hidden: Option<Flag>,
     /// Longest time ago.
     #[param(default = "all", required = false)]
-    period: Period,
+    pub period: Period,
     /// The chain; all by default.
     pub chain_id: Option<ChainId>,
     #[param(ignore)]
@@ -53,6 +58,29 @@ pub enum TimelineType {
     /// Is an admin of it without having created it.
     Mutual,
 }
+
+/// A page of moments.
+#[derive(Serialize, ToSchema)]
+pub struct ListTimelineResponse {
+    #[schema(pattern = "^success$")]
+    pub status: &'static str,
+    pub moments: Vec<MomentView>,
+    pub pagination: Pagination,
+}
+
+/// List moments
+///
+/// All moments, those of an artist or of a collection, newest first.
+#[utoipa::path(
+    get,
+    path = "/timeline",
+    tag = "Activity",
+    params(ListTimelineQuery, PageQuery),
+    responses((status = 200, description = "The page.", body = ListTimelineResponse, headers(
+        ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
+    ))),
+)]
+pub fn list_timeline() {}
 
 impl ListTimelineQuery {
     fn check(&self, fields: &Fields<'_>) {
