@@ -1,4 +1,4 @@
-//! A chain as clients see it.
+//! Contract of `GET /chains`.
 
 use alloy::primitives::U256;
 use alloy_chains::NamedChain;
@@ -9,73 +9,90 @@ use shared::{
 };
 use utoipa::ToSchema;
 
+#[derive(Serialize, ToSchema)]
+pub struct ListChainsResponse<'a> {
+    /// The chains. Where a request names none, 8453 is meant.
+    pub chains: &'a [ChainView],
+}
+
 /// A chain that is served.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Chain)]
 pub struct ChainView {
-    chain_id: ChainId,
+    pub chain_id: ChainId,
     /// The chain in paths (CAIP-2).
-    network: String,
+    pub network: String,
     /// Usual name in lower case; null for a chain that has none.
     #[schema(required = true)]
-    name: Option<&'static str>,
+    pub name: Option<&'static str>,
     /// Whether its currencies have no value; null for a chain without a usual name.
     #[schema(required = true)]
-    is_testnet: Option<bool>,
+    pub is_testnet: Option<bool>,
     /// Currencies of sales and withdrawals, the chain's own first.
-    currencies: Vec<CurrencyView>,
-    contracts: Contracts,
+    pub currencies: Vec<CurrencyView>,
+    pub contracts: Contracts,
     /// Blocks after which what a block says can't be undone, where nodes don't say it.
-    reorg_depth: u64,
+    pub reorg_depth: u64,
     /// The highest price of gas, in wei, at which the service sends transactions.
-    max_fee_per_gas: Amount,
+    pub max_fee_per_gas: Amount,
     #[schema(required = true)]
-    explorer: Option<Explorer>,
+    pub explorer: Option<Explorer>,
 }
 
 /// A currency.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Currency)]
-struct CurrencyView {
-    symbol: &'static str,
+pub struct CurrencyView {
+    pub symbol: &'static str,
     /// Decimals of an amount in the main unit.
-    decimals: u8,
+    pub decimals: u8,
     /// The currency's contract; the zero address for the chain's own.
-    address: Address,
+    pub address: Address,
 }
 
 /// Contracts that the service calls.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Contracts {
+pub struct Contracts {
     /// Makes collections.
-    factory: Address,
+    pub factory: Address,
     /// Sells in the chain's own currency.
-    fixed_price_minter: Address,
+    pub fixed_price_minter: Address,
     /// Sells in an ERC-20 currency.
-    erc20_minter: Address,
+    pub erc20_minter: Address,
     /// Sells at the protocol's fee alone.
-    timed_minter: Address,
-    comments: Address,
+    pub timed_minter: Address,
+    pub comments: Address,
     /// Makes revenue splits.
-    split_factory: Address,
+    pub split_factory: Address,
     /// Governor that proposals are made to.
     #[schema(required = true)]
-    governor: Option<Address>,
+    pub governor: Option<Address>,
 }
 
 /// Where people look a chain up.
 #[derive(Serialize, ToSchema)]
-struct Explorer {
-    url: String,
+pub struct Explorer {
+    pub url: String,
     /// Template of an account's page.
     #[schema(example = "https://basescan.org/address/{address}")]
-    address: String,
+    pub address: String,
     /// Template of a transaction's page.
     #[schema(example = "https://basescan.org/tx/{hash}")]
-    transaction: String,
+    pub transaction: String,
 }
+
+/// List the chains
+///
+/// The chains that are served, with their contracts, currencies and explorers.
+#[utoipa::path(
+    get,
+    path = "/chains",
+    tag = "Service",
+    responses((status = 200, description = "The chains.", body = ListChainsResponse<'static>, headers(("cache-control" = String, description = "How long it may be kept.")))),
+)]
+pub fn list_chains() {}
 
 impl ChainView {
     pub fn new(chain: &Chain) -> Self {
