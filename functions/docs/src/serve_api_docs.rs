@@ -1,3 +1,6 @@
+//! Contract of the documents that describe the service: `GET /openapi.json`, `/openapi-3.0.json`, `/llms.txt` and
+//! `/llms-full.txt`.
+
 /// This API description
 ///
 /// As OpenAPI 3.1: the document that this page is made from.
@@ -7,9 +10,7 @@
     tag = "Service",
     responses((status = 200, description = "The document.", body = Object, content_type = "application/json")),
 )]
-fn read_description() {}
-
-openapi::published!(read_description);
+pub fn read_description() {}
 
 /// This API description as text
 ///
@@ -20,9 +21,7 @@ openapi::published!(read_description);
     tag = "Service",
     responses((status = 200, description = "The text.", body = String, content_type = "text/markdown")),
 )]
-fn read_text_description() {}
-
-openapi::published!(read_text_description);
+pub fn read_text_description() {}
 
 /// This API description in OpenAPI 3.0
 ///
@@ -33,9 +32,7 @@ openapi::published!(read_text_description);
     tag = "Service",
     responses((status = 200, description = "The document.", body = Object, content_type = "application/json")),
 )]
-fn read_older_description() {}
-
-openapi::published!(read_older_description);
+pub fn read_older_description() {}
 
 /// This API description and all guides as one text
 ///
@@ -46,6 +43,4 @@ openapi::published!(read_older_description);
     tag = "Service",
     responses((status = 200, description = "The text.", body = String, content_type = "text/markdown")),
 )]
-fn read_full_text() {}
-
-openapi::published!(read_full_text);
+pub fn read_full_text() {}
