@@ -1,4 +1,8 @@
-use shared::{api::artist::ArtistResponse, store::ProfileChange};
+//! Contract of `PATCH /artists/me`.
+
+use shared::store::ProfileChange;
+
+use crate::profile::ArtistResponse;
 
 /// Change your profile
 ///
@@ -10,7 +14,6 @@ use shared::{api::artist::ArtistResponse, store::ProfileChange};
     security(("token" = [])),
     request_body(content = ProfileChange, example = json!({"bio": "I keep a diary of the weather."})),
     responses((status = 200, description = "Your profile.", body = ArtistResponse)),
+    extensions(("x-errors" = json!([403, 409, 429]))),
 )]
-fn update_artist() {}
-
-openapi::published!(update_artist, 403, 409, 429);
+pub fn update_artist() {}
