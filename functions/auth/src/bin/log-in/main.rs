@@ -1,11 +1,8 @@
 //! `POST /oauth/login`: exchanges a mailed code for a token. The first sign-in creates the artist.
 
-#[cfg(test)]
-mod description;
-
 use std::time::Duration;
 
-use serde::Serialize;
+use auth::log_in::{LogInRequest, LogInResponse};
 use shared::{
     api::activity::ActivityRetention,
     auth::{
@@ -16,14 +13,13 @@ use shared::{
     },
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     kms::MacKey,
     mail::{Mailer, Notice},
-    model::{ActivityKind, Address, ArtistId, Email, Nonce, OneTimeCode},
+    model::{ActivityKind, ArtistId, Email},
     store::{Activities, Artist, Artists, Codes, Deletions, Guesses, MAX_WRONG_TRIES, StoreError, Table, TakenBack},
     telemetry::{self, Metric},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -42,26 +38,6 @@ struct LogIn {
     guesses: Guesses,
     mailer: Mailer,
     address: ServiceAddress,
-}
-
-/// The code and its address.
-#[derive(FromFields, ToSchema)]
-struct LogInRequest {
-    /// Address that got the code.
-    email: Email,
-    /// Six digits.
-    code: OneTimeCode,
-    /// The nonce that the code was asked for with, if there was one.
-    nonce: Option<Nonce>,
-}
-
-/// The credential of a signed-in artist.
-#[derive(Serialize, ToSchema)]
-struct LogInResponse {
-    /// A JWT, valid for an hour.
-    token: String,
-    /// The artist's embedded wallet: the same at every sign-in, deployed by the first write.
-    social_wallet: Address,
 }
 
 impl LogIn {

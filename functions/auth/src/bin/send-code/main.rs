@@ -1,11 +1,8 @@
 //! `POST /oauth/code`: mails a sign-in code.
 
-#[cfg(test)]
-mod description;
-
 use std::time::Duration;
 
-use serde::Serialize;
+use auth::send_code::{SendCodeRequest, SendCodeResponse};
 use shared::{
     auth::{
         rate_limit::{self, Limit},
@@ -13,14 +10,13 @@ use shared::{
         sign_in_code::{SignInCodes, holder},
     },
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     kms::MacKey,
     mail::Mailer,
     model::{Email, Nonce},
     store::{Codes, GuessStanding, Guesses, RateWindows, Table},
     telemetry::{self, Metric},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -34,22 +30,6 @@ struct SendCode {
     guesses: Guesses,
     mailer: Mailer,
     address: ServiceAddress,
-}
-
-/// The recipient.
-#[derive(FromFields, ToSchema)]
-struct SendCodeRequest {
-    /// Address of the mail.
-    email: Email,
-    /// Any random text. Send it to `POST /oauth/login`, too: without it nobody can use the code or its tries.
-    nonce: Option<Nonce>,
-}
-
-/// The code is on its way.
-#[derive(Serialize, ToSchema)]
-struct SendCodeResponse {
-    /// The mail was sent. The answer is the same for unknown addresses.
-    success: bool,
 }
 
 impl Endpoint for SendCode {

@@ -1,32 +1,32 @@
+//! Request, answer and description of `GET /.well-known/jwks.json`.
+
 use utoipa::ToSchema;
 
 /// Public keys (RFC 7517).
 #[derive(ToSchema)]
 #[schema(as = KeySet)]
-#[expect(dead_code, reason = "only its schema is used")]
-struct DescribedKeys {
-    keys: Vec<PublicKey>,
+pub struct DescribedKeys {
+    pub keys: Vec<PublicKey>,
 }
 
 /// A public key of tokens (RFC 7517).
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
-struct PublicKey {
+pub struct PublicKey {
     /// Type of the key.
     #[schema(pattern = "^EC$")]
-    kty: String,
+    pub kty: String,
     /// Curve of the key.
     #[schema(pattern = "^P-256$")]
-    crv: String,
+    pub crv: String,
     /// First coordinate, in base64url.
     #[schema(examples("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"))]
-    x: String,
+    pub x: String,
     /// Second coordinate, in base64url.
     #[schema(examples("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"))]
-    y: String,
+    pub y: String,
     /// Id of the key, which a token's head names.
     #[schema(examples("oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U"))]
-    kid: String,
+    pub kid: String,
 }
 
 /// Public keys of tokens
@@ -36,8 +36,8 @@ struct PublicKey {
     get,
     path = "/.well-known/jwks.json",
     tag = "Sign-in",
-    responses((status = 200, description = "The key set.", body = DescribedKeys, headers(("cache-control" = String, description = "How long it may be kept.")))),
+    responses((status = 200, description = "The key set.", body = DescribedKeys, headers(
+        ("cache-control" = String, description = "How long it may be kept."),
+    ))),
 )]
-fn publish_key_set() {}
-
-openapi::published!(publish_key_set);
+pub fn publish_key_set() {}
