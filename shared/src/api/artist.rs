@@ -1,4 +1,4 @@
-//! Answers with an artist or their wallets.
+//! The answer with an artist.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -29,14 +29,6 @@ pub struct ArtistResponse<'a> {
     updated_at: String,
 }
 
-/// An artist's wallets.
-#[derive(Serialize, ToSchema)]
-#[schema(as = WalletList)]
-pub struct WalletsResponse<'a> {
-    /// The embedded one first, then by time of connection.
-    wallets: &'a [Wallet],
-}
-
 impl<'a> ArtistResponse<'a> {
     /// Shows a profile. Fails for a time beyond the year 9999.
     pub fn of(profile: &'a Profile) -> Result<Self, time::Error> {
@@ -52,12 +44,5 @@ impl<'a> ArtistResponse<'a> {
             created_at: clock::iso_8601(profile.created_at)?,
             updated_at: clock::iso_8601(profile.updated_at)?,
         })
-    }
-}
-
-impl<'a> WalletsResponse<'a> {
-    /// Shows a profile's wallets.
-    pub fn of(profile: &'a Profile) -> Self {
-        Self { wallets: &profile.wallets }
     }
 }

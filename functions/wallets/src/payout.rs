@@ -1,18 +1,18 @@
-//! Payout addresses: how they are shown, and what endpoints that change them have in common.
+//! Payout addresses: how they are shown, and the parts of endpoints that change them.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{
+use shared::{
     api::activity::ActivityLog,
     auth::session::SessionAuthenticator,
     clock, config,
-    http::StartError,
+    http::{ApiError, StartError},
     model::Address,
     store::{PayoutAddress, PayoutAddresses, Table},
 };
 
-/// What changing an artist's payout addresses takes.
+/// The parts of endpoints that change payout addresses.
 pub struct PayoutService {
     /// Who asks.
     pub sessions: SessionAuthenticator,
@@ -48,7 +48,7 @@ pub struct PayoutView {
 
 impl PayoutView {
     /// Shows an address. Fails for a time beyond the year 9999.
-    pub fn of(payout: PayoutAddress) -> Result<Self, time::Error> {
+    pub fn of(payout: PayoutAddress) -> Result<Self, ApiError> {
         Ok(Self {
             address: payout.address,
             added_at: clock::iso_8601(payout.added_at)?,

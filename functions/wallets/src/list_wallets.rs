@@ -1,4 +1,6 @@
-use shared::api::artist::WalletsResponse;
+//! Request, answer and description of `GET /artists/wallets`.
+
+use crate::WalletsResponse;
 
 /// List wallets
 ///
@@ -10,6 +12,4 @@ use shared::api::artist::WalletsResponse;
     security(("token" = []), ("apiKey" = [])),
     responses((status = 200, description = "Your wallets.", body = WalletsResponse)),
 )]
-fn list_wallets() {}
-
-openapi::published!(list_wallets);
+pub fn list_wallets() {}

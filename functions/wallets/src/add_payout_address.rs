@@ -1,6 +1,16 @@
-use shared::api::payout::PayoutView;
+//! Request, answer and description of `POST /artists/payout-addresses`.
 
-use super::AddPayoutAddressRequest;
+use shared::{http::FromFields, model::CheckedAddress};
+use utoipa::ToSchema;
+
+use crate::PayoutView;
+
+/// The address.
+#[derive(FromFields, ToSchema)]
+pub struct AddPayoutAddressRequest {
+    /// Account that money can be withdrawn to.
+    pub address: CheckedAddress,
+}
 
 /// Add a payout address
 ///
@@ -16,7 +26,6 @@ use super::AddPayoutAddressRequest;
         example = json!({"address": "0x00000000000000000000000000000000000000a1"}),
     ),
     responses((status = 200, description = "The address.", body = PayoutView)),
+    extensions(("x-errors" = json!([403, 409]))),
 )]
-fn add_payout_address() {}
-
-openapi::published!(add_payout_address, 403, 409);
+pub fn add_payout_address() {}

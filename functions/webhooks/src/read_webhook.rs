@@ -1,4 +1,6 @@
-use shared::api::webhook::{WebhookPath, WebhookView};
+//! Request, answer and description of `GET /webhooks/{id}`.
+
+use crate::{WebhookPath, WebhookView};
 
 /// Read a webhook
 ///
@@ -10,7 +12,6 @@ use shared::api::webhook::{WebhookPath, WebhookView};
     security(("token" = [])),
     params(WebhookPath),
     responses((status = 200, description = "The webhook.", body = WebhookView)),
+    extensions(("x-errors" = json!([403, 404]))),
 )]
-fn read_webhook() {}
-
-openapi::published!(read_webhook, 403, 404);
+pub fn read_webhook() {}

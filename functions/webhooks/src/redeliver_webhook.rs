@@ -1,4 +1,6 @@
-use shared::api::webhook::{DeliveryPath, DeliveryView};
+//! Request, answer and description of `POST /webhooks/{id}/deliveries/{delivery}/redeliver`.
+
+use crate::{DeliveryPath, DeliveryView};
 
 /// Deliver an event once more
 ///
@@ -11,7 +13,6 @@ use shared::api::webhook::{DeliveryPath, DeliveryView};
     security(("token" = [])),
     params(DeliveryPath),
     responses((status = 200, description = "The new delivery, which waits.", body = DeliveryView)),
+    extensions(("x-errors" = json!([403, 404, 409, 429]))),
 )]
-fn redeliver_webhook() {}
-
-openapi::published!(redeliver_webhook, 403, 404, 409, 429);
+pub fn redeliver_webhook() {}
