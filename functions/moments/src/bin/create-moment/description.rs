@@ -13,10 +13,10 @@ use shared::api::{
     tag = "Moments",
     security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentRequest, example = json!({
-        "contract": openapi::new_contract(),
+        "contract": shared::api::publish::example::new_contract(),
         "token": {
             "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
-            "salesConfig": openapi::open_sale(),
+            "salesConfig": shared::api::publish::example::open_sale(),
         },
     })),
     responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),

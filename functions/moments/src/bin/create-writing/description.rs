@@ -12,11 +12,11 @@ use shared::api::{
     tag = "Moments",
     security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateWritingRequest, example = json!({
-        "contract": openapi::new_contract(),
+        "contract": shared::api::publish::example::new_contract(),
         "title": "Fog",
         "text": "It came in at four and stayed.",
         "token": {
-            "salesConfig": openapi::open_sale(),
+            "salesConfig": shared::api::publish::example::open_sale(),
         },
     })),
     responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),
