@@ -5,9 +5,9 @@ mod description;
 
 use shared::{
     api::transact::TransactionService,
-    chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
+    chain::protocol::permission::Permission,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Creation, MetadataUri, MomentRef, Protocol, Scope},
+    model::{Creation, MetadataUri, MomentEdit, MomentRef, Protocol, Scope},
 };
 use utoipa::ToSchema;
 
@@ -45,9 +45,7 @@ impl Endpoint for UpdateMomentUri {
                     _ => drop(session.require(&moment, Permission::Metadata).await?),
                 }
                 // The same function in both protocols.
-                let (token, uri) = (moment.token.into(), new_uri.as_str().to_owned());
-                let update = Creator1155::updateTokenURICall { tokenId: token, newURI: uri };
-                Ok(vec![Call::new(moment.collection.into(), &update)])
+                Ok(moment.update(MomentEdit::Uri(new_uri)))
             })
             .await
     }

@@ -1,24 +1,15 @@
 //! `POST /sale`: changes a moment's sale. Missing fields keep their onchain values.
 
-mod change;
 #[cfg(test)]
 mod description;
 
 use shared::{
     api::transact::TransactionService,
-    chain::{
-        protocol::{
-            permission::Permission,
-            sale::{CurrentSale, Strategy},
-        },
-        wallet::Call,
-    },
+    chain::protocol::permission::Permission,
     http::{ApiError, Endpoint, Fields, FromFields, Request, Response, StartError, serve},
-    model::{Amount, CheckedAddress, Creation, Invalid, MomentRef, Scope, Whole},
+    model::{Amount, CheckedAddress, Creation, Invalid, MomentEdit, MomentRef, SaleEdit, Scope, Whole},
 };
 use utoipa::ToSchema;
-
-use crate::change::updated;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -63,6 +54,19 @@ impl SaleChange {
     }
 }
 
+impl From<SaleChange> for SaleEdit {
+    fn from(change: SaleChange) -> Self {
+        let number = |field: Option<Whole>| field.map(|Whole(number)| number);
+        Self {
+            price: change.price_per_token,
+            start: number(change.sale_start),
+            end: number(change.sale_end),
+            max_per_address: number(change.max_tokens_per_address),
+            funds_recipient: change.funds_recipient.map(|CheckedAddress(recipient)| recipient),
+        }
+    }
+}
+
 impl Endpoint for UpdateSale {
     async fn from_env() -> Result<Self, StartError> {
         Ok(Self { service: TransactionService::from_env().await? })
@@ -74,14 +78,7 @@ impl Endpoint for UpdateSale {
         self.service
             .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Sales).await?;
-                let addresses = &session.chain().addresses;
-                let sales = CurrentSale::all(session.node(), addresses, &moment).await?;
-                // Of two sales, the one in an ERC-20 currency is in force, and comes first.
-                let sale = sales.into_iter().find(|sale| sale.strategy != Strategy::Timed);
-                let sale = sale.ok_or_else(|| ApiError::not_found("This moment has no sale that could be changed"))?;
-                let update = updated(sale, &change, &moment, addresses)
-                    .map_err(|(field, error)| ApiError::invalid_field(field, error.to_string()))?;
-                Ok(vec![Call::new(moment.collection.into(), &update)])
+                Ok(moment.update(MomentEdit::Sale(change.into())))
             })
             .await
     }
