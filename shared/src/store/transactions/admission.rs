@@ -191,8 +191,8 @@ impl Transactions {
                 updated_at: now.as_secs(),
                 expires_at: now.as_secs() + LIFETIME,
             };
-            let collection = transaction.collection();
-            let queued = Queued { place, artist_id: artist, transaction_id: id, collection, company: None };
+            let concurrency_key = transaction.plan.concurrency_key();
+            let queued = Queued { place, artist_id: artist, transaction_id: id, concurrency_key, company: None };
             writes.push(self.table.insertion(&transaction_key(artist, id), &transaction)?);
             writes.push(self.enqueue(chain, &queued)?);
             transactions.push(transaction);

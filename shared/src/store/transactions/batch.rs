@@ -2,7 +2,7 @@ use alloy::primitives::B256;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::{Address, ArtistId, ChainId, Fees, TransactionId},
+    model::{Address, ArtistId, ChainId, ConcurrencyKey, Fees, TransactionId},
     store::table::PrimaryKey,
 };
 
@@ -53,9 +53,9 @@ pub struct Member {
     pub account: Address,
     /// Whether its account is deployed just before.
     pub deploys: bool,
-    /// The collection whose next token it creates.
+    /// What no other batch may read or change at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub collection: Option<Address>,
+    pub concurrency_key: Option<ConcurrencyKey>,
 }
 
 /// Signed bytes, which may be sent repeatedly.

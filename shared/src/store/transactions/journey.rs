@@ -77,7 +77,7 @@ impl Transactions {
             place: transaction.place.clone(),
             artist_id: transaction.artist_id,
             transaction_id: transaction.id,
-            collection: transaction.collection(),
+            concurrency_key: transaction.plan.concurrency_key(),
             company,
         };
         self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{account::AccountState, transaction::Transactions};
 use crate::{
-    model::{Address, ArtistId, ChainId, TransactionId},
+    model::{ArtistId, ChainId, ConcurrencyKey, TransactionId},
     store::table::{PrimaryKey, StoreError, number, row, text, updating},
 };
 
@@ -22,9 +22,9 @@ pub struct Queued {
     pub artist_id: ArtistId,
     /// The transaction.
     pub transaction_id: TransactionId,
-    /// The collection whose next token it creates.
+    /// What no two batches may read or change at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub collection: Option<Address>,
+    pub concurrency_key: Option<ConcurrencyKey>,
     /// Most transactions in its batch, after one reverted as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub company: Option<usize>,

@@ -97,16 +97,6 @@ pub struct TransactionPage {
     pub has_more: bool,
 }
 
-impl Transaction {
-    /// The collection whose next token it creates.
-    pub fn collection(&self) -> Option<Address> {
-        match &self.plan {
-            Plan::Tokens(tokens) => Some(tokens.collection),
-            Plan::Calls { .. } => None,
-        }
-    }
-}
-
 impl From<Slot> for BatchReference {
     fn from(slot: Slot) -> Self {
         Self { lane: slot.lane, nonce: slot.nonce }
