@@ -7,7 +7,7 @@ use std::{
 
 use shared::{
     model::{ArtistId, WebhookId},
-    store::{DueWebhook, FanOut, LogPosition, QueueLook, QueuePlace, Table, WebhookQueue},
+    store::{ArtistTable, DueWebhook, FanOut, LogPosition, QueueLook, QueuePlace, WebhookQueue},
 };
 use tests::{DatabaseProxy, Stack};
 use tokio::{runtime::Handle, task};
@@ -28,7 +28,7 @@ impl Queue {
         let stack = Stack::connect();
         let database = tests::empty_tables(&stack).await;
         let sdk = stack.endpoints().sdk_config(&database.endpoint).await;
-        let table = Table::new(&sdk, "ArtistTable");
+        let table = ArtistTable::new(&sdk, "ArtistTable");
         let proxy = DatabaseProxy::start().await.expect("a proxy");
         proxy.lead_to(&database.endpoint);
         let others = stack.endpoints().sdk_config(&proxy.url).await;
@@ -36,7 +36,7 @@ impl Queue {
             queue: WebhookQueue::new(table.clone()),
             fan_out: FanOut::new(table),
             artist: ArtistId::random(),
-            others: WebhookQueue::new(Table::new(&others, "ArtistTable")),
+            others: WebhookQueue::new(ArtistTable::new(&others, "ArtistTable")),
             proxy,
         }
     }

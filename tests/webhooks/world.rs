@@ -11,7 +11,7 @@ use local::recorder::Recorder;
 use serde_json::json;
 use shared::{
     model::{Address, ArtistEvent, ArtistId, DeliveryId, Event, EventData, LogId, WebhookId},
-    store::{Deliveries, Delivery, FanOut, Table, Webhook, WebhookQueue, Webhooks},
+    store::{ArtistTable, Deliveries, Delivery, FanOut, Webhook, WebhookQueue, Webhooks},
 };
 use tests::{DatabaseProxy, Sandbox, Stack};
 
@@ -64,7 +64,7 @@ impl World {
         proxy.lead_to(&recorder.url);
         let sandbox = Sandbox::with_database(stack, "deliver-webhooks", &proxy.url).await;
         let sdk = stack.endpoints().sdk_config(&database.endpoint).await;
-        let (table, client) = (Table::new(&sdk, TABLE), aws_sdk_dynamodb::Client::new(&sdk));
+        let (table, client) = (ArtistTable::new(&sdk, TABLE), aws_sdk_dynamodb::Client::new(&sdk));
         let mut world = Self {
             sandbox,
             proxy,

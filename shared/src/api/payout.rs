@@ -9,7 +9,7 @@ use crate::{
     clock, config,
     http::StartError,
     model::Address,
-    store::{PayoutAddress, PayoutAddresses, Table},
+    store::{ArtistTable, PayoutAddress, PayoutAddresses, SecretTable},
 };
 
 /// What changing an artist's payout addresses takes.
@@ -27,8 +27,8 @@ impl PayoutService {
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            payouts: PayoutAddresses::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            payouts: PayoutAddresses::new(ArtistTable::from_env(&aws)?),
             activity: ActivityLog::from_env(&aws)?,
         })
     }

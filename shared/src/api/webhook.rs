@@ -15,7 +15,9 @@ use crate::{
         WebhookUrl,
     },
     public_web::PrivateReceivers,
-    store::{Deliveries, Delivery, DeliveryAttempt, RequestCounts, Table, Webhook, WebhookQueue, Webhooks},
+    store::{
+        ArtistTable, Deliveries, Delivery, DeliveryAttempt, RequestCounts, SecretTable, Webhook, WebhookQueue, Webhooks,
+    },
 };
 
 /// Most deliveries that an artist may ask for in an hour of the clock.
@@ -116,7 +118,7 @@ impl WebhookService {
     /// Reads what its parts read.
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (secrets, artists) = (Table::secrets(&aws)?, Table::artists(&aws)?);
+        let (secrets, artists) = (SecretTable::from_env(&aws)?, ArtistTable::from_env(&aws)?);
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             asked: RequestCounts::new(secrets),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, row, text};
+use super::table::{ArtistTable, PrimaryKey, StoreError, row, text};
 use crate::model::{ActivityId, ActivityKind, ArtistId};
 
 /// Something that happened to an account.
@@ -24,11 +24,11 @@ pub struct Activity {
 
 /// Activities of all artists.
 #[derive(Clone)]
-pub struct Activities(Table);
+pub struct Activities(ArtistTable);
 
 impl Activities {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::table::{Item, PrimaryKey, StoreError, Table, number, row, text, updating};
+use super::table::{Item, PrimaryKey, SecretTable, StoreError, number, row, text, updating};
 use crate::model::{ArtistId, DailySpend, KeyId, KeyName, Scope};
 
 /// Maximum number of live keys per artist.
@@ -46,7 +46,7 @@ pub struct KeyGrant {
 
 /// API keys of all artists.
 #[derive(Clone)]
-pub struct ApiKeys(Table);
+pub struct ApiKeys(SecretTable);
 
 /// Owner of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +77,7 @@ struct ListRow {
 
 impl ApiKeys {
     /// Uses the secret table.
-    pub fn new(secrets: Table) -> Self {
+    pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::{Delete, ReturnValue, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::table::{PrimaryKey, StoreError, Table, number, row, text, unless_refused};
+use super::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused};
 use crate::model::{Address, ArtistId, ChainId};
 
 /// How long a challenge can be answered.
@@ -33,7 +33,7 @@ pub struct StoredChallenge {
 
 /// Open challenges.
 #[derive(Clone)]
-pub struct Challenges(Table);
+pub struct Challenges(SecretTable);
 
 impl StoredChallenge {
     /// Creates the record for `message`, issued at `now` (Unix seconds).
@@ -45,7 +45,7 @@ impl StoredChallenge {
 
 impl Challenges {
     /// Uses the secret table.
-    pub fn new(secrets: Table) -> Self {
+    pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 

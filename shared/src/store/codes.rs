@@ -4,7 +4,7 @@
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, number, row, text, unless_refused};
+use super::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused};
 use crate::model::{Email, OneTimeCode};
 
 /// Stored part of a code.
@@ -34,11 +34,11 @@ pub enum CodeHolder {
 
 /// Open codes.
 #[derive(Clone)]
-pub struct Codes(Table);
+pub struct Codes(SecretTable);
 
 impl Codes {
     /// Uses the secret table.
-    pub fn new(secrets: Table) -> Self {
+    pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 

@@ -8,7 +8,7 @@ use super::{
         merged::{self, NewestFirst},
         numbered_list::{CountedPage, NumberedList},
     },
-    table::{StoreError, Table},
+    table::{ChainTable, StoreError},
 };
 use crate::{
     model::{Address, ChainId, Collection},
@@ -17,7 +17,7 @@ use crate::{
 
 /// Lists of collections.
 #[derive(Clone)]
-pub struct CollectionLists(Table);
+pub struct CollectionLists(ChainTable);
 
 /// A page of a list.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl NewestFirst for OneList<'_> {
 
 impl CollectionLists {
     /// Uses the chain table.
-    pub fn new(chain: Table) -> Self {
+    pub fn new(chain: ChainTable) -> Self {
         Self(chain)
     }
 

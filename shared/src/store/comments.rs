@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     comment_names::{NameReference, named_key},
     structures::numbered_list::{NumberedList, Page, length_key, row_key},
-    table::{PrimaryKey, StoreError, Table},
+    table::{ChainTable, PrimaryKey, StoreError},
 };
 use crate::{
     model::{ChainId, Comment, CommentId, EventId, MomentRef},
@@ -52,7 +52,7 @@ pub struct CommentPage {
 
 /// All comments.
 #[derive(Clone)]
-pub struct Comments(Table);
+pub struct Comments(ChainTable);
 
 #[derive(Serialize, Deserialize)]
 struct PlaceRow {
@@ -68,7 +68,7 @@ struct CommentRow {
 
 impl Comments {
     /// Uses the chain table.
-    pub fn new(chain: Table) -> Self {
+    pub fn new(chain: ChainTable) -> Self {
         Self(chain)
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     artists::Artists,
-    table::{PrimaryKey, StoreError, Table, number, text, unless_refused, updating},
+    table::{ArtistTable, PrimaryKey, StoreError, number, text, unless_refused, updating},
 };
 use crate::model::{ArtistId, Email};
 
@@ -39,11 +39,11 @@ pub enum TakenBack {
 
 /// Deletions of all artists.
 #[derive(Clone)]
-pub struct Deletions(Table);
+pub struct Deletions(ArtistTable);
 
 impl Deletions {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

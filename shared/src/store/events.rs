@@ -4,27 +4,29 @@ use super::{
     event_runs::{LogHead, NumberedEvent},
     index::Progress,
     service_events::ServiceEvents,
-    table::{StoreError, Table},
+    table::{ArtistTable, ChainTable, StoreError},
 };
 use crate::model::LogName;
 
 /// All logs.
 #[derive(Clone)]
 pub struct EventLogs {
-    chains: Table,
+    chains: ChainTable,
     service: ServiceEvents,
 }
 
 impl EventLogs {
     /// Chains' logs are in the chain table, the service's is in the artist table.
-    pub fn new(chains: Table, artists: Table) -> Self {
+    pub fn new(chains: ChainTable, artists: ArtistTable) -> Self {
         Self { chains, service: ServiceEvents::new(artists) }
     }
 
     /// A log's end; `None` before its first event. One read.
     pub async fn head(&self, log: LogName) -> Result<Option<LogHead>, StoreError> {
         match log {
-            LogName::Chain(chain) => Ok(Progress::of(&self.chains.clone().consistent(), chain).await?.log()),
+            LogName::Chain(chain) => {
+                Ok(Progress::of(&ChainTable(self.chains.0.clone().consistent()), chain).await?.log())
+            }
             LogName::Service => self.service.head().await,
         }
     }

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, number, row};
+use super::table::{PrimaryKey, SecretTable, StoreError, number, row};
 
 /// Wrong tries in a row after which strangers must pause.
 pub const MAX_WRONG_TRIES: u32 = 100;
@@ -26,7 +26,7 @@ pub struct GuessStanding {
 
 /// Guesses at the codes of all mailboxes. Mailboxes and clients are hashes.
 #[derive(Clone)]
-pub struct Guesses(Table);
+pub struct Guesses(SecretTable);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -37,7 +37,7 @@ enum GuessRow {
 
 impl Guesses {
     /// Uses the secret table.
-    pub fn new(secrets: Table) -> Self {
+    pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 

@@ -9,7 +9,7 @@ use serde_bytes::ByteBuf;
 use super::{
     index::Bulk,
     pins::PinJob,
-    table::{PrimaryKey, StoreError, Table, number, row, unless_refused, updating},
+    table::{ArtistTable, PrimaryKey, StoreError, number, row, unless_refused, updating},
     transactions::DAY,
 };
 use crate::model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType};
@@ -97,7 +97,7 @@ pub enum UploadOutcome {
 
 /// Files.
 #[derive(Clone)]
-pub struct Media(Table);
+pub struct Media(ArtistTable);
 
 #[derive(Deserialize)]
 struct Usage {
@@ -106,7 +106,7 @@ struct Usage {
 
 impl Media {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 
@@ -143,7 +143,7 @@ impl Media {
             let item = row(&key, &block)?;
             writes.push((key, Some(Arc::new(item))));
         }
-        Bulk::new(self.0.clone()).write(writes).await
+        Bulk::new(self.0.0.clone()).write(writes).await
     }
 
     /// An artist's upload that isn't expired. One read.

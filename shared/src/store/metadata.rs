@@ -7,7 +7,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::table::{PrimaryKey, StoreError, Table, text};
+use super::table::{ChainTable, PrimaryKey, StoreError, text};
 use crate::{
     model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
     store::index::UnitOfWork,
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 8;
 
 /// All metadata documents.
 #[derive(Clone)]
-pub struct Documents(Table);
+pub struct Documents(ChainTable);
 
 /// A document to fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub(super) struct DocumentRow {
 
 impl Documents {
     /// Uses the chain table.
-    pub fn new(chain: Table) -> Self {
+    pub fn new(chain: ChainTable) -> Self {
         Self(chain)
     }
 

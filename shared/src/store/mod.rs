@@ -72,7 +72,7 @@ pub use self::{
     service_events::ServiceEvents,
     sessions::Sessions,
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets, SetLoader},
-    table::{Item, PrimaryKey, StoreError, Table},
+    table::{ArtistTable, ChainTable, Item, PrimaryKey, SecretTable, StoreError},
     timeline::{
         ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
     },

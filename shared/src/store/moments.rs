@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, text};
+use super::table::{ChainTable, PrimaryKey, StoreError, text};
 use crate::{
     model::{Address, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty},
     store::index::UnitOfWork,
@@ -10,7 +10,7 @@ use crate::{
 
 /// Reads of collections and moments.
 #[derive(Clone)]
-pub struct Moments(Table);
+pub struct Moments(ChainTable);
 
 /// Settings of a token that does not exist yet, which the contracts allow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ struct SplitRow {
 
 impl Moments {
     /// Uses the chain table.
-    pub fn new(chain: Table) -> Self {
+    pub fn new(chain: ChainTable) -> Self {
         Self(chain)
     }
 

@@ -10,7 +10,7 @@ use super::{
         numbered_list::{CountedPage, NumberedList, row_key},
         packed_list::{NumbersPage, newest_key},
     },
-    table::{PrimaryKey, StoreError, Table},
+    table::{ChainTable, PrimaryKey, StoreError},
 };
 use crate::{
     model::{Address, ChainId, EventId, Payment, TokenId},
@@ -102,11 +102,11 @@ const MAX_UNSETTLED: usize = 1_000;
 
 /// Reads of payments.
 #[derive(Clone)]
-pub struct Payments(Table);
+pub struct Payments(ChainTable);
 
 impl Payments {
     /// Uses the chain table.
-    pub fn new(chain: Table) -> Self {
+    pub fn new(chain: ChainTable) -> Self {
         Self(chain)
     }
 

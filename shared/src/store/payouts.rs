@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, number, text, updating};
+use super::table::{ArtistTable, PrimaryKey, StoreError, number, text, updating};
 use crate::model::{Address, ArtistId};
 
 /// How long after it was added an address can be paid.
@@ -25,7 +25,7 @@ pub struct PayoutAddress {
 
 /// Payout addresses of all artists.
 #[derive(Clone)]
-pub struct PayoutAddresses(Table);
+pub struct PayoutAddresses(ArtistTable);
 
 impl PayoutAddress {
     /// When it can be paid, in Unix seconds.
@@ -36,7 +36,7 @@ impl PayoutAddress {
 
 impl PayoutAddresses {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

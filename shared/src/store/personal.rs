@@ -9,7 +9,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value, json};
 
 use super::{
-    table::{Item, PrimaryKey, StoreError, Table, text},
+    table::{ArtistTable, Item, PrimaryKey, SecretTable, StoreError, Table, text},
     transactions::replay_key,
 };
 use crate::model::{Address, ArtistId, ChainId, Email, ExportCursor};
@@ -39,8 +39,8 @@ pub struct Person {
 /// The tables with rows of persons.
 #[derive(Clone)]
 pub struct PersonalRows {
-    artists: Table,
-    secrets: Table,
+    artists: ArtistTable,
+    secrets: SecretTable,
 }
 
 /// Rows as JSON, by partition and sort key, without what keys and codes are checked with.
@@ -54,13 +54,13 @@ pub struct PersonalPage {
 
 impl PersonalRows {
     /// Uses both tables.
-    pub fn new(artists: Table, secrets: Table) -> Self {
+    pub fn new(artists: ArtistTable, secrets: SecretTable) -> Self {
         Self { artists, secrets }
     }
 
     /// Returns a page of at most `limit` rows, the profile first. A Query for each partition.
     pub async fn page(&self, person: &Person, after: ExportCursor, limit: usize) -> Result<PersonalPage, StoreError> {
-        let profile = (&self.artists, format!("ARTIST#{}", person.artist));
+        let profile = (&*self.artists, format!("ARTIST#{}", person.artist));
         let partitions: Vec<_> = [profile].into_iter().chain(self.partitions(person)).collect();
         let mut page = PersonalPage::default();
         let mut after_key = Some(after.key).filter(|key| !key.is_empty());
@@ -100,13 +100,13 @@ impl PersonalRows {
 
     fn partitions(&self, person: &Person) -> Vec<(&Table, String)> {
         let Person { artist, email, wallets, chains } = person;
-        let mut all: Vec<_> = ARTIST_KINDS.iter().map(|kind| (&self.artists, format!("{kind}#{artist}"))).collect();
+        let mut all: Vec<_> = ARTIST_KINDS.iter().map(|kind| (&*self.artists, format!("{kind}#{artist}"))).collect();
         for wallet in wallets {
-            all.extend(chains.iter().map(|chain| (&self.artists, format!("VIEWED#{chain}#{wallet}"))));
+            all.extend(chains.iter().map(|chain| (&*self.artists, format!("VIEWED#{chain}#{wallet}"))));
         }
-        all.extend(SECRET_KINDS.iter().map(|kind| (&self.secrets, format!("{kind}#{artist}"))));
-        all.push((&self.secrets, format!("GUESSES#{}", email.mailbox())));
-        all.push((&self.secrets, format!("CODE#{}", email.fingerprint())));
+        all.extend(SECRET_KINDS.iter().map(|kind| (&*self.secrets, format!("{kind}#{artist}"))));
+        all.push((&*self.secrets, format!("GUESSES#{}", email.mailbox())));
+        all.push((&*self.secrets, format!("CODE#{}", email.fingerprint())));
         all
     }
 }

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, row, text};
+use super::table::{ArtistTable, PrimaryKey, StoreError, Table, row, text};
 use crate::model::Cid;
 
 const PARTITION: &str = "PINS";
@@ -36,11 +36,11 @@ pub struct PinPause {
 
 /// The queue of files to pin.
 #[derive(Clone)]
-pub struct Pins(Table);
+pub struct Pins(ArtistTable);
 
 impl Pins {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

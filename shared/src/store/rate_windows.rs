@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, StoreError, Table, number, row};
+use super::table::{PrimaryKey, SecretTable, StoreError, number, row};
 
 /// Hits of one subject by time slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct RateWindow {
 
 /// Rate windows of all subjects.
 #[derive(Clone)]
-pub struct RateWindows(Table);
+pub struct RateWindows(SecretTable);
 
 /// Written out because flattened maps can't have numeric keys.
 #[derive(Deserialize)]
@@ -33,7 +33,7 @@ struct StoredWindow {
 
 impl RateWindows {
     /// Uses the secret table.
-    pub fn new(secrets: Table) -> Self {
+    pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 

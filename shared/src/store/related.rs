@@ -11,15 +11,15 @@ use super::{
     comments::comment_count_key,
     metadata::{DocumentRow, document_key},
     moments::{collection_key, moment_key},
-    table::{Item, MAX_READ, PrimaryKey, READS_AT_ONCE, StoreError, Table, backoff},
+    table::{ArtistTable, ChainTable, Item, MAX_READ, PrimaryKey, READS_AT_ONCE, StoreError, backoff},
 };
 use crate::model::{Address, ChainId, Collection, Metadata, Moment, MomentRef};
 
 /// Reads rows of the chain table and of the artist table together.
 #[derive(Clone)]
 pub struct Related {
-    chain: Table,
-    artists: Table,
+    chain: ChainTable,
+    artists: ArtistTable,
 }
 
 /// Rows to read, of one chain.
@@ -73,7 +73,7 @@ struct WalletName {
 
 impl Related {
     /// Reads both tables as they are: eventually consistent ones for half the units.
-    pub fn new(chain: Table, artists: Table) -> Self {
+    pub fn new(chain: ChainTable, artists: ArtistTable) -> Self {
         Self { chain, artists }
     }
 
@@ -97,7 +97,7 @@ impl Related {
         let (names, others): (Vec<&PrimaryKey>, Vec<&PrimaryKey>) =
             keys.iter().copied().partition(|key| matches!(kinds.get(*key), Some(Kind::Name)));
         let mut pending = HashMap::new();
-        for (table, keys) in [(&self.artists, names), (&self.chain, others)] {
+        for (table, keys) in [(&*self.artists, names), (&self.chain, others)] {
             if !keys.is_empty() {
                 let wanted = KeysAndAttributes::builder().set_keys(Some(keys.iter().map(|key| key.item()).collect()));
                 pending.insert(table.name.clone(), wanted.consistent_read(table.is_consistent()).build()?);

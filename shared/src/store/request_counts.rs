@@ -4,11 +4,11 @@
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::Deserialize;
 
-use super::table::{PrimaryKey, StoreError, Table, number};
+use super::table::{PrimaryKey, SecretTable, StoreError, number};
 
 /// Counts of all subjects.
 #[derive(Clone)]
-pub struct RequestCounts(Table);
+pub struct RequestCounts(SecretTable);
 
 #[derive(Deserialize)]
 struct Counted {
@@ -17,7 +17,7 @@ struct Counted {
 
 impl RequestCounts {
     /// Uses the secret table.
-    pub fn new(secrets: Table) -> Self {
+    pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 

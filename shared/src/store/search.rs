@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::table::{PrimaryKey, StoreError, Table, text};
+use super::table::{ArtistTable, PrimaryKey, StoreError, text};
 use crate::model::{Address, FoldedName};
 
 /// An artist in search results.
@@ -18,11 +18,11 @@ pub struct ListedArtist {
 
 /// Search index.
 #[derive(Clone)]
-pub struct Search(Table);
+pub struct Search(ArtistTable);
 
 impl Search {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     event_runs::{LogHead, NumberedEvent, Run, json, sort_key},
-    table::{PrimaryKey, StoreError, Table, backoff, number, row},
+    table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row},
 };
 use crate::model::Event;
 
@@ -20,7 +20,7 @@ const HEAD: &str = "HEAD";
 
 /// The service's own log.
 #[derive(Clone)]
-pub struct ServiceEvents(Table);
+pub struct ServiceEvents(ArtistTable);
 
 #[derive(Serialize, Deserialize)]
 struct HeadRow {
@@ -30,7 +30,7 @@ struct HeadRow {
 
 impl ServiceEvents {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 
@@ -42,7 +42,7 @@ impl ServiceEvents {
     /// Events after the one with this number. One Query.
     pub async fn after(&self, number: u64, rows: i32) -> Result<Vec<NumberedEvent>, StoreError> {
         // Rows are deleted in time, so that a gap may stay; and each is committed before the next one.
-        self.0.clone().consistent().events_after(PARTITION, number, rows, false).await
+        self.0.0.clone().consistent().events_after(PARTITION, number, rows, false).await
     }
 
     /// Makes these writes and appends events, all or nothing; `false` if one of their conditions failed.

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::table::{PrimaryKey, StoreError, Table, row};
+use super::table::{PrimaryKey, SecretTable, StoreError, row};
 use crate::model::ArtistId;
 
 /// Signed-out tokens of all artists.
 #[derive(Clone)]
-pub struct Sessions(Table);
+pub struct Sessions(SecretTable);
 
 #[derive(Serialize, Deserialize)]
 struct SignedOut {
@@ -20,7 +20,7 @@ struct SignedOut {
 
 impl Sessions {
     /// Uses the secret table.
-    pub fn new(secrets: Table) -> Self {
+    pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{
     payments::PaymentFilter,
     structures::numbered_list::row_key,
-    table::{StoreError, Table, text},
+    table::{ChainTable, StoreError, text},
 };
 use crate::{
     model::{ChainId, Payment},
@@ -19,7 +19,7 @@ struct NumberedPayment {
     payment: Payment,
 }
 
-impl Table {
+impl ChainTable {
     /// Final payments of a chain, numbered from `first` on; ends before a number that isn't there. A read and a Query.
     pub async fn settled_payments(&self, chain: ChainId, first: u64, limit: u16) -> Result<Vec<Payment>, StoreError> {
         // Read first: the rows are never older than what it says.

@@ -1,4 +1,4 @@
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, ops::Deref, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -65,7 +65,7 @@ pub(super) const READS_AT_ONCE: usize = 8;
 /// A row as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
 
-/// A DynamoDB table.
+/// A DynamoDB table. Outside the store it is one of three types, so that an aggregate can't be given another's table.
 #[derive(Clone)]
 pub struct Table {
     pub(super) client: Client,
@@ -73,32 +73,54 @@ pub struct Table {
     consistent: bool,
 }
 
+/// Declares the type of a table and the variable that names the table.
+macro_rules! tables {
+    ($($(#[$doc:meta])* $table:ident = $variable:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone)]
+        pub struct $table(pub(in crate::store) Table);
+
+        impl Deref for $table {
+            type Target = Table;
+
+            fn deref(&self) -> &Table {
+                &self.0
+            }
+        }
+
+        impl $table {
+            /// The table that the environment names.
+            pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
+                Ok(Self::new(aws, config::required($variable)?))
+            }
+
+            /// The table with this name.
+            pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
+                Self(Table::new(aws, name))
+            }
+
+            /// The same table, read for half the units: a row is seen as it was up to a second ago.
+            #[must_use]
+            pub fn eventually_consistent(self) -> Self {
+                Self(Table { consistent: false, ..self.0 })
+            }
+        }
+    )*};
+}
+
+tables! {
+    /// Rows that the chain can rebuild.
+    ChainTable = "CHAIN_TABLE";
+    /// Artists and their transactions.
+    ArtistTable = "ARTIST_TABLE";
+    /// Hashes of secrets, and rate limits.
+    SecretTable = "SECRET_TABLE";
+}
+
 impl Table {
-    /// Rows that the chain can rebuild; named by `CHAIN_TABLE`.
-    pub fn chain(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        Self::from_env(aws, "CHAIN_TABLE")
-    }
-
-    /// Artists and their transactions; named by `ARTIST_TABLE`.
-    pub fn artists(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        Self::from_env(aws, "ARTIST_TABLE")
-    }
-
-    /// Hashes of secrets, and rate limits; named by `SECRET_TABLE`.
-    pub fn secrets(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        Self::from_env(aws, "SECRET_TABLE")
-    }
-
-    /// The table with this name.
-    pub fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
+    fn new(aws: &aws_config::SdkConfig, name: impl Into<String>) -> Self {
         let client = Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
         Self { client, name: name.into(), consistent: true }
-    }
-
-    /// The same table, read for half the units: a row is seen as it was up to a second ago.
-    #[must_use]
-    pub fn eventually_consistent(self) -> Self {
-        Self { consistent: false, ..self }
     }
 
     pub(super) fn is_consistent(&self) -> bool {
@@ -107,10 +129,6 @@ impl Table {
 
     pub(super) fn consistent(self) -> Self {
         Self { consistent: true, ..self }
-    }
-
-    fn from_env(aws: &aws_config::SdkConfig, variable: &'static str) -> Result<Self, ConfigError> {
-        Ok(Self::new(aws, config::required(variable)?))
     }
 
     pub(super) async fn get<R: DeserializeOwned>(&self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {

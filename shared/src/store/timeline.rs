@@ -10,7 +10,7 @@ use super::{
     metadata::Documents,
     moments::moment_key,
     structures::numbered_list::length_key,
-    table::{Item, PrimaryKey, StoreError, Table, text},
+    table::{ChainTable, Item, PrimaryKey, StoreError, text},
 };
 use crate::{
     model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
@@ -144,7 +144,7 @@ struct NotedRow {
 
 impl Timelines {
     /// Uses the chain table.
-    pub fn new(chain: Table) -> Self {
+    pub fn new(chain: ChainTable) -> Self {
         Self(RankedSets::new(chain))
     }
 

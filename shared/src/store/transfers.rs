@@ -9,7 +9,7 @@ use super::{
         numbered_list::{CountedPage, NumberedList, length_key, row_key},
         packed_list::newest_key,
     },
-    table::{PrimaryKey, StoreError, Table},
+    table::{ChainTable, PrimaryKey, StoreError},
 };
 use crate::{
     model::{Address, ChainId, TokenId, Transfer, TransferType},
@@ -40,7 +40,7 @@ pub struct TransferPage {
 
 /// Reads of transfers.
 #[derive(Clone)]
-pub struct Transfers(Table);
+pub struct Transfers(ChainTable);
 
 #[derive(Deserialize)]
 struct NumberedTransfer {
@@ -55,7 +55,7 @@ enum Part {
 }
 
 struct OnePart<'a> {
-    table: &'a Table,
+    table: &'a ChainTable,
     chain: ChainId,
     part: Part,
 }
@@ -88,7 +88,7 @@ impl TransferList {
 
 impl Transfers {
     /// Uses the chain table.
-    pub fn new(chain: Table) -> Self {
+    pub fn new(chain: ChainTable) -> Self {
         Self(chain)
     }
 

@@ -24,7 +24,9 @@ use shared::{
     mail::{MailError, Mailer},
     model::LogName,
     public_web::PrivateReceivers,
-    store::{Artists, Deliveries, EventLogs, FanOut, StoreError, Table, WebhookQueue, Webhooks, WorkLease},
+    store::{
+        ArtistTable, Artists, ChainTable, Deliveries, EventLogs, FanOut, StoreError, WebhookQueue, Webhooks, WorkLease,
+    },
     telemetry::{self, Metric},
 };
 use uuid::Uuid;
@@ -104,7 +106,7 @@ impl Worker {
     /// `TOKEN_ISSUER`.
     pub async fn from_env() -> Result<Self, StartError> {
         let (aws, chains) = (config::aws().await, Chains::from_env()?);
-        let table = Table::artists(&aws)?;
+        let table = ArtistTable::from_env(&aws)?;
         let deliverer = Deliverer {
             webhooks: Webhooks::new(table.clone()),
             deliveries: Deliveries::new(table.clone()),
@@ -120,7 +122,7 @@ impl Worker {
             failed: 0.into(),
         };
         let passer = Passer {
-            logs: EventLogs::new(Table::chain(&aws)?.eventually_consistent(), table.clone()),
+            logs: EventLogs::new(ChainTable::from_env(&aws)?.eventually_consistent(), table.clone()),
             fan_out: FanOut::new(table),
             artists: deliverer.artists.clone(),
             webhooks: deliverer.webhooks.clone(),

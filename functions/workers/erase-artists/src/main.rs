@@ -8,7 +8,9 @@ use shared::{
     clock, config,
     http::StartError,
     model::{ArtistId, ChainId},
-    store::{ApiKeys, Artists, Deletion, Deletions, Person, PersonalRows, StoreError, Table, Transactions},
+    store::{
+        ApiKeys, ArtistTable, Artists, Deletion, Deletions, Person, PersonalRows, SecretTable, StoreError, Transactions,
+    },
     telemetry::{self, trace},
 };
 
@@ -38,7 +40,7 @@ struct Eraser {
 impl Eraser {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, secrets) = (Table::artists(&aws)?, Table::secrets(&aws)?);
+        let (artists, secrets) = (ArtistTable::from_env(&aws)?, SecretTable::from_env(&aws)?);
         Ok(Self {
             deletions: Deletions::new(artists.clone()),
             artists: Artists::new(artists.clone()),

@@ -13,7 +13,8 @@ use shared::{
     },
     model::ChainId,
     store::{
-        ArtistChanged, Artists, BlockId, CommitError, Extent, Journal, Opened, StoreError, Table, UnitOfWork, Usage,
+        ArtistChanged, Artists, BlockId, ChainTable, CommitError, Extent, Journal, Opened, StoreError, UnitOfWork,
+        Usage,
     },
 };
 use tokio::sync::mpsc;
@@ -101,7 +102,7 @@ pub struct Followed {
 
 impl Follower {
     /// A follower that reads from `nodes` and writes to the chain's table.
-    pub fn new(chain: Chain, nodes: &Node, table: Table, artists: Artists) -> Self {
+    pub fn new(chain: Chain, nodes: &Node, table: ChainTable, artists: Artists) -> Self {
         let (work, journal) = (UnitOfWork::new(table.clone()), Journal::new(table.clone(), chain.id));
         let reader = EventReader::new(&chain, nodes);
         let index = Index::new(chain.clone(), table, artists.clone(), reader.factories());

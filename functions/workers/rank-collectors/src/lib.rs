@@ -7,8 +7,8 @@ use shared::{
     chain::Chain,
     model::{Address, ArtistId, Payment, Period, Spending},
     store::{
-        ArtistChange, Artists, CommitError, Journal, LeaderboardScope, Leaderboards, Outbox, PaymentCursor,
-        SpendingChange, StoreError, Table, UnitOfWork, Usage,
+        ArtistChange, ArtistTable, Artists, ChainTable, CommitError, Journal, LeaderboardScope, Leaderboards, Outbox,
+        PaymentCursor, SpendingChange, StoreError, UnitOfWork, Usage,
     },
 };
 
@@ -27,7 +27,7 @@ pub enum RankError {
 /// Ranks the collectors of all chains.
 pub struct Ranker {
     chains: Vec<Chain>,
-    chain_table: Table,
+    chain_table: ChainTable,
     leaderboards: Leaderboards,
     artists: Artists,
     outbox: Outbox,
@@ -51,7 +51,7 @@ struct Change {
 
 impl Ranker {
     /// A ranker of these chains.
-    pub fn new(chains: Vec<Chain>, chain_table: Table, artist_table: Table) -> Self {
+    pub fn new(chains: Vec<Chain>, chain_table: ChainTable, artist_table: ArtistTable) -> Self {
         Self {
             chains,
             leaderboards: Leaderboards::new(chain_table.clone()),

@@ -10,7 +10,7 @@ use crate::{
     config::ConfigError,
     http::AllowedChains,
     model::{Address, ArtistName, ChainId, Invalid, Page},
-    store::{Artists, Documents, Related, RelatedKeys, RelatedRows, StoreError, Table},
+    store::{ArtistTable, Artists, ChainTable, Documents, Related, RelatedKeys, RelatedRows, StoreError},
 };
 
 /// Why rows can't be shown.
@@ -57,7 +57,7 @@ pub struct Pagination {
 
 impl Reader {
     /// Reads `CHAINS`. Rows are read eventually consistent.
-    pub fn from_env(chain: Table, artists: Table) -> Result<Self, ConfigError> {
+    pub fn from_env(chain: ChainTable, artists: ArtistTable) -> Result<Self, ConfigError> {
         let (chain, artists) = (chain.eventually_consistent(), artists.eventually_consistent());
         Ok(Self {
             chains: Chains::from_env()?,

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Address, ArtistId, Email, Wallet, WalletType};
-use crate::store::table::{PrimaryKey, StoreError, Table};
+use crate::store::table::{ArtistTable, PrimaryKey, StoreError};
 
 /// An artist as sign-in and writes know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct Artist {
 
 /// All artists.
 #[derive(Clone)]
-pub struct Artists(pub(super) Table);
+pub struct Artists(pub(super) ArtistTable);
 
 #[derive(Serialize)]
 pub(super) struct WalletRow<'a> {
@@ -44,7 +44,7 @@ struct WalletName {
 
 impl Artists {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

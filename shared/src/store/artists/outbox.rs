@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     model::{Address, ArtistId, ChainId, TokenId},
-    store::table::{PrimaryKey, StoreError, Table, row, text},
+    store::table::{ArtistTable, PrimaryKey, StoreError, row, text},
 };
 
 /// What changed about an artist.
@@ -54,7 +54,7 @@ pub struct ArtistChanged {
 /// Outbox for one consumer.
 #[derive(Clone)]
 pub struct Outbox {
-    table: Table,
+    table: ArtistTable,
     partition: &'static str,
 }
 
@@ -67,12 +67,12 @@ struct OutboxMessage {
 
 impl Outbox {
     /// Outbox of the indexer, in the artist table: every change.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self { table: artists, partition: "INBOX" }
     }
 
     /// Outbox of `rank-collectors`: connected and disconnected wallets.
-    pub fn of_rankings(artists: Table) -> Self {
+    pub fn of_rankings(artists: ArtistTable) -> Self {
         Self { table: artists, partition: "INBOX#RANKINGS" }
     }
 

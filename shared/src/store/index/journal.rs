@@ -20,7 +20,7 @@ use crate::{
     model::ChainId,
     store::{
         event_runs::{LogHead, json},
-        table::{Item, PrimaryKey, StoreError, Table, row},
+        table::{ChainTable, Item, PrimaryKey, StoreError, Table, row},
     },
 };
 
@@ -94,14 +94,14 @@ pub enum Opened {
 
 impl Journal {
     /// Creates the journal of a chain; [`Journal::open`] comes next.
-    pub fn new(table: Table, chain: ChainId) -> Self {
+    pub fn new(table: ChainTable, chain: ChainId) -> Self {
         Self::of_work(table, chain.to_string())
     }
 
     /// Creates the journal of work that belongs to no chain and is never undone.
-    pub fn of_work(table: Table, work: String) -> Self {
+    pub fn of_work(table: ChainTable, work: String) -> Self {
         Self {
-            bulk: Bulk::new(table),
+            bulk: Bulk::new(table.0),
             work,
             owner: Uuid::new_v4().to_string(),
             progress: Progress::default(),

@@ -8,7 +8,7 @@ use crate::{
     model::ChainId,
     store::{
         event_runs::LogHead,
-        table::{PrimaryKey, StoreError, Table, number, row, text},
+        table::{ChainTable, PrimaryKey, StoreError, Table, number, row, text},
     },
 };
 
@@ -83,7 +83,7 @@ pub(super) struct Pending {
 
 impl Progress {
     /// Reads the progress of a chain. One read.
-    pub async fn of(table: &Table, chain: ChainId) -> Result<Self, StoreError> {
+    pub async fn of(table: &ChainTable, chain: ChainId) -> Result<Self, StoreError> {
         Self::of_work(table, &chain.to_string()).await
     }
 

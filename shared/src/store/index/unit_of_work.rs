@@ -14,7 +14,7 @@ use crate::{
     model::Event,
     store::{
         event_runs::json,
-        table::{Item, PrimaryKey, StoreError, Table, row},
+        table::{ChainTable, Item, PrimaryKey, StoreError, Table, row},
     },
 };
 
@@ -108,9 +108,9 @@ pub(super) struct Change {
 
 impl UnitOfWork {
     /// Creates an empty unit of work.
-    pub fn new(table: Table) -> Self {
+    pub fn new(table: ChainTable) -> Self {
         Self {
-            bulk: Bulk::new(table),
+            bulk: Bulk::new(table.0),
             rows: HashMap::new(),
             changed: HashSet::new(),
             born: Vec::new(),
@@ -406,7 +406,7 @@ mod tests {
     #[tokio::test]
     async fn rows_changed_often_are_read_and_written_as_they_were_last() {
         let aws = aws_config::SdkConfig::builder().behavior_version(aws_config::BehaviorVersion::latest()).build();
-        let mut unit = UnitOfWork::new(Table::new(&aws, "rows"));
+        let mut unit = UnitOfWork::new(ChainTable::new(&aws, "rows"));
         let (key, is) = (PrimaryKey::new("list", "LENGTH"), |length| Length { length });
         unit.add(&key, &is(0)).unwrap();
         for length in 1..4 {

@@ -11,7 +11,7 @@ use crate::{
             numbered_list::NumberedList,
             ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets},
         },
-        table::{PrimaryKey, StoreError, Table, text},
+        table::{ChainTable, PrimaryKey, StoreError, text},
     },
 };
 
@@ -64,7 +64,7 @@ pub(super) type Tally = BTreeMap<Period, Spending>;
 
 impl Leaderboards {
     /// Uses the chain table.
-    pub fn new(chain: Table) -> Self {
+    pub fn new(chain: ChainTable) -> Self {
         Self(RankedSets::new(chain))
     }
 

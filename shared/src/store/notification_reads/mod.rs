@@ -16,7 +16,7 @@ use super::{
         merged::{self, NewestFirst},
         numbered_list::CountedPage,
     },
-    table::{PrimaryKey, StoreError, Table, backoff, number, row},
+    table::{ArtistTable, ChainTable, PrimaryKey, StoreError, backoff, number, row},
 };
 use crate::model::{ChainId, EventId, Payment};
 
@@ -30,7 +30,7 @@ const CONTENTION: StoreError = StoreError::Contention("viewed notifications");
 /// Viewed notifications of all artists.
 #[derive(Clone)]
 pub struct NotificationReads {
-    table: Table,
+    table: ArtistTable,
     payments: Payments,
 }
 
@@ -86,7 +86,7 @@ type AllMarks = HashMap<(NotificationList, u64), ReadBitmap>;
 
 impl NotificationReads {
     /// Uses both tables: the artist table for the marks, the chain table for what they are on.
-    pub fn new(chain: Table, artists: Table) -> Self {
+    pub fn new(chain: ChainTable, artists: ArtistTable) -> Self {
         Self { table: artists, payments: Payments::new(chain) }
     }
 

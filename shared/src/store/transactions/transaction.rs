@@ -9,14 +9,14 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
-    store::table::{PrimaryKey, StoreError, Table, text},
+    store::table::{ArtistTable, PrimaryKey, StoreError, text},
 };
 use alloy::primitives::B256;
 
 /// All artists' transactions, and the batches that carry them.
 #[derive(Clone)]
 pub struct Transactions {
-    pub(super) table: Table,
+    pub(super) table: ArtistTable,
 }
 
 /// A transaction as its artist asked for it, and what became of it.
@@ -115,7 +115,7 @@ impl From<Slot> for BatchReference {
 
 impl Transactions {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self { table: artists }
     }
 

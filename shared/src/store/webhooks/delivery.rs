@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{ArtistId, DeliveryId, DeliveryStatus, WebhookId},
-    store::table::{Item, MAX_WRITE, PrimaryKey, StoreError, Table, backoff, row, text},
+    store::table::{ArtistTable, Item, MAX_WRITE, PrimaryKey, StoreError, backoff, row, text},
 };
 
 /// How long deliveries are kept, in seconds.
@@ -54,7 +54,7 @@ pub struct DeliveryAttempt {
 
 /// Deliveries of all webhooks.
 #[derive(Clone)]
-pub struct Deliveries(Table);
+pub struct Deliveries(ArtistTable);
 
 impl Delivery {
     /// A delivery that waits since `now` (Unix seconds).
@@ -76,7 +76,7 @@ impl Delivery {
 
 impl Deliveries {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

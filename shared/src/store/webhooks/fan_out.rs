@@ -3,14 +3,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{
     lease::Lease,
-    table::{PrimaryKey, StoreError, Table, number, row},
+    table::{ArtistTable, PrimaryKey, StoreError, number, row},
 };
 
 const PARTITION: &str = "FANOUT";
 
 /// How far one process, the leader, has passed the logs on to webhooks.
 #[derive(Clone)]
-pub struct FanOut(Table);
+pub struct FanOut(ArtistTable);
 
 /// How far a log is passed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct LogPosition {
 
 impl FanOut {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

@@ -10,7 +10,9 @@ use uuid::Uuid;
 
 use crate::{
     model::{ArtistId, WebhookId},
-    store::table::{Item, PrimaryKey, READS_AT_ONCE, StoreError, Table, number, readable, row, text, unless_refused},
+    store::table::{
+        ArtistTable, Item, PrimaryKey, READS_AT_ONCE, StoreError, number, readable, row, text, unless_refused,
+    },
 };
 
 const READY: &str = "WEBHOOKS_READY";
@@ -48,7 +50,7 @@ pub struct DueWebhook {
 
 /// The webhooks that something waits for.
 #[derive(Clone)]
-pub struct WebhookQueue(Table);
+pub struct WebhookQueue(ArtistTable);
 
 /// Where the next look goes on.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +117,7 @@ impl DueWebhook {
 
 impl WebhookQueue {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{Address, ArtistId, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
-    store::table::{PrimaryKey, StoreError, Table, backoff, number, row, unless_refused},
+    store::table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row, unless_refused},
 };
 
 /// Most webhooks of an artist.
@@ -39,7 +39,7 @@ pub struct Webhook {
 
 /// Webhooks of all artists.
 #[derive(Clone)]
-pub struct Webhooks(Table);
+pub struct Webhooks(ArtistTable);
 
 #[derive(Serialize, Deserialize)]
 struct WebhooksRow {
@@ -78,7 +78,7 @@ impl Webhook {
 
 impl Webhooks {
     /// Uses the artist table.
-    pub fn new(artists: Table) -> Self {
+    pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 

@@ -8,7 +8,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ArtistId, ArtistName, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
-    store::{Artists, Introduction, LeaderboardScope, Leaderboards, RankedCollector, Table},
+    store::{ArtistTable, Artists, ChainTable, Introduction, LeaderboardScope, Leaderboards, RankedCollector},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -78,7 +78,7 @@ struct Collector {
 impl Endpoint for ListCollectors {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (chain, artists) = (Table::chain(&aws)?, Table::artists(&aws)?);
+        let (chain, artists) = (ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?);
         Ok(Self {
             leaderboards: Leaderboards::new(chain.eventually_consistent()),
             artists: Artists::new(artists.eventually_consistent()),

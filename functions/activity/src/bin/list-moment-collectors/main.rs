@@ -10,7 +10,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, Amount, ChainId, EventId, Page, TokenId, TransferType},
-    store::{Table, TransferList, Transfers},
+    store::{ArtistTable, ChainTable, TransferList, Transfers},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -70,8 +70,11 @@ struct MomentCollector {
 impl Endpoint for ListMomentCollectors {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?.eventually_consistent();
-        Ok(Self { transfers: Transfers::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            transfers: Transfers::new(chain.clone()),
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -11,7 +11,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ArtistName, ChainId, EventId, Flag, Page},
-    store::{Artists, NotificationReads, Payments, Profile, Table},
+    store::{ArtistTable, Artists, ChainTable, NotificationReads, Payments, Profile},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -99,7 +99,7 @@ impl ListNotifications {
 impl Endpoint for ListNotifications {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (chain, artists) = (Table::chain(&aws)?.eventually_consistent(), Table::artists(&aws)?);
+        let (chain, artists) = (ChainTable::from_env(&aws)?.eventually_consistent(), ArtistTable::from_env(&aws)?);
         Ok(Self {
             notifications: Notifications {
                 payments: Payments::new(chain.clone()),

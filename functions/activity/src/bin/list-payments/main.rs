@@ -9,7 +9,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ArtistName, ChainId, Page},
-    store::{PaymentFilter, Payments, Table},
+    store::{ArtistTable, ChainTable, PaymentFilter, Payments},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -51,8 +51,11 @@ struct ListPaymentsResponse {
 impl Endpoint for ListPayments {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?.eventually_consistent();
-        Ok(Self { payments: Payments::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            payments: Payments::new(chain.clone()),
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -12,7 +12,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, EventId},
-    store::{Artists, NotificationList, NotificationPlace, NotificationReads, Payments, StoreError, Table},
+    store::{
+        ArtistTable, Artists, ChainTable, NotificationList, NotificationPlace, NotificationReads, Payments,
+        SecretTable, StoreError,
+    },
 };
 use utoipa::ToSchema;
 
@@ -76,9 +79,9 @@ impl MarkNotifications {
 impl Endpoint for MarkNotifications {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, chain) = (Table::artists(&aws)?, Table::chain(&aws)?);
+        let (artists, chain) = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         Ok(Self {
-            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            callers: CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             chains: Chains::from_env()?,
             payments: Payments::new(chain.clone()),
             artists: Artists::new(artists.clone()),

@@ -12,7 +12,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ChainId, ExportCursor},
-    store::{Artists, Person, PersonalRows, Table},
+    store::{ArtistTable, Artists, Person, PersonalRows, SecretTable},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -48,7 +48,7 @@ struct ExportArtistResponse {
 impl Endpoint for ExportArtist {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, secrets) = (Table::artists(&aws)?, Table::secrets(&aws)?);
+        let (artists, secrets) = (ArtistTable::from_env(&aws)?, SecretTable::from_env(&aws)?);
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             artists: Artists::new(artists.clone()),

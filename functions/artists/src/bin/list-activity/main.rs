@@ -9,7 +9,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityId, ActivityKind, PageLimit},
-    store::{Activities, Activity, Table},
+    store::{Activities, Activity, ArtistTable, SecretTable},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -56,8 +56,8 @@ impl Endpoint for ListActivity {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            activities: Activities::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            activities: Activities::new(ArtistTable::from_env(&aws)?),
         })
     }
 

@@ -8,7 +8,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::Address,
-    store::{Artists, Table},
+    store::{ArtistTable, Artists},
 };
 use utoipa::IntoParams;
 
@@ -31,7 +31,7 @@ struct ReadArtistPath {
 
 impl Endpoint for ReadArtist {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { artists: Artists::new(Table::artists(&config::aws().await)?) })
+        Ok(Self { artists: Artists::new(ArtistTable::from_env(&config::aws().await)?) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

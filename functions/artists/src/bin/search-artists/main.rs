@@ -10,7 +10,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Form, FromFields, Request, Response, Scalar, StartError, serve},
     model::{FoldedName, Invalid},
-    store::{ListedArtist, Search, Table},
+    store::{ArtistTable, ListedArtist, Search},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -50,7 +50,7 @@ struct SearchLimit(u32);
 
 impl Endpoint for SearchArtists {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { search: Search::new(Table::artists(&config::aws().await)?) })
+        Ok(Self { search: Search::new(ArtistTable::from_env(&config::aws().await)?) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

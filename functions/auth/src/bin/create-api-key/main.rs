@@ -10,7 +10,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, DailyLimit, DailySpend, KeyDays, KeyId, KeyName, Scope},
-    store::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, Table},
+    store::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, SecretTable},
 };
 use utoipa::ToSchema;
 
@@ -75,7 +75,7 @@ impl Endpoint for CreateApiKey {
     /// Reads `KEY_DAILY_WEI` (0.01 ETH) and `KEY_DAILY_USDC` (25 USDC) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let table = Table::secrets(&aws)?;
+        let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(table.clone())?,
             keys: ApiKeys::new(table),

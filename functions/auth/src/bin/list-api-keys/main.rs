@@ -9,7 +9,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{DailySpend, KeyId, KeyName, Scope},
-    store::{ApiKeys, KeyRecord, Table},
+    store::{ApiKeys, KeyRecord, SecretTable},
 };
 use utoipa::ToSchema;
 
@@ -52,7 +52,7 @@ struct ListedKey {
 
 impl Endpoint for ListApiKeys {
     async fn from_env() -> Result<Self, StartError> {
-        let table = Table::secrets(&config::aws().await)?;
+        let table = SecretTable::from_env(&config::aws().await)?;
         Ok(Self { sessions: SessionAuthenticator::from_env(table.clone())?, keys: ApiKeys::new(table) })
     }
 

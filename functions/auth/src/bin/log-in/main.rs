@@ -20,7 +20,10 @@ use shared::{
     kms::MacKey,
     mail::{Mailer, Notice},
     model::{ActivityKind, Address, ArtistId, Email, Nonce, OneTimeCode},
-    store::{Activities, Artist, Artists, Codes, Deletions, Guesses, MAX_WRONG_TRIES, StoreError, Table, TakenBack},
+    store::{
+        Activities, Artist, ArtistTable, Artists, Codes, Deletions, Guesses, MAX_WRONG_TRIES, SecretTable, StoreError,
+        TakenBack,
+    },
     telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
@@ -94,16 +97,16 @@ impl Endpoint for LogIn {
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
-        let secrets = Table::secrets(&aws)?;
+        let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             tries: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
             codes: SignInCodes::new(Codes::new(secrets.clone()), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             guesses: Guesses::new(secrets),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
-            artists: Artists::new(Table::artists(&aws)?),
-            deletions: Deletions::new(Table::artists(&aws)?),
-            activities: Activities::new(Table::artists(&aws)?),
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            deletions: Deletions::new(ArtistTable::from_env(&aws)?),
+            activities: Activities::new(ArtistTable::from_env(&aws)?),
             retention: ActivityRetention::from_env()?,
             operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(&aws)?,

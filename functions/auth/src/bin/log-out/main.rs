@@ -10,7 +10,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
     model::ActivityKind,
-    store::{Sessions, Table},
+    store::{SecretTable, Sessions},
 };
 use utoipa::ToSchema;
 
@@ -44,7 +44,7 @@ struct LogOutResponse {
 impl Endpoint for LogOut {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let table = Table::secrets(&aws)?;
+        let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             authenticator: SessionAuthenticator::from_env(table.clone())?,
             sessions: Sessions::new(table),

@@ -10,7 +10,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, KeyId},
-    store::{ApiKeys, Table},
+    store::{ApiKeys, SecretTable},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -44,7 +44,7 @@ struct RevokeApiKeyResponse {
 impl Endpoint for RevokeApiKey {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let table = Table::secrets(&aws)?;
+        let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(table.clone())?,
             keys: ApiKeys::new(table),

@@ -17,7 +17,7 @@ use shared::{
     kms::MacKey,
     mail::Mailer,
     model::{Email, Nonce},
-    store::{Codes, GuessStanding, Guesses, RateWindows, Table},
+    store::{Codes, GuessStanding, Guesses, RateWindows, SecretTable},
     telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
@@ -55,7 +55,7 @@ struct SendCodeResponse {
 impl Endpoint for SendCode {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let table = Table::secrets(&aws)?;
+        let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             limits: CodeLimits::from_env()?,
             windows: RateWindows::new(table.clone()),

@@ -9,7 +9,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ArtistName, ChainId, Page},
-    store::{CollectionLists, Table},
+    store::{ArtistTable, ChainTable, CollectionLists},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -49,8 +49,11 @@ struct ListCollectionsResponse {
 impl Endpoint for ListCollections {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?.eventually_consistent();
-        Ok(Self { lists: CollectionLists::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            lists: CollectionLists::new(chain.clone()),
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -7,7 +7,7 @@ use shared::{
     api::{read::Reader, request::CollectionPath},
     config,
     http::{AnyChain, ApiError, Endpoint, Request, Response, StartError, serve},
-    store::Table,
+    store::{ArtistTable, ChainTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -22,7 +22,7 @@ struct ReadCollection {
 impl Endpoint for ReadCollection {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        Ok(Self { reader: Reader::from_env(Table::chain(&aws)?, Table::artists(&aws)?)? })
+        Ok(Self { reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)? })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

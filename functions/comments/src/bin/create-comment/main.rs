@@ -19,7 +19,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{self, CommentId, CommentText, Creation, MomentRef, Scope, TokenId},
-    store::{Comments, Table},
+    store::{ChainTable, Comments},
 };
 use utoipa::ToSchema;
 
@@ -47,7 +47,7 @@ struct CreateCommentRequest {
 
 impl Endpoint for CreateComment {
     async fn from_env() -> Result<Self, StartError> {
-        let comments = Comments::new(Table::chain(&config::aws().await)?);
+        let comments = Comments::new(ChainTable::from_env(&config::aws().await)?);
         Ok(Self { service: TransactionService::from_env().await?, comments })
     }
 

@@ -9,7 +9,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ChainId, Comment, CommentId, MomentRef, TokenId, Whole},
-    store::{Comments, ListedComment, PAGE_SIZE, Table},
+    store::{ChainTable, Comments, ListedComment, PAGE_SIZE},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -64,7 +64,7 @@ struct MomentComment {
 
 impl Endpoint for ListComments {
     async fn from_env() -> Result<Self, StartError> {
-        let table = Table::chain(&config::aws().await)?.eventually_consistent();
+        let table = ChainTable::from_env(&config::aws().await)?.eventually_consistent();
         Ok(Self { chains: Chains::from_env()?, comments: Comments::new(table) })
     }
 

@@ -12,7 +12,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, StatusCode, json, serve},
     model::{Cid, RawFormat},
-    store::{Media, StoredBlock, StoredContent, Table},
+    store::{ArtistTable, Media, StoredBlock, StoredContent},
 };
 use utoipa::IntoParams;
 
@@ -62,7 +62,7 @@ struct ReadContentQuery {
 impl Endpoint for ReadContent {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        Ok(Self { bucket: Bucket::from_env(&aws)?, media: Media::new(Table::artists(&aws)?) })
+        Ok(Self { bucket: Bucket::from_env(&aws)?, media: Media::new(ArtistTable::from_env(&aws)?) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

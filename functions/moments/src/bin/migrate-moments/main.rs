@@ -10,7 +10,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ArtistId, ChainId, Scope, WalletType},
-    store::{Artists, Moments, Table},
+    store::{ArtistTable, Artists, ChainTable, Moments},
 };
 use utoipa::ToSchema;
 
@@ -37,7 +37,8 @@ struct MigrateMoments {
 impl Endpoint for MigrateMoments {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, moments) = (Artists::new(Table::artists(&aws)?), Moments::new(Table::chain(&aws)?));
+        let (artists, moments) =
+            (Artists::new(ArtistTable::from_env(&aws)?), Moments::new(ChainTable::from_env(&aws)?));
         Ok(Self { service: TransactionService::from_env().await?, artists, moments })
     }
 

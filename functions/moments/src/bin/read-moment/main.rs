@@ -8,7 +8,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ChainId, MomentRef, TokenId},
-    store::Table,
+    store::{ArtistTable, ChainTable},
 };
 use utoipa::IntoParams;
 
@@ -37,7 +37,7 @@ struct ReadMomentQuery {
 impl Endpoint for ReadMoment {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        Ok(Self { reader: Reader::from_env(Table::chain(&aws)?, Table::artists(&aws)?)? })
+        Ok(Self { reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)? })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -17,7 +17,7 @@ use shared::{
     clock, config,
     http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, Amount, CaipNetwork, ChainId, Invalid},
-    store::{Moments, Table},
+    store::{ChainTable, Moments, SecretTable},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -87,8 +87,8 @@ impl Endpoint for ReadSplit {
         let chains = chains.iter().filter(|chain| urls.names(chain.id)).map(with_node);
         let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
         Ok(Self {
-            moments: Moments::new(Table::chain(&aws)?.eventually_consistent()),
-            reads: ClientLimit::new(Table::secrets(&aws)?, "wallet", most, MINUTE),
+            moments: Moments::new(ChainTable::from_env(&aws)?.eventually_consistent()),
+            reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),
             chains: chains.collect::<Result<_, NodeError>>()?,
         })
     }

@@ -9,7 +9,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::TransactionId,
-    store::{Table, Transactions},
+    store::{ArtistTable, SecretTable, Transactions},
 };
 use utoipa::IntoParams;
 
@@ -34,8 +34,8 @@ struct ReadTransactionPath {
 impl Endpoint for ReadTransaction {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let callers = CallerAuthenticator::from_env(Table::secrets(&aws)?)?;
-        Ok(Self { callers, transactions: Transactions::new(Table::artists(&aws)?) })
+        let callers = CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?;
+        Ok(Self { callers, transactions: Transactions::new(ArtistTable::from_env(&aws)?) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

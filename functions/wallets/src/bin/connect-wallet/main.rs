@@ -16,7 +16,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, Wallet, WalletType},
-    store::{Artists, Challenges, MAX_WALLETS, StoredChallenge, Table, WalletRefusal},
+    store::{ArtistTable, Artists, Challenges, MAX_WALLETS, SecretTable, StoredChallenge, WalletRefusal},
 };
 use utoipa::ToSchema;
 
@@ -71,11 +71,11 @@ impl ConnectWallet {
 impl Endpoint for ConnectWallet {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let secrets = Table::secrets(&aws)?;
+        let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             challenges: Challenges::new(secrets),
-            artists: Artists::new(Table::artists(&aws)?),
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
             activity: ActivityLog::from_env(&aws)?,
             nodes: NodeUrls::from_env()?,
         })

@@ -9,7 +9,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, Address},
-    store::{Artists, Table, WalletRefusal},
+    store::{ArtistTable, Artists, SecretTable, WalletRefusal},
 };
 use utoipa::IntoParams;
 
@@ -36,8 +36,8 @@ impl Endpoint for DisconnectWallet {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            artists: Artists::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
             activity: ActivityLog::from_env(&aws)?,
         })
     }

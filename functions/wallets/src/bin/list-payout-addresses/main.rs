@@ -9,7 +9,7 @@ use shared::{
     auth::session::SessionAuthenticator,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{PayoutAddresses, Table},
+    store::{ArtistTable, PayoutAddresses, SecretTable},
 };
 use utoipa::ToSchema;
 
@@ -33,8 +33,8 @@ impl Endpoint for ListPayoutAddresses {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            payouts: PayoutAddresses::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            payouts: PayoutAddresses::new(ArtistTable::from_env(&aws)?),
         })
     }
 

@@ -19,7 +19,7 @@ use shared::{
     chain::Chain,
     model::{ArtistId, ContentType, EventId, MomentRef},
     store::{
-        Artists, BlockId, Documents, EventPlace, Moments, PrimaryKey, StoreError, Table, Timelines, UnitOfWork,
+        Artists, BlockId, ChainTable, Documents, EventPlace, Moments, PrimaryKey, StoreError, Timelines, UnitOfWork,
         collection_key, moment_key, moment_keys, split_key,
     },
 };
@@ -104,7 +104,7 @@ impl Queue {
 
 impl Index {
     /// The index of `chain` in this table.
-    pub fn new(chain: Chain, table: Table, artists: Artists, factories: Vec<Address>) -> Self {
+    pub fn new(chain: Chain, table: ChainTable, artists: Artists, factories: Vec<Address>) -> Self {
         let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
         let timelines = Timelines::new(table);
         Self { chain, moments, artists, documents, timelines, factories, collections: None, hidden: HashMap::new() }

@@ -14,7 +14,7 @@ use super::{
     set::RankedSet,
     tree::FIRST_NODE,
 };
-use crate::store::table::{PrimaryKey, StoreError, Table};
+use crate::store::table::{ChainTable, PrimaryKey, StoreError, Table};
 
 /// Roots that a process remembers: two megabytes at most.
 const MAX_REMEMBERED: usize = 128;
@@ -51,8 +51,8 @@ struct TreeRow {
 
 impl RankedSets {
     /// Reads the sets of a table.
-    pub fn new(table: Table) -> Self {
-        Self { table, remembered: Arc::default() }
+    pub fn new(table: ChainTable) -> Self {
+        Self { table: table.0, remembered: Arc::default() }
     }
 
     /// Takes no row that was read before the last write.
