@@ -3,13 +3,10 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    artists::ArtistChange,
-    table::{PrimaryKey, StoreError, text},
-};
+use super::table::{PrimaryKey, StoreError, text};
 use crate::{
-    model::{Address, ChainId},
-    store::{artists::ArtistChanged, index::UnitOfWork},
+    model::{Address, ArtistChange, ArtistChanged, ArtistId, ChainId},
+    store::index::UnitOfWork,
 };
 
 /// An artist change that is still being propagated.
@@ -38,7 +35,7 @@ struct PlaceKey {
 
 #[derive(Serialize)]
 struct ChangeRow<'a> {
-    artist_id: crate::model::ArtistId,
+    artist_id: ArtistId,
     #[serde(flatten)]
     change: ArtistChange,
     reached: &'a Option<NameReference>,

@@ -36,14 +36,15 @@ mod timeline;
 mod timelines_together;
 mod transactions;
 mod transfers;
+mod wallet_connections;
 mod webhooks;
 
 pub use self::{
     activities::{Activities, Activity},
     api_keys::{ApiKeys, KeyGrant, KeyOwner, KeyRecord, MAX_KEYS},
     artists::{
-        Artist, ArtistChange, ArtistChanged, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Outbox,
-        Profile, ProfileChange, ProfileRefusal, WalletRefusal,
+        Artist, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Outbox, Profile, ProfileChange,
+        ProfileRefusal, WalletRefusal,
     },
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
     codes::{CodeHolder, Codes, StoredCode},
@@ -82,6 +83,7 @@ pub use self::{
         PoolLimit, Queued, Replay, ReplayKey, Slot, Transaction, TransactionPage, Transactions,
     },
     transfers::{TransferList, TransferPage, Transfers, transfer_keys},
+    wallet_connections::WalletConnections,
     webhooks::{
         Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOut, LogPosition, MAX_WEBHOOKS, QueueLook, QueuePlace,
         Webhook, WebhookQueue, Webhooks,

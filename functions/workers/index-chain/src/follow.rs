@@ -11,11 +11,8 @@ use shared::{
         Chain,
         node::{Node, NodeError},
     },
-    model::ChainId,
-    store::{
-        ArtistChanged, Artists, BlockId, ChainTable, CommitError, Extent, Journal, Opened, StoreError, UnitOfWork,
-        Usage,
-    },
+    model::{ArtistChanged, ChainId},
+    store::{Artists, BlockId, ChainTable, CommitError, Extent, Journal, Opened, StoreError, UnitOfWork, Usage},
 };
 use tokio::sync::mpsc;
 

@@ -16,8 +16,8 @@ use shared::{
     },
     clock, config,
     http::StartError,
-    model::ChainId,
-    store::{ArtistChanged, ArtistTable, Artists, ChainTable, CommitError, Outbox},
+    model::{ArtistChanged, ChainId},
+    store::{ArtistTable, Artists, ChainTable, CommitError, Outbox},
     telemetry::{self, Metric, trace},
 };
 use tokio::sync::Mutex;

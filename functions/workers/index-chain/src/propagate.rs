@@ -4,10 +4,8 @@
 use std::collections::BTreeSet;
 
 use shared::{
-    model::{Address, ChainId, MomentRef},
-    store::{
-        ArtistChange, ArtistChanged, Artists, NameReference, PendingRename, StoreError, TimelineSubject, UnitOfWork,
-    },
+    model::{Address, ArtistChange, ArtistChanged, ChainId, MomentRef},
+    store::{Artists, NameReference, PendingRename, StoreError, TimelineSubject, UnitOfWork},
 };
 
 use crate::apply::Index;

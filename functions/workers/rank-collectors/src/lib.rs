@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use shared::{
     chain::Chain,
-    model::{Address, ArtistId, Payment, Period, Spending},
+    model::{Address, ArtistChange, ArtistId, Payment, Period, Spending},
     store::{
-        ArtistChange, ArtistTable, Artists, ChainTable, CommitError, Journal, LeaderboardScope, Leaderboards, Outbox,
-        PaymentCursor, SpendingChange, StoreError, UnitOfWork, Usage,
+        ArtistTable, Artists, ChainTable, CommitError, Journal, LeaderboardScope, Leaderboards, Outbox, PaymentCursor,
+        SpendingChange, StoreError, UnitOfWork, Usage,
     },
 };
 

@@ -4,11 +4,11 @@ use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 
 use super::{
     artist::{Artists, email_key, profile_key, wallet_key},
-    outbox::{ArtistChange, Outbox},
+    outbox::Outbox,
     usernames::name_key,
 };
 use crate::{
-    model::{ArtistId, Email, FoldedName},
+    model::{ArtistChange, ArtistId, Email, FoldedName},
     store::{
         search::Search,
         table::{PrimaryKey, StoreError, number, text, unless_refused},

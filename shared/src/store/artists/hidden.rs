@@ -4,12 +4,9 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    artist::Artists,
-    outbox::{ArtistChange, Outbox},
-};
+use super::{artist::Artists, outbox::Outbox};
 use crate::{
-    model::{Address, ArtistId, ChainId, MomentRef, TokenId},
+    model::{Address, ArtistChange, ArtistId, ChainId, MomentRef, TokenId},
     store::table::{PrimaryKey, StoreError, text},
 };
 

@@ -14,7 +14,7 @@ mod wallets;
 pub use self::{
     artist::{Artist, Artists},
     introductions::Introduction,
-    outbox::{ArtistChange, ArtistChanged, Outbox},
+    outbox::Outbox,
     profile::{Profile, ProfileChange, ProfileRefusal},
     usernames::{HELD_NAMES, NAME_HELD_FOR},
     wallets::{MAX_WALLETS, WalletRefusal},

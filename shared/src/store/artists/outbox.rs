@@ -5,51 +5,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    model::{Address, ArtistId, ChainId, TokenId},
+    model::{ArtistChange, ArtistChanged, ArtistId},
     store::table::{ArtistTable, PrimaryKey, StoreError, row, text},
 };
-
-/// What changed about an artist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum ArtistChange {
-    /// The username, and possibly other profile fields.
-    Renamed,
-    /// Profile fields other than the username.
-    Described,
-    /// A wallet was connected.
-    WalletConnected {
-        /// The connected wallet.
-        wallet: Address,
-    },
-    /// A wallet was disconnected.
-    WalletRemoved {
-        /// The disconnected wallet.
-        wallet: Address,
-    },
-    /// A moment was hidden, or is shown again.
-    MomentHidden {
-        /// Chain of the moment.
-        chain: ChainId,
-        /// Its collection.
-        collection: Address,
-        /// Its token.
-        token: TokenId,
-    },
-}
-
-/// A pending message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArtistChanged {
-    /// UUID v7 of the message; sorts by time.
-    #[serde(rename = "sk")]
-    pub id: Uuid,
-    /// The artist.
-    pub artist_id: ArtistId,
-    /// What changed.
-    #[serde(flatten)]
-    pub change: ArtistChange,
-}
 
 /// Outbox for one consumer.
 #[derive(Clone)]

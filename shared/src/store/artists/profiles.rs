@@ -7,11 +7,13 @@ use serde::Serialize;
 
 use super::{
     artist::{Artist, Artists, profile_key},
-    outbox::{ArtistChange, Outbox},
+    outbox::Outbox,
     profile::{Profile, ProfileChange, ProfileRefusal, Revision},
 };
 use crate::{
-    model::{Address, ArtistEvent, ArtistId, Bio, Email, Event, EventData, EventId, SocialUsername, Wallet},
+    model::{
+        Address, ArtistChange, ArtistEvent, ArtistId, Bio, Email, Event, EventData, EventId, SocialUsername, Wallet,
+    },
     store::{
         service_events::ServiceEvents,
         table::{Item, StoreError, WriteReason, backoff, number, updating},

@@ -4,15 +4,12 @@ use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 
 use super::{
     artist::{Artists, WalletRow, wallet_key},
-    outbox::{ArtistChange, Outbox},
+    outbox::Outbox,
     profile::{Profile, Revision},
 };
 use crate::{
-    model::{Address, ArtistId, Wallet},
-    store::{
-        challenges::{Challenges, StoredChallenge},
-        table::{StoreError, text},
-    },
+    model::{Address, ArtistChange, ArtistId, Wallet},
+    store::table::{StoreError, text},
 };
 
 /// Maximum number of wallets per artist, the embedded one included: a rename updates all of them in one transaction.
@@ -36,15 +33,15 @@ pub enum WalletRefusal {
 }
 
 impl Artists {
-    /// Connects a wallet to the challenge's artist and consumes the challenge. One read and one transaction.
-    pub async fn connect_wallet(
+    /// Connects a wallet in one transaction with `redemption`, which fails if the wallet's proof was used before. One
+    /// read and one transaction.
+    pub(in crate::store) async fn connect_wallet(
         &self,
+        artist: ArtistId,
         wallet: Wallet,
-        challenge: &StoredChallenge,
-        challenges: &Challenges,
+        redemption: &TransactWriteItem,
         now: u64,
     ) -> Result<Result<Profile, WalletRefusal>, StoreError> {
-        let artist = challenge.artist_id;
         let revision = |profile: &mut Profile| {
             if profile.wallets.iter().any(|known| known.address == wallet.address) {
                 return Ok(Revision::Nothing);
@@ -55,7 +52,7 @@ impl Artists {
             profile.wallets.push(wallet);
             let change = ArtistChange::WalletConnected { wallet: wallet.address };
             Ok(Revision::Write(vec![
-                (challenges.redemption(challenge)?, Some(WalletRefusal::Used)),
+                (redemption.clone(), Some(WalletRefusal::Used)),
                 (self.wallet_insertion(artist, wallet, &profile.username)?, Some(WalletRefusal::Taken)),
                 (Outbox::new(self.0.clone()).posting(artist, change)?, None),
                 (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),

@@ -16,7 +16,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, Wallet, WalletType},
-    store::{ArtistTable, Artists, Challenges, MAX_WALLETS, SecretTable, StoredChallenge, WalletRefusal},
+    store::{ArtistTable, Challenges, MAX_WALLETS, SecretTable, StoredChallenge, WalletConnections, WalletRefusal},
 };
 use utoipa::ToSchema;
 
@@ -28,7 +28,7 @@ async fn main() -> Result<(), StartError> {
 struct ConnectWallet {
     sessions: SessionAuthenticator,
     challenges: Challenges,
-    artists: Artists,
+    connections: WalletConnections,
     activity: ActivityLog,
     nodes: NodeUrls,
 }
@@ -74,8 +74,8 @@ impl Endpoint for ConnectWallet {
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
-            challenges: Challenges::new(secrets),
-            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            challenges: Challenges::new(secrets.clone()),
+            connections: WalletConnections::new(ArtistTable::from_env(&aws)?, secrets),
             activity: ActivityLog::from_env(&aws)?,
             nodes: NodeUrls::from_env()?,
         })
@@ -88,7 +88,7 @@ impl Endpoint for ConnectWallet {
         let challenge = self.challenges.count_try(message.as_str(), artist, now.as_secs()).await?;
         let challenge = challenge.ok_or_else(unknown_message)?;
         let wallet = self.prove(&challenge, &message, &signature).await?;
-        let connected = self.artists.connect_wallet(wallet, &challenge, &self.challenges, now.as_secs()).await?;
+        let connected = self.connections.connect(wallet, &challenge, now.as_secs()).await?;
         let profile = connected.map_err(refused)?;
         self.activity.note(request, artist, ActivityKind::WalletConnected, &wallet.address.to_string()).await;
         Response::json(&WalletsResponse::of(&profile))
