@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::table::{ArtistTable, PrimaryKey, StoreError, row, text};
-use crate::model::{ActivityId, ActivityKind, ArtistId};
+use crate::{
+    model::{ActivityId, ActivityKind, ArtistId},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, row, text},
+};
 
 /// Something that happened to an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::table::{Item, PrimaryKey, SecretTable, StoreError, number, row, text, updating};
-use crate::model::{ArtistId, DailySpend, KeyId, KeyName, Scope};
+use crate::{
+    model::{ArtistId, DailySpend, KeyId, KeyName, Scope},
+    store::engine::table::{Item, PrimaryKey, SecretTable, StoreError, number, row, text, updating},
+};
 
 /// Maximum number of live keys per artist.
 pub const MAX_KEYS: u32 = 10;

@@ -6,8 +6,10 @@ use aws_sdk_dynamodb::types::{Delete, ReturnValue, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused};
-use crate::model::{Address, ArtistId, ChainId};
+use crate::{
+    model::{Address, ArtistId, ChainId},
+    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+};
 
 /// How long a challenge can be answered.
 pub const CHALLENGE_LIFETIME: Duration = Duration::from_secs(10 * 60);

@@ -4,8 +4,10 @@
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused};
-use crate::model::{Email, OneTimeCode};
+use crate::{
+    model::{Email, OneTimeCode},
+    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+};
 
 /// Stored part of a code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,17 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    metadata::Documents,
-    structures::{
-        merged::{self, NewestFirst},
-        numbered_list::{CountedPage, NumberedList},
-    },
-    table::{ChainTable, StoreError},
-};
 use crate::{
     model::{Address, ChainId, Collection},
-    store::index::UnitOfWork,
+    store::{
+        engine::{
+            index::UnitOfWork,
+            structures::{
+                merged::{self, NewestFirst},
+                numbered_list::{CountedPage, NumberedList},
+            },
+            table::{ChainTable, StoreError},
+        },
+        metadata::Documents,
+    },
 };
 
 /// Lists of collections.

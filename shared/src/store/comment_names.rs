@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::table::{PrimaryKey, StoreError, text};
 use crate::{
     model::{Address, ArtistChange, ArtistChanged, ArtistId, ChainId},
-    store::index::UnitOfWork,
+    store::engine::{
+        index::UnitOfWork,
+        table::{PrimaryKey, StoreError, text},
+    },
 };
 
 /// An artist change that is still being propagated.

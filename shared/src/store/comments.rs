@@ -2,14 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    comment_names::{NameReference, named_key},
-    structures::numbered_list::{NumberedList, Page, length_key, row_key},
-    table::{ChainTable, PrimaryKey, StoreError},
-};
 use crate::{
     model::{ChainId, Comment, CommentId, EventId, MomentRef},
-    store::index::UnitOfWork,
+    store::{
+        comment_names::{NameReference, named_key},
+        engine::{
+            index::UnitOfWork,
+            structures::numbered_list::{NumberedList, Page, length_key, row_key},
+            table::{ChainTable, PrimaryKey, StoreError},
+        },
+    },
 };
 
 /// Comments per page, top-level or replies.

@@ -3,11 +3,13 @@
 use aws_sdk_dynamodb::types::{ReturnValue, Update};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    artists::Artists,
-    table::{ArtistTable, PrimaryKey, StoreError, number, text, unless_refused, updating},
+use crate::{
+    model::{ArtistId, Email},
+    store::{
+        artists::Artists,
+        engine::table::{ArtistTable, PrimaryKey, StoreError, number, text, unless_refused, updating},
+    },
 };
-use crate::model::{ArtistId, Email};
 
 /// How long an artist can take the deletion back, in seconds.
 pub const GRACE: u64 = 7 * 24 * 60 * 60;

@@ -1,12 +1,16 @@
 //! Logs of events: one of each chain, and the service's own.
 
-use super::{
-    event_runs::{LogHead, NumberedEvent},
-    index::Progress,
-    service_events::ServiceEvents,
-    table::{ArtistTable, ChainTable, StoreError},
+use crate::{
+    model::LogName,
+    store::{
+        engine::{
+            event_segments::{LogHead, NumberedEvent},
+            index::Progress,
+            table::{ArtistTable, ChainTable, StoreError},
+        },
+        service_events::ServiceEvents,
+    },
 };
-use crate::model::LogName;
 
 /// All logs.
 #[derive(Clone)]

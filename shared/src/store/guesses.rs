@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, SecretTable, StoreError, number, row};
+use crate::store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row};
 
 /// Wrong tries in a row after which strangers must pause.
 pub const MAX_WRONG_TRIES: u32 = 100;

@@ -6,13 +6,17 @@ use aws_sdk_dynamodb::types::{ReturnValue, Update};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::{
-    index::Bulk,
-    pins::PinJob,
-    table::{ArtistTable, PrimaryKey, StoreError, number, row, unless_refused, updating},
-    transactions::DAY,
+use crate::{
+    model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType},
+    store::{
+        engine::{
+            index::Bulk,
+            table::{ArtistTable, PrimaryKey, StoreError, number, row, unless_refused, updating},
+        },
+        pins::PinJob,
+        transactions::DAY,
+    },
 };
-use crate::model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType};
 
 /// Seconds in which an upload must be completed.
 pub const UPLOAD_LIFETIME: u64 = 24 * 60 * 60;

@@ -7,10 +7,12 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::table::{ChainTable, PrimaryKey, StoreError, text};
 use crate::{
     model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
-    store::index::UnitOfWork,
+    store::engine::{
+        index::UnitOfWork,
+        table::{ChainTable, PrimaryKey, StoreError, text},
+    },
 };
 
 /// Partitions of the queue.

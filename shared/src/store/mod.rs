@@ -9,12 +9,10 @@ mod collection_lists;
 mod comment_names;
 mod comments;
 mod deletions;
-mod event_runs;
+pub mod engine;
 mod events;
 mod guesses;
-mod index;
 mod leaderboard;
-mod lease;
 mod media;
 mod metadata;
 mod moments;
@@ -30,8 +28,6 @@ mod search;
 mod service_events;
 mod sessions;
 mod settled_payments;
-mod structures;
-mod table;
 mod timeline;
 mod timelines_together;
 mod transactions;
@@ -52,12 +48,10 @@ pub use self::{
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     deletions::{Deletion, Deletions, GRACE, TakenBack},
-    event_runs::{LogHead, NumberedEvent},
+    engine::*,
     events::EventLogs,
     guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
-    index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
-    lease::Lease as WorkLease,
     media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
@@ -72,8 +66,6 @@ pub use self::{
     search::{ListedArtist, Search},
     service_events::ServiceEvents,
     sessions::Sessions,
-    structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets, SetLoader},
-    table::{ArtistTable, ChainTable, Item, PrimaryKey, SecretTable, StoreError},
     timeline::{
         ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
     },
@@ -89,4 +81,8 @@ pub use self::{
         Webhook, WebhookQueue, Webhooks,
     },
 };
-pub(crate) use table::backoff;
+pub(crate) use engine::backoff;
+pub use engine::{
+    Lease as WorkLease,
+    table::{ArtistTable, ChainTable, SecretTable},
+};

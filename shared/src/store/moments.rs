@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::table::{ChainTable, PrimaryKey, StoreError, text};
 use crate::{
     model::{Address, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty},
-    store::index::UnitOfWork,
+    store::engine::{
+        index::UnitOfWork,
+        table::{ChainTable, PrimaryKey, StoreError, text},
+    },
 };
 
 /// Reads of collections and moments.

@@ -4,17 +4,17 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    structures::{
-        merged::{self, NewestFirst},
-        numbered_list::{CountedPage, NumberedList, row_key},
-        packed_list::{NumbersPage, newest_key},
-    },
-    table::{ChainTable, PrimaryKey, StoreError},
-};
 use crate::{
     model::{Address, ChainId, EventId, Payment, TokenId},
-    store::index::{Progress, UnitOfWork},
+    store::engine::{
+        index::{Progress, UnitOfWork},
+        structures::{
+            merged::{self, NewestFirst},
+            numbered_list::{CountedPage, NumberedList, row_key},
+            packed_list::{NumbersPage, newest_key},
+        },
+        table::{ChainTable, PrimaryKey, StoreError},
+    },
 };
 
 /// Selects a list of payments.

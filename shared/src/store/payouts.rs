@@ -5,8 +5,10 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::table::{ArtistTable, PrimaryKey, StoreError, number, text, updating};
-use crate::model::{Address, ArtistId};
+use crate::{
+    model::{Address, ArtistId},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, number, text, updating},
+};
 
 /// How long after it was added an address can be paid.
 pub const PAYOUT_DELAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -8,11 +8,13 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value, json};
 
-use super::{
-    table::{ArtistTable, Item, PrimaryKey, SecretTable, StoreError, Table, text},
-    transactions::replay_key,
+use crate::{
+    model::{Address, ArtistId, ChainId, Email, ExportCursor},
+    store::{
+        engine::table::{ArtistTable, Item, PrimaryKey, SecretTable, StoreError, Table, text},
+        transactions::replay_key,
+    },
 };
-use crate::model::{Address, ArtistId, ChainId, Email, ExportCursor};
 
 /// Partitions of the artist table that are named after an artist, without the profile's own.
 pub const ARTIST_KINDS: [&str; 10] =

@@ -3,8 +3,10 @@
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
-use super::table::{ArtistTable, PrimaryKey, StoreError, Table, row, text};
-use crate::model::Cid;
+use crate::{
+    model::Cid,
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, Table, row, text},
+};
 
 const PARTITION: &str = "PINS";
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
-use super::table::{PrimaryKey, SecretTable, StoreError, number, row};
+use crate::store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row};
 
 /// Hits of one subject by time slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

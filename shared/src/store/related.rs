@@ -6,14 +6,16 @@ use aws_sdk_dynamodb::types::KeysAndAttributes;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 
-use super::{
-    artists::wallet_key,
-    comments::comment_count_key,
-    metadata::{DocumentRow, document_key},
-    moments::{collection_key, moment_key},
-    table::{ArtistTable, ChainTable, Item, MAX_READ, PrimaryKey, READS_AT_ONCE, StoreError, backoff},
+use crate::{
+    model::{Address, ChainId, Collection, Metadata, Moment, MomentRef},
+    store::{
+        artists::wallet_key,
+        comments::comment_count_key,
+        engine::table::{ArtistTable, ChainTable, Item, MAX_READ, PrimaryKey, READS_AT_ONCE, StoreError, backoff},
+        metadata::{DocumentRow, document_key},
+        moments::{collection_key, moment_key},
+    },
 };
-use crate::model::{Address, ChainId, Collection, Metadata, Moment, MomentRef};
 
 /// Reads rows of the chain table and of the artist table together.
 #[derive(Clone)]

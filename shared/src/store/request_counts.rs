@@ -4,7 +4,7 @@
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::Deserialize;
 
-use super::table::{PrimaryKey, SecretTable, StoreError, number};
+use crate::store::engine::table::{PrimaryKey, SecretTable, StoreError, number};
 
 /// Counts of all subjects.
 #[derive(Clone)]

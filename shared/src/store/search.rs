@@ -4,8 +4,10 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::table::{ArtistTable, PrimaryKey, StoreError, text};
-use crate::model::{Address, FoldedName};
+use crate::{
+    model::{Address, FoldedName},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, text},
+};
 
 /// An artist in search results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -3,11 +3,13 @@
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    event_runs::{LogHead, NumberedEvent, Run, json, sort_key},
-    table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row},
+use crate::{
+    model::Event,
+    store::engine::{
+        event_segments::{LogHead, NumberedEvent, Run, json, sort_key},
+        table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row},
+    },
 };
-use crate::model::Event;
 
 /// How long they are kept, in seconds.
 const LIFETIME: u64 = 30 * 24 * 60 * 60;

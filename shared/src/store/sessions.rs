@@ -3,8 +3,10 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::table::{PrimaryKey, SecretTable, StoreError, row};
-use crate::model::ArtistId;
+use crate::{
+    model::ArtistId,
+    store::engine::table::{PrimaryKey, SecretTable, StoreError, row},
+};
 
 /// Signed-out tokens of all artists.
 #[derive(Clone)]

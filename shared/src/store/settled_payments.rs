@@ -2,14 +2,16 @@
 
 use serde::Deserialize;
 
-use super::{
-    payments::PaymentFilter,
-    structures::numbered_list::row_key,
-    table::{ChainTable, StoreError, text},
-};
 use crate::{
     model::{ChainId, Payment},
-    store::index::Progress,
+    store::{
+        engine::{
+            index::Progress,
+            structures::numbered_list::row_key,
+            table::{ChainTable, StoreError, text},
+        },
+        payments::PaymentFilter,
+    },
 };
 
 #[derive(Deserialize)]

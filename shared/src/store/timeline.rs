@@ -6,17 +6,19 @@ use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::{
-    metadata::Documents,
-    moments::moment_key,
-    structures::numbered_list::length_key,
-    table::{ChainTable, Item, PrimaryKey, StoreError, text},
-};
 use crate::{
     model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
     store::{
-        index::UnitOfWork,
-        structures::ranked_set::{RankKey, RankedSet, RankedSets, SetLoader},
+        engine::{
+            index::UnitOfWork,
+            structures::{
+                numbered_list::length_key,
+                ranked_set::{RankKey, RankedSet, RankedSets, SetLoader},
+            },
+            table::{ChainTable, Item, PrimaryKey, StoreError, text},
+        },
+        metadata::Documents,
+        moments::moment_key,
     },
 };
 

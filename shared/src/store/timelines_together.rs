@@ -5,16 +5,20 @@ use std::collections::BTreeSet;
 use futures::future::try_join_all;
 use serde::Deserialize;
 
-use super::{
-    structures::{
-        merged::{self, NewestFirst},
-        numbered_list::CountedPage,
-        ranked_set::{RankKey, RankedSet, RankedSets},
+use crate::{
+    model::{ChainId, TokenId},
+    store::{
+        engine::{
+            structures::{
+                merged::{self, NewestFirst},
+                numbered_list::CountedPage,
+                ranked_set::{RankKey, RankedSet, RankedSets},
+            },
+            table::StoreError,
+        },
+        timeline::{ListedMoment, Member, Scope, TimelineFilter, TimelinePage, Timelines, score, set},
     },
-    table::StoreError,
-    timeline::{ListedMoment, Member, Scope, TimelineFilter, TimelinePage, Timelines, score, set},
 };
-use crate::model::{ChainId, TokenId};
 
 struct OneSet<'a> {
     sets: &'a RankedSets,

@@ -2,18 +2,20 @@
 
 use serde::Deserialize;
 
-use super::{
-    payments::{PaymentFilter, Payments},
-    structures::{
-        merged::{self, NewestFirst},
-        numbered_list::{CountedPage, NumberedList, length_key, row_key},
-        packed_list::newest_key,
-    },
-    table::{ChainTable, PrimaryKey, StoreError},
-};
 use crate::{
     model::{Address, ChainId, TokenId, Transfer, TransferType},
-    store::index::UnitOfWork,
+    store::{
+        engine::{
+            index::UnitOfWork,
+            structures::{
+                merged::{self, NewestFirst},
+                numbered_list::{CountedPage, NumberedList, length_key, row_key},
+                packed_list::newest_key,
+            },
+            table::{ChainTable, PrimaryKey, StoreError},
+        },
+        payments::{PaymentFilter, Payments},
+    },
 };
 
 /// A list of transfers on one chain.

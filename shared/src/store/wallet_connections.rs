@@ -1,11 +1,13 @@
 //! Connecting a wallet: the challenge that its owner signed is consumed in the transaction that connects it.
 
-use super::{
-    artists::{Artists, Profile, WalletRefusal},
-    challenges::{Challenges, StoredChallenge},
-    table::{ArtistTable, SecretTable, StoreError},
+use crate::{
+    model::Wallet,
+    store::{
+        artists::{Artists, Profile, WalletRefusal},
+        challenges::{Challenges, StoredChallenge},
+        engine::table::{ArtistTable, SecretTable, StoreError},
+    },
 };
-use crate::model::Wallet;
 
 /// Connects wallets.
 #[derive(Clone)]

@@ -2,8 +2,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Address, ArtistId, Email, Wallet, WalletType};
-use crate::store::table::{ArtistTable, PrimaryKey, StoreError};
+use crate::{
+    model::{Address, ArtistId, Email, Wallet, WalletType},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError},
+};
 
 /// An artist as sign-in and writes know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     model::{ArtistChange, ArtistId, Email, FoldedName},
     store::{
+        engine::table::{PrimaryKey, StoreError, number, text, unless_refused},
         search::Search,
-        table::{PrimaryKey, StoreError, number, text, unless_refused},
     },
 };
 

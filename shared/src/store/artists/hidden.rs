@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{artist::Artists, outbox::Outbox};
 use crate::{
     model::{Address, ArtistChange, ArtistId, ChainId, MomentRef, TokenId},
-    store::table::{PrimaryKey, StoreError, text},
+    store::engine::table::{PrimaryKey, StoreError, text},
 };
 
 #[derive(Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::artist::{Artists, profile_key, wallet_key};
 use crate::{
     model::{Address, ArtistId, Wallet},
-    store::table::StoreError,
+    store::engine::table::StoreError,
 };
 
 /// An artist as shown in lists.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     model::{ArtistChange, ArtistChanged, ArtistId},
-    store::table::{ArtistTable, PrimaryKey, StoreError, row, text},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, row, text},
 };
 
 /// Outbox for one consumer.

@@ -1,7 +1,7 @@
 use super::artist::Artists;
 use crate::{
     model::{ArtistId, ChainId, OwnCollection},
-    store::table::{PrimaryKey, StoreError},
+    store::engine::table::{PrimaryKey, StoreError},
 };
 
 impl Artists {

@@ -15,8 +15,8 @@ use crate::{
         Address, ArtistChange, ArtistEvent, ArtistId, Bio, Email, Event, EventData, EventId, SocialUsername, Wallet,
     },
     store::{
+        engine::table::{Item, StoreError, WriteReason, backoff, number, updating},
         service_events::ServiceEvents,
-        table::{Item, StoreError, WriteReason, backoff, number, updating},
     },
 };
 

@@ -12,8 +12,8 @@ use super::{
 use crate::{
     model::{Address, ArtistId, ArtistName, FoldedName, Username},
     store::{
+        engine::table::{PrimaryKey, StoreError, number, row, text, updating},
         search::{ListedArtist, Search},
-        table::{PrimaryKey, StoreError, number, row, text, updating},
     },
 };
 

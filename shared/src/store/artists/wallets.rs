@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistChange, ArtistId, Wallet},
-    store::table::{StoreError, text},
+    store::engine::table::{StoreError, text},
 };
 
 /// Maximum number of wallets per artist, the embedded one included: a rename updates all of them in one transaction.

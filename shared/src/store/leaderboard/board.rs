@@ -6,12 +6,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::{
     model::{Address, ArtistId, ChainId, Invalid, Page, Payment, Period, RankedBy, SortOrder, Spending},
     store::{
-        payments::PaymentFilter,
-        structures::{
-            numbered_list::NumberedList,
-            ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets},
+        engine::{
+            structures::{
+                numbered_list::NumberedList,
+                ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets},
+            },
+            table::{ChainTable, PrimaryKey, StoreError, text},
         },
-        table::{ChainTable, PrimaryKey, StoreError, text},
+        payments::PaymentFilter,
     },
 };
 

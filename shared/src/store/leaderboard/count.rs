@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::board::{Leaderboard, LeaderboardScope, RankedCollector, Tally, collector_key, cursor_key, spending_key};
 use crate::{
     model::{Address, ArtistId, ChainId, Period, Spending},
-    store::{
+    store::engine::{
         index::UnitOfWork,
         structures::ranked_set::{RankKey, RankedSet},
         table::StoreError,

@@ -10,15 +10,19 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 
 use self::state::{CHUNK, ReadBitmap, State, Viewed, numbers};
-use super::{
-    payments::{NotificationList, NotificationPlace, PaymentPage, Payments},
-    structures::{
-        merged::{self, NewestFirst},
-        numbered_list::CountedPage,
+use crate::{
+    model::{ChainId, EventId, Payment},
+    store::{
+        engine::{
+            structures::{
+                merged::{self, NewestFirst},
+                numbered_list::CountedPage,
+            },
+            table::{ArtistTable, ChainTable, PrimaryKey, StoreError, backoff, number, row},
+        },
+        payments::{NotificationList, NotificationPlace, PaymentPage, Payments},
     },
-    table::{ArtistTable, ChainTable, PrimaryKey, StoreError, backoff, number, row},
 };
-use crate::model::{ChainId, EventId, Payment};
 
 /// Notifications marked per transaction; each may touch a row of its own.
 const MAX_MARKED: usize = 50;

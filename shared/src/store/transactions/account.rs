@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{ArtistId, ChainId},
-    store::table::PrimaryKey,
+    store::engine::table::PrimaryKey,
 };
 
 /// An artist's account on one chain, as the queue knows it.

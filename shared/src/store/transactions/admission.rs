@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
-    store::table::{StoreError, backoff, number, row, updating},
+    store::engine::table::{StoreError, backoff, number, row, updating},
 };
 
 /// Most transactions of one request; DynamoDB writes 100 rows together.

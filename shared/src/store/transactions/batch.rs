@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{Address, ArtistId, ChainId, Fees, TransactionId},
-    store::table::PrimaryKey,
+    store::engine::table::PrimaryKey,
 };
 
 /// A nonce of a lane on a chain.

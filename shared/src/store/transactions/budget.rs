@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     model::ChainId,
-    store::table::{PrimaryKey, StoreError, number, updating},
+    store::engine::table::{PrimaryKey, StoreError, number, updating},
 };
 
 /// Counters of a pool, so that concurrent transactions don't contend for one row.

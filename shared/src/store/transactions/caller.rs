@@ -9,7 +9,7 @@ use crate::{
     model::{ArtistId, ChainId},
     store::{
         artists::{Artist, profile_key},
-        table::{StoreError, text},
+        engine::table::{StoreError, text},
     },
 };
 

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     model::TransactionStatus,
     store::{
+        engine::table::{StoreError, WriteReason, backoff, number, status_in, text, updating},
         service_events::ServiceEvents,
-        table::{StoreError, WriteReason, backoff, number, status_in, text, updating},
     },
 };
 

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     model::{Address, ChainId, Event},
     store::{
+        engine::table::{StoreError, number, status_in, text, updating},
         service_events::ServiceEvents,
-        table::{StoreError, number, status_in, text, updating},
     },
 };
 

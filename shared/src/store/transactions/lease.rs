@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use super::transaction::Transactions;
 use crate::{
     model::ChainId,
-    store::{
+    store::engine::{
         lease,
         table::{PrimaryKey, StoreError},
     },

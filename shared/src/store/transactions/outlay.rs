@@ -3,7 +3,7 @@ use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use super::{charge::DAY, transaction::Transactions};
 use crate::{
     model::{ArtistId, DailySpend, KeyId},
-    store::table::{PrimaryKey, StoreError, number, updating},
+    store::engine::table::{PrimaryKey, StoreError, number, updating},
 };
 
 /// What a request pays out of the artist's account, to be counted against its API key's daily limit.

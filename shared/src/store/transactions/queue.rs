@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{account::AccountState, transaction::Transactions};
 use crate::{
     model::{Address, ArtistId, ChainId, TransactionId},
-    store::table::{PrimaryKey, StoreError, number, row, text, updating},
+    store::engine::table::{PrimaryKey, StoreError, number, row, text, updating},
 };
 
 /// Milliseconds that each of an artist's waiting transactions puts off the next one.

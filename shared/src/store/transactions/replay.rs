@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     model::{ArtistId, TransactionId},
-    store::table::PrimaryKey,
+    store::engine::table::PrimaryKey,
 };
 
 /// Reference to a request by artist and hash of its idempotency key.

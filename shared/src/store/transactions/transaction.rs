@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
-    store::table::{ArtistTable, PrimaryKey, StoreError, text},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, text},
 };
 use alloy::primitives::B256;
 

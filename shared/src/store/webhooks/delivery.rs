@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{ArtistId, DeliveryId, DeliveryStatus, WebhookId},
-    store::table::{ArtistTable, Item, MAX_WRITE, PrimaryKey, StoreError, backoff, row, text},
+    store::engine::table::{ArtistTable, Item, MAX_WRITE, PrimaryKey, StoreError, backoff, row, text},
 };
 
 /// How long deliveries are kept, in seconds.

@@ -1,7 +1,7 @@
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
-use crate::store::{
+use crate::store::engine::{
     lease::Lease,
     table::{ArtistTable, PrimaryKey, StoreError, number, row},
 };

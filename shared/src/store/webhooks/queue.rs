@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     model::{ArtistId, WebhookId},
-    store::table::{
+    store::engine::table::{
         ArtistTable, Item, PrimaryKey, READS_AT_ONCE, StoreError, number, readable, row, text, unless_refused,
     },
 };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{Address, ArtistId, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
-    store::table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row, unless_refused},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row, unless_refused},
 };
 
 /// Most webhooks of an artist.

@@ -14,7 +14,7 @@ use super::{
     set::RankedSet,
     tree::FIRST_NODE,
 };
-use crate::store::table::{ChainTable, PrimaryKey, StoreError, Table};
+use crate::store::engine::table::{ChainTable, PrimaryKey, StoreError, Table};
 
 /// Roots that a process remembers: two megabytes at most.
 const MAX_REMEMBERED: usize = 128;

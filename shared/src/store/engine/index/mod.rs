@@ -8,7 +8,7 @@ mod progress;
 mod unit_of_work;
 mod usage;
 
-pub(super) use self::bulk::Bulk;
+pub(in crate::store) use self::bulk::Bulk;
 pub use self::{
     journal::{CommitError, Extent, Journal, Opened, Prepared},
     progress::{BlockId, EventPlace, Progress},

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::store::{
+use crate::store::engine::{
     index::UnitOfWork,
     table::{PrimaryKey, StoreError, Table, text},
 };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::bulk::Write;
 use crate::{
     model::{ChainId, Event},
-    store::{
-        event_runs::{LogHead, NumberedEvent, Run, sort_key},
+    store::engine::{
+        event_segments::{LogHead, NumberedEvent, Run, sort_key},
         table::{PrimaryKey, StoreError, Table, row},
     },
 };

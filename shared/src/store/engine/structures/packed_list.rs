@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::Address,
-    store::{
+    store::engine::{
         index::UnitOfWork,
         table::{PrimaryKey, StoreError, Table, text},
     },

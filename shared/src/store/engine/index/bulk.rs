@@ -14,7 +14,9 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 
 use super::usage::Usage;
-use crate::store::table::{Item, MAX_READ, MAX_WRITE, PrimaryKey, StoreError, Table, WriteReason, backoff, text};
+use crate::store::engine::table::{
+    Item, MAX_READ, MAX_WRITE, PrimaryKey, StoreError, Table, WriteReason, backoff, text,
+};
 
 const PARALLEL: usize = 16;
 

@@ -39,7 +39,7 @@ struct Standing {
 impl Table {
     /// Takes the lead, also from a leader who died; `None` as soon as another one is seen alive. That one looks for work
     /// again before it ends, so a caller who left some before needn't do more.
-    pub(super) async fn lead(&self, key: &PrimaryKey, holder: &str) -> Result<Option<Lease>, StoreError> {
+    pub(in crate::store) async fn lead(&self, key: &PrimaryKey, holder: &str) -> Result<Option<Lease>, StoreError> {
         let seen: Standing = self.get(key).await?.unwrap_or_default();
         let since = Instant::now();
         let mut now = seen.clone();
@@ -83,7 +83,7 @@ impl Table {
     }
 
     /// Shows that the leader is alive; `false` if another one leads. One write.
-    pub(super) async fn beat(&self, lease: &mut Lease) -> Result<bool, StoreError> {
+    pub(in crate::store) async fn beat(&self, lease: &mut Lease) -> Result<bool, StoreError> {
         lease.beat += 1;
         let update = self.of_leader(lease).update_expression("SET beat = :beat");
         let update = update.expression_attribute_values(":beat", number(lease.beat));
@@ -91,14 +91,14 @@ impl Table {
     }
 
     /// Gives the lead back. One write.
-    pub(super) async fn give_lead_back(&self, lease: &Lease) -> Result<(), StoreError> {
+    pub(in crate::store) async fn give_lead_back(&self, lease: &Lease) -> Result<(), StoreError> {
         let update = self.of_leader(lease).update_expression("SET holder = :nobody");
         let update = update.expression_attribute_values(":nobody", AttributeValue::S(String::new()));
         unless_refused(update.send().await).map(drop)
     }
 
     /// Fails its transaction if another one leads.
-    pub(super) fn leads(&self, lease: &Lease) -> Result<TransactWriteItem, StoreError> {
+    pub(in crate::store) fn leads(&self, lease: &Lease) -> Result<TransactWriteItem, StoreError> {
         let check = ConditionCheck::builder()
             .table_name(&self.name)
             .set_key(Some(lease.key.item()))

@@ -8,7 +8,7 @@ use super::{
     rank_key::RankKey,
     set::RankedSet,
 };
-use crate::store::table::{StoreError, text};
+use crate::store::engine::table::{StoreError, text};
 
 /// A page of members.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::{
     rank_key::RankKey,
     set::RankedSet,
 };
-use crate::store::{
+use crate::store::engine::{
     index::UnitOfWork,
     table::{PrimaryKey, StoreError},
 };
@@ -293,7 +293,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::store::{
+    use crate::store::engine::{
         structures::ranked_set::set::Shape,
         table::{Item, row},
     };

@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::{primitives::Blob, types::AttributeValue};
 use serde::{Deserialize, Serialize};
 
 use super::unit_of_work::Change;
-use crate::store::{
-    event_runs::{deflated, inflated, malformed},
+use crate::store::engine::{
+    event_segments::{deflated, inflated, malformed},
     table::{Item, PrimaryKey, StoreError},
 };
 

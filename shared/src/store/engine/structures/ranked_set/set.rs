@@ -1,5 +1,5 @@
 use super::rank_key::RankKey;
-use crate::store::table::PrimaryKey;
+use crate::store::engine::table::PrimaryKey;
 
 /// A set, stored in one partition.
 #[derive(Clone, Debug)]

@@ -12,8 +12,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{bulk::Bulk, usage::Usage};
 use crate::{
     model::Event,
-    store::{
-        event_runs::json,
+    store::engine::{
+        event_segments::json,
         table::{ChainTable, Item, PrimaryKey, StoreError, Table, row},
     },
 };

@@ -8,7 +8,7 @@ use super::{
     set::RankedSet,
     tree::{FIRST_NODE, NodeRow, Root},
 };
-use crate::store::table::{Item, StoreError, row};
+use crate::store::engine::table::{Item, StoreError, row};
 
 /// Builds the rows of a set in memory.
 pub struct SetLoader<'a> {

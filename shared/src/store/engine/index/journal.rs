@@ -18,8 +18,8 @@ use super::{
 use crate::{
     clock,
     model::ChainId,
-    store::{
-        event_runs::{LogHead, json},
+    store::engine::{
+        event_segments::{LogHead, json},
         table::{ChainTable, Item, PrimaryKey, StoreError, Table, row},
     },
 };

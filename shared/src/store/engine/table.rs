@@ -46,7 +46,7 @@ where
 
 impl StoreError {
     /// Returns whether DynamoDB refused a call only because there were too many.
-    pub(super) fn is_throttled(&self) -> bool {
+    pub(in crate::store) fn is_throttled(&self) -> bool {
         let Self::Call(error) = self else { return false };
         let codes = ["ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded"];
         error.code().is_some_and(|code| codes.contains(&code))
@@ -57,10 +57,10 @@ impl StoreError {
 const THROTTLED_ATTEMPTS: u32 = 8;
 
 /// DynamoDB's limits for BatchGetItem and BatchWriteItem.
-pub(super) const MAX_READ: usize = 100;
-pub(super) const MAX_WRITE: usize = 25;
+pub(in crate::store) const MAX_READ: usize = 100;
+pub(in crate::store) const MAX_WRITE: usize = 25;
 
-pub(super) const READS_AT_ONCE: usize = 8;
+pub(in crate::store) const READS_AT_ONCE: usize = 8;
 
 /// A row as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
@@ -68,8 +68,8 @@ pub type Item = HashMap<String, AttributeValue>;
 /// A DynamoDB table. Outside the store it is one of three types, so that an aggregate can't be given another's table.
 #[derive(Clone)]
 pub struct Table {
-    pub(super) client: Client,
-    pub(super) name: String,
+    pub(in crate::store) client: Client,
+    pub(in crate::store) name: String,
     consistent: bool,
 }
 
@@ -123,15 +123,15 @@ impl Table {
         Self { client, name: name.into(), consistent: true }
     }
 
-    pub(super) fn is_consistent(&self) -> bool {
+    pub(in crate::store) fn is_consistent(&self) -> bool {
         self.consistent
     }
 
-    pub(super) fn consistent(self) -> Self {
+    pub(in crate::store) fn consistent(self) -> Self {
         Self { consistent: true, ..self }
     }
 
-    pub(super) async fn get<R: DeserializeOwned>(&self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {
+    pub(in crate::store) async fn get<R: DeserializeOwned>(&self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {
         let mut attempt = 0;
         loop {
             let call = self.client.get_item().table_name(&self.name).set_key(Some(key.item()));
@@ -145,12 +145,12 @@ impl Table {
         }
     }
 
-    pub(super) fn query(&self) -> QueryFluentBuilder {
+    pub(in crate::store) fn query(&self) -> QueryFluentBuilder {
         self.client.query().table_name(&self.name).consistent_read(self.consistent)
     }
 
     /// Rows of different keys, in any order; missing ones are left out. One read per 100, some at the same time.
-    pub(super) async fn get_many<R: DeserializeOwned>(
+    pub(in crate::store) async fn get_many<R: DeserializeOwned>(
         &self,
         keys: impl IntoIterator<Item = PrimaryKey>,
     ) -> Result<Vec<R>, StoreError> {
@@ -158,7 +158,7 @@ impl Table {
     }
 
     /// The same without rows that can't be read, for work that one row must not stop.
-    pub(super) async fn get_readable<R: DeserializeOwned>(
+    pub(in crate::store) async fn get_readable<R: DeserializeOwned>(
         &self,
         keys: impl IntoIterator<Item = PrimaryKey>,
     ) -> Result<Vec<R>, StoreError> {
@@ -173,7 +173,7 @@ impl Table {
     }
 
     /// At most [`MAX_READ`] keys. Also returns the number of calls.
-    pub(super) async fn read_rows(&self, keys: &[PrimaryKey]) -> Result<(Vec<Item>, u64), StoreError> {
+    pub(in crate::store) async fn read_rows(&self, keys: &[PrimaryKey]) -> Result<(Vec<Item>, u64), StoreError> {
         let (mut rows, mut calls) = (Vec::new(), 0);
         let mut pending: Vec<Item> = keys.iter().map(PrimaryKey::item).collect();
         while !pending.is_empty() {
@@ -201,7 +201,7 @@ impl Table {
     }
 
     /// Fails its transaction if the row exists.
-    pub(super) fn insertion<T: Serialize>(
+    pub(in crate::store) fn insertion<T: Serialize>(
         &self,
         key: &PrimaryKey,
         fields: &T,
@@ -212,7 +212,7 @@ impl Table {
     }
 
     /// Replaces the row if it exists.
-    pub(super) fn replacement<T: Serialize>(
+    pub(in crate::store) fn replacement<T: Serialize>(
         &self,
         key: &PrimaryKey,
         fields: &T,
@@ -222,13 +222,13 @@ impl Table {
     }
 
     /// Deletes the row if it exists.
-    pub(super) fn deletion(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
+    pub(in crate::store) fn deletion(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&self.name).set_key(Some(key.item())).build()?;
         Ok(TransactWriteItem::builder().delete(delete).build())
     }
 
     /// Writes all items or none; `false` if a condition failed. Conflicts and throttling are retried.
-    pub(super) async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
+    pub(in crate::store) async fn write_together(&self, items: Vec<TransactWriteItem>) -> Result<bool, StoreError> {
         for attempt in 0..THROTTLED_ATTEMPTS {
             match self.write_or_reasons(items.clone()).await {
                 Ok(Ok(())) => return Ok(true),
@@ -240,7 +240,7 @@ impl Table {
         Err(StoreError::Contention("a transaction's rows"))
     }
 
-    pub(super) async fn write_or_reasons(
+    pub(in crate::store) async fn write_or_reasons(
         &self,
         items: Vec<TransactWriteItem>,
     ) -> Result<Result<(), Vec<WriteReason>>, StoreError> {
@@ -255,7 +255,7 @@ impl Table {
 }
 
 /// Rows without those that can't be read, which are logged by their keys.
-pub(super) fn readable<R: DeserializeOwned>(rows: Vec<Item>) -> Vec<R> {
+pub(in crate::store) fn readable<R: DeserializeOwned>(rows: Vec<Item>) -> Vec<R> {
     let read = |row: Item| {
         let key =
             ["pk", "sk"].map(|name| row.get(name).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default());
@@ -266,12 +266,15 @@ pub(super) fn readable<R: DeserializeOwned>(rows: Vec<Item>) -> Vec<R> {
 }
 
 /// An update as one of the items that are written together.
-pub(super) fn updating(update: UpdateBuilder) -> Result<TransactWriteItem, StoreError> {
+pub(in crate::store) fn updating(update: UpdateBuilder) -> Result<TransactWriteItem, StoreError> {
     Ok(TransactWriteItem::builder().update(update.build()?).build())
 }
 
 /// A condition that the row's status is one of `words`, and the update with what the condition names.
-pub(super) fn status_in<'a>(update: UpdateBuilder, words: impl Iterator<Item = &'a str>) -> (UpdateBuilder, String) {
+pub(in crate::store) fn status_in<'a>(
+    update: UpdateBuilder,
+    words: impl Iterator<Item = &'a str>,
+) -> (UpdateBuilder, String) {
     let (mut update, mut names) = (update.expression_attribute_names("#status", "status"), Vec::new());
     for word in words {
         let name = format!(":from_{word}");
@@ -282,7 +285,7 @@ pub(super) fn status_in<'a>(update: UpdateBuilder, words: impl Iterator<Item = &
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WriteReason {
+pub(in crate::store) enum WriteReason {
     Nothing,
     Condition,
     Conflict,
@@ -290,7 +293,7 @@ pub(super) enum WriteReason {
 }
 
 impl WriteReason {
-    pub(super) fn is_condition(self) -> bool {
+    pub(in crate::store) fn is_condition(self) -> bool {
         self == Self::Condition
     }
 }
@@ -303,7 +306,7 @@ pub(crate) fn backoff(attempt: u32) -> Duration {
 }
 
 /// `None` if the condition failed.
-pub(super) fn unless_refused<T, E>(result: Result<T, SdkError<E>>) -> Result<Option<T>, StoreError>
+pub(in crate::store) fn unless_refused<T, E>(result: Result<T, SdkError<E>>) -> Result<Option<T>, StoreError>
 where
     E: ProvideErrorMetadata,
     aws_sdk_dynamodb::Error: From<SdkError<E>>,
@@ -331,36 +334,36 @@ fn reasons(error: &TransactWriteItemsError) -> Option<Vec<WriteReason>> {
 /// Primary key of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct PrimaryKey {
-    pub(super) pk: String,
-    pub(super) sk: String,
+    pub(in crate::store) pk: String,
+    pub(in crate::store) sk: String,
 }
 
 impl PrimaryKey {
-    pub(super) fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
+    pub(in crate::store) fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
         Self { pk: pk.into(), sk: sk.into() }
     }
 
-    pub(super) fn item(&self) -> Item {
+    pub(in crate::store) fn item(&self) -> Item {
         HashMap::from([("pk".to_owned(), text(&self.pk)), ("sk".to_owned(), text(&self.sk))])
     }
 }
 
 #[derive(Serialize)]
-pub(super) struct Row<'a, T> {
+pub(in crate::store) struct Row<'a, T> {
     #[serde(flatten)]
     key: &'a PrimaryKey,
     #[serde(flatten)]
     fields: &'a T,
 }
 
-pub(super) fn row<T: Serialize>(key: &PrimaryKey, fields: &T) -> Result<Item, StoreError> {
+pub(in crate::store) fn row<T: Serialize>(key: &PrimaryKey, fields: &T) -> Result<Item, StoreError> {
     Ok(serde_dynamo::to_item(Row { key, fields })?)
 }
 
-pub(super) fn text(value: impl ToString) -> AttributeValue {
+pub(in crate::store) fn text(value: impl ToString) -> AttributeValue {
     AttributeValue::S(value.to_string())
 }
 
-pub(super) fn number(value: impl ToString) -> AttributeValue {
+pub(in crate::store) fn number(value: impl ToString) -> AttributeValue {
     AttributeValue::N(value.to_string())
 }

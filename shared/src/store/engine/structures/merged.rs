@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use futures::future::try_join_all;
 
 use super::numbered_list::CountedPage;
-use crate::store::table::StoreError;
+use crate::store::engine::table::StoreError;
 
 const SKIPPED_AT_ONCE: u64 = 100;
 

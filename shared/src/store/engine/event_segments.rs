@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 64 << 10;
 const SHORT: usize = 8 << 10;
 
 /// The number before the first event's.
-pub(super) const BEGINNING: u64 = 0;
+pub(in crate::store) const BEGINNING: u64 = 0;
 
 /// A log's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,25 +42,25 @@ pub struct NumberedEvent {
 
 /// A row's fields.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Run {
+pub(in crate::store) struct Run {
     /// Number of its first event.
-    pub(super) first: u64,
+    pub(in crate::store) first: u64,
     #[serde(with = "serde_bytes")]
-    pub(super) events: Vec<u8>,
+    pub(in crate::store) events: Vec<u8>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) expires_at: Option<u64>,
+    pub(in crate::store) expires_at: Option<u64>,
 }
 
 impl LogHead {
     /// The head of a new log.
-    pub(super) fn new() -> Self {
+    pub(in crate::store) fn new() -> Self {
         Self { log: LogId(getrandom::u64().unwrap_or_default()), last: BEGINNING }
     }
 }
 
 impl Run {
     /// Packs events, given as JSON, that follow `head`. Returns the runs with the numbers of their last events.
-    pub(super) fn pack(head: LogHead, events: &[String]) -> Result<Vec<(u64, Self)>, StoreError> {
+    pub(in crate::store) fn pack(head: LogHead, events: &[String]) -> Result<Vec<(u64, Self)>, StoreError> {
         let (mut runs, mut rest, mut last) = (Vec::new(), events, head.last);
         while !rest.is_empty() {
             let mut bytes = 0;
@@ -82,36 +82,36 @@ impl Run {
     }
 }
 
-pub(super) fn deflated(json: &str) -> Result<Vec<u8>, StoreError> {
+pub(in crate::store) fn deflated(json: &str) -> Result<Vec<u8>, StoreError> {
     let level = if json.len() > SHORT { Compression::fast() } else { Compression::default() };
     let mut encoder = DeflateEncoder::new(Vec::new(), level);
     encoder.write_all(json.as_bytes()).map_err(malformed)?;
     encoder.finish().map_err(malformed)
 }
 
-pub(super) fn inflated<T: DeserializeOwned>(deflated: &[u8]) -> Result<T, StoreError> {
+pub(in crate::store) fn inflated<T: DeserializeOwned>(deflated: &[u8]) -> Result<T, StoreError> {
     let mut json = Vec::new();
     DeflateDecoder::new(deflated).read_to_end(&mut json).map_err(malformed)?;
     serde_json::from_slice(&json).map_err(malformed)
 }
 
-pub(super) fn malformed(error: impl std::fmt::Display) -> StoreError {
+pub(in crate::store) fn malformed(error: impl std::fmt::Display) -> StoreError {
     StoreError::Row(serde_dynamo::Error::custom(error))
 }
 
 /// An event as it is packed.
-pub(super) fn json(event: &Event) -> Result<String, StoreError> {
+pub(in crate::store) fn json(event: &Event) -> Result<String, StoreError> {
     serde_json::to_string(event).map_err(malformed)
 }
 
-pub(super) fn sort_key(last: u64) -> String {
+pub(in crate::store) fn sort_key(last: u64) -> String {
     format!("{last:020}")
 }
 
 impl Table {
     /// Events of at most `rows` rows after the one with number `after`. A Query may see a row before an earlier one: it ends
     /// there, if `is_dense`. One Query.
-    pub(super) async fn events_after(
+    pub(in crate::store) async fn events_after(
         &self,
         partition: &str,
         after: u64,

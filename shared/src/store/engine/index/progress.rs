@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::ChainId,
-    store::{
-        event_runs::LogHead,
+    store::engine::{
+        event_segments::LogHead,
         table::{ChainTable, PrimaryKey, StoreError, Table, number, row, text},
     },
 };
