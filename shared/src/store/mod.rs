@@ -1,17 +1,13 @@
 //! DynamoDB: three tables and one file per aggregate. docs/data-model.md describes every row.
 
 mod activities;
-mod api_keys;
 mod artists;
-mod challenges;
-mod codes;
 mod collection_lists;
 mod comment_names;
 mod comments;
 mod deletions;
 pub mod engine;
 mod events;
-mod guesses;
 mod leaderboard;
 mod media;
 mod metadata;
@@ -21,12 +17,10 @@ mod payments;
 mod payouts;
 mod personal;
 mod pins;
-mod rate_windows;
 mod related;
-mod request_counts;
 mod search;
+pub mod secret;
 mod service_events;
-mod sessions;
 mod settled_payments;
 mod timeline;
 mod timelines_together;
@@ -37,20 +31,16 @@ mod webhooks;
 
 pub use self::{
     activities::{Activities, Activity},
-    api_keys::{ApiKeys, KeyGrant, KeyOwner, KeyRecord, MAX_KEYS},
     artists::{
         Artist, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Outbox, Profile, ProfileChange,
         ProfileRefusal, WalletRefusal,
     },
-    challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
-    codes::{CodeHolder, Codes, StoredCode},
     collection_lists::{CollectionLists, CollectionPage, ListedCollection},
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     deletions::{Deletion, Deletions, GRACE, TakenBack},
     engine::*,
     events::EventLogs,
-    guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
     media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
@@ -60,12 +50,10 @@ pub use self::{
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     personal::{ARTIST_KINDS, Person, PersonalPage, PersonalRows, SECRET_KINDS},
     pins::{PinJob, PinPause, Pins},
-    rate_windows::{RateWindow, RateWindows},
     related::{Related, RelatedKeys, RelatedRows},
-    request_counts::RequestCounts,
     search::{ListedArtist, Search},
+    secret::*,
     service_events::ServiceEvents,
-    sessions::Sessions,
     timeline::{
         ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
     },

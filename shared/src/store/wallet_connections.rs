@@ -4,8 +4,8 @@ use crate::{
     model::Wallet,
     store::{
         artists::{Artists, Profile, WalletRefusal},
-        challenges::{Challenges, StoredChallenge},
         engine::table::{ArtistTable, SecretTable, StoreError},
+        secret::challenges::{Challenges, StoredChallenge},
     },
 };
 

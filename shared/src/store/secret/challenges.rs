@@ -82,7 +82,7 @@ impl Challenges {
         Ok(answer.and_then(|answer| answer.attributes).map(serde_dynamo::from_item).transpose()?)
     }
 
-    pub(super) fn redemption(&self, challenge: &StoredChallenge) -> Result<TransactWriteItem, StoreError> {
+    pub(in crate::store) fn redemption(&self, challenge: &StoredChallenge) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key(&challenge.hash).item()));
         let delete = delete.condition_expression("attribute_exists(pk)").build()?;
         Ok(TransactWriteItem::builder().delete(delete).build())
