@@ -3,12 +3,12 @@
 use crate::{
     model::LogName,
     store::{
+        artist::service_events::ServiceEvents,
         engine::{
             event_segments::{LogHead, NumberedEvent},
             index::Progress,
             table::{ArtistTable, ChainTable, StoreError},
         },
-        service_events::ServiceEvents,
     },
 };
 

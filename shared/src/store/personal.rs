@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::{
     model::{Address, ArtistId, ChainId, Email, ExportCursor},
     store::{
+        artist::transactions::replay_key,
         engine::table::{ArtistTable, Item, PrimaryKey, SecretTable, StoreError, Table, text},
-        transactions::replay_key,
     },
 };
 

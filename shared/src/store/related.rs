@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::{
     model::{Address, ChainId, Collection, Metadata, Moment, MomentRef},
     store::{
-        artists::wallet_key,
+        artist::artists::wallet_key,
         comments::comment_count_key,
         engine::table::{ArtistTable, ChainTable, Item, MAX_READ, PrimaryKey, READS_AT_ONCE, StoreError, backoff},
         metadata::{DocumentRow, document_key},

@@ -3,7 +3,7 @@
 use crate::{
     model::Wallet,
     store::{
-        artists::{Artists, Profile, WalletRefusal},
+        artist::artists::{Artists, Profile, WalletRefusal},
         engine::table::{ArtistTable, SecretTable, StoreError},
         secret::challenges::{Challenges, StoredChallenge},
     },

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     model::{Address, ChainId, Event},
     store::{
+        artist::service_events::ServiceEvents,
         engine::table::{StoreError, number, status_in, text, updating},
-        service_events::ServiceEvents,
     },
 };
 

@@ -12,8 +12,8 @@ use super::{
 use crate::{
     model::{Address, ArtistId, ArtistName, FoldedName, Username},
     store::{
+        artist::search::{ListedArtist, Search},
         engine::table::{PrimaryKey, StoreError, number, row, text, updating},
-        search::{ListedArtist, Search},
     },
 };
 

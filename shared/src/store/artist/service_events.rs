@@ -48,7 +48,7 @@ impl ServiceEvents {
     }
 
     /// Makes these writes and appends events, all or nothing; `false` if one of their conditions failed.
-    pub(super) async fn write_and_tell(
+    pub(in crate::store) async fn write_and_tell(
         &self,
         writes: Vec<TransactWriteItem>,
         events: &[Event],
@@ -71,7 +71,11 @@ impl ServiceEvents {
 
     /// Writes that append events now, for a transaction with their cause. They hold while the head is as it was read: after
     /// a failed condition, ask again. One read.
-    pub(super) async fn appending(&self, events: &[Event], now: u64) -> Result<Vec<TransactWriteItem>, StoreError> {
+    pub(in crate::store) async fn appending(
+        &self,
+        events: &[Event],
+        now: u64,
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
         let known = self.head().await?;
         let head = known.unwrap_or_else(LogHead::new);
         let texts = events.iter().map(json).collect::<Result<Vec<_>, _>>()?;

@@ -6,15 +6,12 @@ use aws_sdk_dynamodb::types::{ReturnValue, Update};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
+use super::{pins::PinJob, transactions::DAY};
 use crate::{
     model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType},
-    store::{
-        engine::{
-            index::Bulk,
-            table::{ArtistTable, PrimaryKey, StoreError, number, row, unless_refused, updating},
-        },
-        pins::PinJob,
-        transactions::DAY,
+    store::engine::{
+        index::Bulk,
+        table::{ArtistTable, PrimaryKey, StoreError, number, row, unless_refused, updating},
     },
 };
 

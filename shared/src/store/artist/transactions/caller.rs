@@ -8,7 +8,7 @@ use super::{
 use crate::{
     model::{ArtistId, ChainId},
     store::{
-        artists::{Artist, profile_key},
+        artist::artists::{Artist, profile_key},
         engine::table::{StoreError, text},
     },
 };

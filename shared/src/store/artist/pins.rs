@@ -86,13 +86,13 @@ impl PinJob {
     }
 
     /// Fails its transaction if another run had the job first.
-    pub(super) fn removal(&self, table: &Table) -> Result<TransactWriteItem, StoreError> {
+    pub(in crate::store) fn removal(&self, table: &Table) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&table.name).set_key(Some(self.key().item()));
         let delete = delete.condition_expression("attribute_exists(pk)").build()?;
         Ok(TransactWriteItem::builder().delete(delete).build())
     }
 
-    pub(super) fn key(&self) -> PrimaryKey {
+    pub(in crate::store) fn key(&self) -> PrimaryKey {
         PrimaryKey::new(PARTITION, format!("{}#{}", due_prefix(self.due), self.cid))
     }
 }

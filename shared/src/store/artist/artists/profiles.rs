@@ -15,8 +15,8 @@ use crate::{
         Address, ArtistChange, ArtistEvent, ArtistId, Bio, Email, Event, EventData, EventId, SocialUsername, Wallet,
     },
     store::{
+        artist::service_events::ServiceEvents,
         engine::table::{Item, StoreError, WriteReason, backoff, number, updating},
-        service_events::ServiceEvents,
     },
 };
 

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     model::TransactionStatus,
     store::{
+        artist::service_events::ServiceEvents,
         engine::table::{StoreError, WriteReason, backoff, number, status_in, text, updating},
-        service_events::ServiceEvents,
     },
 };
 

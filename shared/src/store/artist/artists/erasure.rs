@@ -10,8 +10,8 @@ use super::{
 use crate::{
     model::{ArtistChange, ArtistId, Email, FoldedName},
     store::{
+        artist::search::Search,
         engine::table::{PrimaryKey, StoreError, number, text, unless_refused},
-        search::Search,
     },
 };
 

@@ -3,12 +3,10 @@
 use aws_sdk_dynamodb::types::{ReturnValue, Update};
 use serde::{Deserialize, Serialize};
 
+use super::artists::Artists;
 use crate::{
     model::{ArtistId, Email},
-    store::{
-        artists::Artists,
-        engine::table::{ArtistTable, PrimaryKey, StoreError, number, text, unless_refused, updating},
-    },
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, number, text, unless_refused, updating},
 };
 
 /// How long an artist can take the deletion back, in seconds.
