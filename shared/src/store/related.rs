@@ -10,10 +10,12 @@ use crate::{
     model::{Address, ChainId, Collection, Metadata, Moment, MomentRef},
     store::{
         artist::artists::wallet_key,
-        comments::comment_count_key,
+        chain::{
+            comments::comment_count_key,
+            metadata::{DocumentRow, document_key},
+            moments::{collection_key, moment_key},
+        },
         engine::table::{ArtistTable, ChainTable, Item, MAX_READ, PrimaryKey, READS_AT_ONCE, StoreError, backoff},
-        metadata::{DocumentRow, document_key},
-        moments::{collection_key, moment_key},
     },
 };
 

@@ -13,6 +13,7 @@ use self::state::{CHUNK, ReadBitmap, State, Viewed, numbers};
 use crate::{
     model::{ChainId, EventId, Payment},
     store::{
+        chain::payments::{NotificationList, NotificationPlace, PaymentPage, Payments},
         engine::{
             structures::{
                 merged::{self, NewestFirst},
@@ -20,7 +21,6 @@ use crate::{
             },
             table::{ArtistTable, ChainTable, PrimaryKey, StoreError, backoff, number, row},
         },
-        payments::{NotificationList, NotificationPlace, PaymentPage, Payments},
     },
 };
 

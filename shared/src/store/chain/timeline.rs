@@ -6,19 +6,16 @@ use alloy::primitives::U256;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
+use super::{metadata::Documents, moments::moment_key};
 use crate::{
     model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
-    store::{
-        engine::{
-            index::UnitOfWork,
-            structures::{
-                numbered_list::length_key,
-                ranked_set::{RankKey, RankedSet, RankedSets, SetLoader},
-            },
-            table::{ChainTable, Item, PrimaryKey, StoreError, text},
+    store::engine::{
+        index::UnitOfWork,
+        structures::{
+            numbered_list::length_key,
+            ranked_set::{RankKey, RankedSet, RankedSets, SetLoader},
         },
-        metadata::Documents,
-        moments::moment_key,
+        table::{ChainTable, Item, PrimaryKey, StoreError, text},
     },
 };
 
@@ -27,7 +24,7 @@ const MAX_ADMINS_LISTED: usize = 50;
 
 /// All timelines.
 #[derive(Clone)]
-pub struct Timelines(pub(super) RankedSets);
+pub struct Timelines(pub(in crate::store) RankedSets);
 
 /// Scope of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,7 +75,7 @@ pub struct TimelinePage {
 }
 
 impl Member {
-    pub(super) fn listed(self, chain: ChainId) -> ListedMoment {
+    pub(in crate::store) fn listed(self, chain: ChainId) -> ListedMoment {
         let place = MomentRef { chain, collection: self.collection, token: self.token_id };
         ListedMoment { place, creator: self.creator, document: alloy::hex::encode(self.document) }
     }
@@ -131,7 +128,7 @@ pub enum TimelineSubject {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Member {
+pub(in crate::store) struct Member {
     collection: Address,
     token_id: TokenId,
     creator: Address,
@@ -348,12 +345,12 @@ pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, ur
     keys
 }
 
-pub(super) fn score(created_at: u64, token: TokenId) -> u128 {
+pub(in crate::store) fn score(created_at: u64, token: TokenId) -> u128 {
     let token: U256 = token.into();
     u128::from(created_at) << 64 | u128::from(token.saturating_to::<u64>())
 }
 
-pub(super) fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
+pub(in crate::store) fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
     let mut name = format!("TIMELINE#{chain}#");
     // Writing to a `String` never fails.
     let _ = match scope {

@@ -55,9 +55,9 @@ pub struct ArrivedDocument {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct DocumentRow {
-    pub(super) uri_hash: String,
-    pub(super) document: Option<Metadata>,
+pub(in crate::store) struct DocumentRow {
+    pub(in crate::store) uri_hash: String,
+    pub(in crate::store) document: Option<Metadata>,
 }
 
 impl Documents {
@@ -71,7 +71,7 @@ impl Documents {
         alloy::hex::encode(Self::digest(uri))
     }
 
-    pub(super) fn digest(uri: &str) -> [u8; 32] {
+    pub(in crate::store) fn digest(uri: &str) -> [u8; 32] {
         Sha256::digest(uri).into()
     }
 
@@ -217,7 +217,7 @@ fn can_be_fetched(uri: &str) -> bool {
     uri.len() <= MAX_URI_KEPT && schemes.iter().any(|scheme| uri.starts_with(scheme))
 }
 
-pub(super) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
+pub(in crate::store) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
     PrimaryKey::new(format!("METADATA#{chain}#{uri_hash}"), "DOCUMENT")
 }
 

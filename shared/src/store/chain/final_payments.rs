@@ -2,15 +2,13 @@
 
 use serde::Deserialize;
 
+use super::payments::PaymentFilter;
 use crate::{
     model::{ChainId, Payment},
-    store::{
-        engine::{
-            index::Progress,
-            structures::numbered_list::row_key,
-            table::{ChainTable, StoreError, text},
-        },
-        payments::PaymentFilter,
+    store::engine::{
+        index::Progress,
+        structures::numbered_list::row_key,
+        table::{ChainTable, StoreError, text},
     },
 };
 

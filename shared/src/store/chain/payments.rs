@@ -121,7 +121,7 @@ impl Payments {
         self.newest_of(&[(chain, filter)], offset, limit).await
     }
 
-    pub(super) async fn numbered(
+    pub(in crate::store) async fn numbered(
         &self,
         chain: ChainId,
         filter: PaymentFilter,
@@ -248,10 +248,10 @@ impl NewestFirst for OneList<'_> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct NumberedPayment {
-    pub(super) sk: String,
+pub(in crate::store) struct NumberedPayment {
+    pub(in crate::store) sk: String,
     #[serde(flatten)]
-    pub(super) payment: Payment,
+    pub(in crate::store) payment: Payment,
 }
 
 impl Payment {

@@ -95,7 +95,7 @@ impl UnitOfWork {
     }
 }
 
-pub(super) fn named_key(chain: ChainId, wallet: Address, comment: &str) -> PrimaryKey {
+pub(in crate::store) fn named_key(chain: ChainId, wallet: Address, comment: &str) -> PrimaryKey {
     PrimaryKey::new(named_partition(chain, wallet), comment)
 }
 

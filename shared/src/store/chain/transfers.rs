@@ -2,19 +2,17 @@
 
 use serde::Deserialize;
 
+use super::payments::{PaymentFilter, Payments};
 use crate::{
     model::{Address, ChainId, TokenId, Transfer, TransferType},
-    store::{
-        engine::{
-            index::UnitOfWork,
-            structures::{
-                merged::{self, NewestFirst},
-                numbered_list::{CountedPage, NumberedList, length_key, row_key},
-                packed_list::newest_key,
-            },
-            table::{ChainTable, PrimaryKey, StoreError},
+    store::engine::{
+        index::UnitOfWork,
+        structures::{
+            merged::{self, NewestFirst},
+            numbered_list::{CountedPage, NumberedList, length_key, row_key},
+            packed_list::newest_key,
         },
-        payments::{PaymentFilter, Payments},
+        table::{ChainTable, PrimaryKey, StoreError},
     },
 };
 

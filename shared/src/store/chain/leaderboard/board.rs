@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::{
     model::{Address, ArtistId, ChainId, Invalid, Page, Payment, Period, RankedBy, SortOrder, Spending},
     store::{
+        chain::payments::PaymentFilter,
         engine::{
             structures::{
                 numbered_list::NumberedList,
@@ -13,7 +14,6 @@ use crate::{
             },
             table::{ChainTable, PrimaryKey, StoreError, text},
         },
-        payments::PaymentFilter,
     },
 };
 

@@ -2,18 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::metadata::Documents;
 use crate::{
     model::{Address, ChainId, Collection},
-    store::{
-        engine::{
-            index::UnitOfWork,
-            structures::{
-                merged::{self, NewestFirst},
-                numbered_list::{CountedPage, NumberedList},
-            },
-            table::{ChainTable, StoreError},
+    store::engine::{
+        index::UnitOfWork,
+        structures::{
+            merged::{self, NewestFirst},
+            numbered_list::{CountedPage, NumberedList},
         },
-        metadata::Documents,
+        table::{ChainTable, StoreError},
     },
 };
 

@@ -5,18 +5,16 @@ use std::collections::BTreeSet;
 use futures::future::try_join_all;
 use serde::Deserialize;
 
+use super::timeline::{ListedMoment, Member, Scope, TimelineFilter, TimelinePage, Timelines, score, set};
 use crate::{
     model::{ChainId, TokenId},
-    store::{
-        engine::{
-            structures::{
-                merged::{self, NewestFirst},
-                numbered_list::CountedPage,
-                ranked_set::{RankKey, RankedSet, RankedSets},
-            },
-            table::StoreError,
+    store::engine::{
+        structures::{
+            merged::{self, NewestFirst},
+            numbered_list::CountedPage,
+            ranked_set::{RankKey, RankedSet, RankedSets},
         },
-        timeline::{ListedMoment, Member, Scope, TimelineFilter, TimelinePage, Timelines, score, set},
+        table::StoreError,
     },
 };
 

@@ -2,15 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::comment_names::{NameReference, named_key};
 use crate::{
     model::{ChainId, Comment, CommentId, EventId, MomentRef},
-    store::{
-        comment_names::{NameReference, named_key},
-        engine::{
-            index::UnitOfWork,
-            structures::numbered_list::{NumberedList, Page, length_key, row_key},
-            table::{ChainTable, PrimaryKey, StoreError},
-        },
+    store::engine::{
+        index::UnitOfWork,
+        structures::numbered_list::{NumberedList, Page, length_key, row_key},
+        table::{ChainTable, PrimaryKey, StoreError},
     },
 };
 
@@ -254,7 +252,7 @@ fn place_key(chain: ChainId, comment: CommentId) -> PrimaryKey {
     PrimaryKey::new(format!("COMMENT#{chain}#{comment}"), "PLACE")
 }
 
-pub(super) fn comment_count_key(moment: &MomentRef) -> PrimaryKey {
+pub(in crate::store) fn comment_count_key(moment: &MomentRef) -> PrimaryKey {
     length_key(&top_level_partition(moment))
 }
 
