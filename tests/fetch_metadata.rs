@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::json;
 use shared::{
     model::ChainId,
-    store::{ChainTable, Documents, QUEUE_SHARDS},
+    store::chain::{ChainTable, Documents, QUEUE_SHARDS},
 };
 use tests::{Sandbox, Stack};
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use shared::{
     chain::contracts::native::CommentsProtocol::{self, CommentIdentifier, Commented},
     model::{ChainId, LogName},
-    store::{ArtistTable, ChainTable, EventLogs, NumberedEvent},
+    store::{across::EventLogs, artist::ArtistTable, chain::ChainTable, engine::NumberedEvent},
 };
 use tests::{Sandbox, Stack};
 

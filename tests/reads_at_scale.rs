@@ -5,7 +5,12 @@ use std::env;
 use alloy::primitives::{Address, B256, U256};
 use shared::{
     model::{Amount, ChainId, Collection, EventId, FeeRecipient, Moment, MomentRef, Payment, Protocol},
-    store::{ArtistTable, BlockId, ChainTable, Journal, Listing, NotificationList, NotificationReads, UnitOfWork},
+    store::{
+        across::NotificationReads,
+        artist::ArtistTable,
+        chain::{ChainTable, Listing, NotificationList},
+        engine::{BlockId, Journal, UnitOfWork},
+    },
 };
 use tests::{Call, Recorder, Sandbox, Stack};
 

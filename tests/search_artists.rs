@@ -7,7 +7,7 @@ use local::database::LocalDatabase;
 use serde_json::{Value, json};
 use shared::{
     model::Address,
-    store::{ArtistTable, ListedArtist, Search},
+    store::artist::{ArtistTable, ListedArtist, Search},
 };
 use tests::{Answer, Call, Recorder, Sandbox, Stack, empty_tables};
 use uuid::Uuid;

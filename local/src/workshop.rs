@@ -22,7 +22,7 @@ use shared::{
     },
     clock,
     model::{ArtistId, ChainId, TransactionId},
-    store::{Admission, Admitted, Artist, ArtistTable, Artists, NewTransaction, Pool, PoolLimit, Transactions},
+    store::artist::{Admission, Admitted, Artist, ArtistTable, Artists, NewTransaction, Pool, PoolLimit, Transactions},
 };
 use template::Template;
 

@@ -7,7 +7,10 @@ use serde_json::json;
 use shared::{
     bucket::Bucket,
     model::{ChainId, Cid, Dag},
-    store::{ArtistTable, ChainTable, Documents, Media, Pins, StoredContent},
+    store::{
+        artist::{ArtistTable, Media, Pins, StoredContent},
+        chain::{ChainTable, Documents},
+    },
 };
 use tests::{Error, Sandbox, Stack, empty_tables};
 

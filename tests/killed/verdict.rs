@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use shared::{
     model::{ChainId, TransactionStatus},
-    store::{ArtistTable, DAY, Transaction, Transactions},
+    store::artist::{ArtistTable, DAY, Transaction, Transactions},
 };
 use tests::{GivenUri, Stack, given_uris};
 

@@ -12,7 +12,12 @@ use serde_json::{Value, json};
 use shared::{
     api::read::EventView,
     model::{Address, ArtistId, ChainId, LogName},
-    store::{ArtistTable, ChainTable, EventLogs, NumberedEvent, Webhook, Webhooks},
+    store::{
+        across::EventLogs,
+        artist::{ArtistTable, Webhook, Webhooks},
+        chain::ChainTable,
+        engine::NumberedEvent,
+    },
 };
 use tests::{
     Sandbox, Stack, TestChain,

@@ -21,8 +21,12 @@ use shared::{
         SortOrder, Spending,
     },
     store::{
-        ArtistTable, BlockId, ChainTable, Journal, Leaderboard, LeaderboardScope, Leaderboards, ListedArtist, Listing,
-        RankedCollector, Scope, Search, TimelineFilter, Timelines, UnitOfWork,
+        artist::{ArtistTable, ListedArtist, Search},
+        chain::{
+            ChainTable, Leaderboard, LeaderboardScope, Leaderboards, Listing, RankedCollector, Scope, TimelineFilter,
+            Timelines,
+        },
+        engine::{BlockId, Journal, UnitOfWork},
     },
 };
 use template::Template;

@@ -8,7 +8,7 @@ use crate::{
     http::{ApiError, Request, StartError},
     mail::{Mailer, Notice},
     model::{ActivityId, ActivityKind, ArtistId},
-    store::{Activities, Activity, ArtistTable, Artists},
+    store::artist::{Activities, Activity, ArtistTable, Artists},
     telemetry,
 };
 

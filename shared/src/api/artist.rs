@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::{
     clock,
     model::{Address, ArtistId, Wallet},
-    store::Profile,
+    store::artist::Profile,
 };
 
 /// An artist's public profile. A text that the artist didn't set is empty.

@@ -9,7 +9,10 @@ use crate::{
     clock, config,
     http::StartError,
     model::Address,
-    store::{ArtistTable, PayoutAddress, PayoutAddresses, SecretTable},
+    store::{
+        artist::{ArtistTable, PayoutAddress, PayoutAddresses},
+        secret::SecretTable,
+    },
 };
 
 /// What changing an artist's payout addresses takes.

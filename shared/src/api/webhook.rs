@@ -16,7 +16,8 @@ use crate::{
     },
     public_web::PrivateReceivers,
     store::{
-        ArtistTable, Deliveries, Delivery, DeliveryAttempt, RequestCounts, SecretTable, Webhook, WebhookQueue, Webhooks,
+        artist::{ArtistTable, Deliveries, Delivery, DeliveryAttempt, Webhook, WebhookQueue, Webhooks},
+        secret::{RequestCounts, SecretTable},
     },
 };
 

@@ -10,7 +10,7 @@ use crate::{
     config::ConfigError,
     http::{ApiError, Request},
     model::{ArtistId, Scope},
-    store::{ApiKeys, SecretTable},
+    store::secret::{ApiKeys, SecretTable},
 };
 
 /// Authenticates requests by token or API key.

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     http::{ApiError, LimitUnit, RateLimit, Request},
-    store::{RequestCounts, SecretTable},
+    store::secret::{RequestCounts, SecretTable},
 };
 
 /// At most `max` requests of a client network in each window of the clock, so up to twice as many within one.

@@ -6,7 +6,7 @@ use super::token::{TokenVerifier, VerifiedToken};
 use crate::{
     config::ConfigError,
     http::{ApiError, Principal, Request},
-    store::{SecretTable, Sessions},
+    store::secret::{SecretTable, Sessions},
 };
 
 /// How long ago the sign-in may be where money or the account's existence is at stake.

@@ -32,7 +32,10 @@ use shared::{
         wallet::{Call, batch},
     },
     model::ChainId,
-    store::{ArtistTable, Artists, ChainTable},
+    store::{
+        artist::{ArtistTable, Artists},
+        chain::ChainTable,
+    },
 };
 use template::{Resource, Template};
 use tests::DatabaseProxy;

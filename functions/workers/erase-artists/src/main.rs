@@ -9,7 +9,10 @@ use shared::{
     http::StartError,
     model::{ArtistId, ChainId},
     store::{
-        ApiKeys, ArtistTable, Artists, Deletion, Deletions, Person, PersonalRows, SecretTable, StoreError, Transactions,
+        StoreError,
+        across::{Person, PersonalData},
+        artist::{ArtistTable, Artists, Deletion, Deletions, Transactions},
+        secret::{ApiKeys, SecretTable},
     },
     telemetry::{self, trace},
 };
@@ -33,7 +36,7 @@ struct Eraser {
     artists: Artists,
     transactions: Transactions,
     keys: ApiKeys,
-    rows: PersonalRows,
+    rows: PersonalData,
     chains: Vec<ChainId>,
 }
 
@@ -46,7 +49,7 @@ impl Eraser {
             artists: Artists::new(artists.clone()),
             transactions: Transactions::new(artists.clone()),
             keys: ApiKeys::new(secrets.clone()),
-            rows: PersonalRows::new(artists, secrets),
+            rows: PersonalData::new(artists, secrets),
             chains: Chains::from_env()?.iter().map(|chain| chain.id).collect(),
         })
     }

@@ -9,7 +9,10 @@ use shared::{
     api::media::KeptDocuments,
     config,
     http::StartError,
-    store::{ArtistTable, ChainTable, Documents},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, Documents},
+    },
     telemetry::{self, trace},
 };
 

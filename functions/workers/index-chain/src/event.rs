@@ -3,7 +3,7 @@
 use alloy::primitives::{Address, B256, U256};
 use shared::{
     model::{FeeRecipient, MAX_URI_KEPT, MomentSale, Protocol, Royalty, clip_comment, clip_name},
-    store::{BlockId, EventPlace},
+    store::engine::{BlockId, EventPlace},
 };
 
 /// A decoded event and its place in the chain.

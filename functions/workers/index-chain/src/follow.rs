@@ -12,7 +12,12 @@ use shared::{
         node::{Node, NodeError},
     },
     model::{ArtistChanged, ChainId},
-    store::{Artists, BlockId, ChainTable, CommitError, Extent, Journal, Opened, StoreError, UnitOfWork, Usage},
+    store::{
+        StoreError,
+        artist::Artists,
+        chain::ChainTable,
+        engine::{BlockId, CommitError, Extent, Journal, Opened, UnitOfWork, Usage},
+    },
 };
 use tokio::sync::mpsc;
 

@@ -17,7 +17,11 @@ use shared::{
     clock, config,
     http::StartError,
     model::{ArtistChanged, ChainId},
-    store::{ArtistTable, Artists, ChainTable, CommitError, Outbox},
+    store::{
+        artist::{ArtistTable, Artists, Outbox},
+        chain::ChainTable,
+        engine::CommitError,
+    },
     telemetry::{self, Metric, trace},
 };
 use tokio::sync::Mutex;

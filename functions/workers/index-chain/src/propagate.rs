@@ -5,7 +5,12 @@ use std::collections::BTreeSet;
 
 use shared::{
     model::{Address, ArtistChange, ArtistChanged, ChainId, MomentRef},
-    store::{Artists, NameReference, PendingRename, StoreError, TimelineSubject, UnitOfWork},
+    store::{
+        StoreError,
+        artist::Artists,
+        chain::{NameReference, PendingRename, TimelineSubject},
+        engine::UnitOfWork,
+    },
 };
 
 use crate::apply::Index;

@@ -8,7 +8,7 @@ use shared::{
     bucket::Bucket,
     clock, config,
     http::StartError,
-    store::{ArtistTable, Media, Pins},
+    store::artist::{ArtistTable, Media, Pins},
     telemetry::{self, trace},
 };
 

@@ -13,7 +13,7 @@ use pin_content::{Pinned, Pinner, Settings};
 use shared::{
     bucket::Bucket,
     model::{Cid, Dag, LEAF},
-    store::{ArtistTable, Media, Pins, StoredBlock, StoredContent},
+    store::artist::{ArtistTable, Media, Pins, StoredBlock, StoredContent},
 };
 use template::Template;
 

@@ -7,8 +7,10 @@ use shared::{
     chain::Chain,
     model::{Address, ArtistChange, ArtistId, Payment, Period, Spending},
     store::{
-        ArtistTable, Artists, ChainTable, CommitError, Journal, LeaderboardScope, Leaderboards, Outbox, PaymentCursor,
-        SpendingChange, StoreError, UnitOfWork, Usage,
+        StoreError,
+        artist::{ArtistTable, Artists, Outbox},
+        chain::{ChainTable, LeaderboardScope, Leaderboards, PaymentCursor, SpendingChange},
+        engine::{CommitError, Journal, UnitOfWork, Usage},
     },
 };
 
@@ -151,7 +153,7 @@ impl Ranker {
         if period == Period::All || room == 0 {
             return Ok(());
         }
-        for payment in self.chain_table.settled_payments(chain.id, *since, room).await? {
+        for payment in self.chain_table.final_payments(chain.id, *since, room).await? {
             if reaches(period, now, &payment) {
                 break;
             }
@@ -174,7 +176,7 @@ impl Ranker {
         if room == 0 {
             return Ok(());
         }
-        for payment in self.chain_table.settled_payments(chain.id, cursor.next, room).await? {
+        for payment in self.chain_table.final_payments(chain.id, cursor.next, room).await? {
             let entered: Vec<_> = Period::EVERY.into_iter().filter(|period| reaches(*period, now, &payment)).collect();
             step.add(chain, &payment, &entered, &[]);
             cursor.next += 1;

@@ -9,7 +9,7 @@ use shared::{
     chain::Chains,
     clock, config,
     http::StartError,
-    store::{ArtistTable, ChainTable, CommitError},
+    store::{artist::ArtistTable, chain::ChainTable, engine::CommitError},
     telemetry::{self, Metric, trace},
 };
 use tokio::sync::Mutex;

@@ -19,8 +19,9 @@ use shared::{
         TokenId,
     },
     store::{
-        ArtistTable, BlockId, ChainTable, Direction, Journal, Leaderboard, LeaderboardScope, Leaderboards, RankKey,
-        RankedCollector, RankedSet, RankedSets, UnitOfWork,
+        artist::ArtistTable,
+        chain::{ChainTable, Leaderboard, LeaderboardScope, Leaderboards, RankedCollector},
+        engine::{BlockId, Direction, Journal, RankKey, RankedSet, RankedSets, UnitOfWork},
     },
 };
 use template::Template;

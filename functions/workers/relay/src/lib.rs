@@ -26,7 +26,10 @@ use shared::{
     config,
     http::StartError,
     model::ChainId,
-    store::{ArtistTable, StoreError, Transactions},
+    store::{
+        StoreError,
+        artist::{ArtistTable, Transactions},
+    },
     telemetry,
 };
 use uuid::Uuid;

@@ -9,7 +9,7 @@ use std::{
 
 use shared::{
     model::{Address, ArtistId, TransactionId},
-    store::{BatchStatus, Queued},
+    store::artist::{BatchStatus, Queued},
 };
 
 use crate::{

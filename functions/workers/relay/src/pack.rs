@@ -16,7 +16,7 @@ use shared::{
         wallet::EmbeddedWallet,
     },
     model::{ArtistId, Fees, Plan, TransactionId},
-    store::{Ending, Member, Queued, Transaction},
+    store::artist::{Ending, Member, Queued, Transaction},
     telemetry,
 };
 

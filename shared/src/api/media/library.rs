@@ -12,7 +12,7 @@ use crate::{
     config::{self, ConfigError},
     http::{ApiError, LimitUnit, RateLimit, Request},
     model::{ArtistId, Cid, Content, MetadataUri},
-    store::{ArtistTable, DAY, Media, StoredContent},
+    store::artist::{ArtistTable, DAY, Media, StoredContent},
 };
 
 /// What a file counts at least in a day's limit: it bounds the number of small ones.

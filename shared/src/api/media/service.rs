@@ -6,7 +6,7 @@ use crate::{
     clock, config,
     http::{ApiError, Request, StartError},
     model::{ArtistId, Scope},
-    store::{ArtistTable, SecretTable},
+    store::{artist::ArtistTable, secret::SecretTable},
 };
 
 /// Keeps files for artists.

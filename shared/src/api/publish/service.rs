@@ -14,7 +14,7 @@ use crate::{
     config,
     http::{ApiError, FromFields, Request, Response, StartError},
     model::{ArtistId, ChainId, Content, Creation, LongText, NewMoment, Scope, TargetCollection},
-    store::ArtistTable,
+    store::artist::ArtistTable,
 };
 
 /// Creates moments for artists.

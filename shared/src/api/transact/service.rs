@@ -19,8 +19,10 @@ use crate::{
     http::{AllowedChains, ApiError, Request, Response, StartError},
     model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
     store::{
-        ArtistTable, Artists, CallerState, ChainTable, Moments, Payments, Replay, ReplayKey, SecretTable, StoreError,
-        Transaction, Transactions,
+        StoreError,
+        artist::{ArtistTable, Artists, CallerState, Replay, ReplayKey, Transaction, Transactions},
+        chain::{ChainTable, Moments, Payments},
+        secret::SecretTable,
     },
 };
 

@@ -25,8 +25,13 @@ use crate::{
     http::{ApiError, Request},
     model::{Address, Call, Creation, DailyLimit, FeeRecipient, MomentRef, Plan, Protocol},
     store::{
-        Admission, AdmissionRefusal, Admitted, Artists, CallerState, ChainTable, DAY, Moments, NewTransaction, Outlay,
-        Progress, Replay, ReplayKey, StoreError, Transaction, Transactions,
+        StoreError,
+        artist::{
+            Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, NewTransaction, Outlay, Replay,
+            ReplayKey, Transaction, Transactions,
+        },
+        chain::{ChainTable, Moments},
+        engine::Progress,
     },
 };
 

@@ -9,7 +9,7 @@ pub(super) mod wallet_connections;
 pub use self::{
     events::EventLogs,
     notification_reads::{NotificationReads, NumberPage},
-    page_lookups::{Related, RelatedKeys, RelatedRows},
-    personal_data::{ARTIST_KINDS, Person, PersonalPage, PersonalRows, SECRET_KINDS},
+    page_lookups::{LookupKeys, LookupRows, PageLookups},
+    personal_data::{ARTIST_KINDS, Person, PersonalData, PersonalPage, SECRET_KINDS},
     wallet_connections::WalletConnections,
 };

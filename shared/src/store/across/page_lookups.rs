@@ -21,14 +21,14 @@ use crate::{
 
 /// Reads rows of the chain table and of the artist table together.
 #[derive(Clone)]
-pub struct Related {
+pub struct PageLookups {
     chain: ChainTable,
     artists: ArtistTable,
 }
 
 /// Rows to read, of one chain.
 #[derive(Clone, Debug, Default)]
-pub struct RelatedKeys {
+pub struct LookupKeys {
     /// Moments.
     pub moments: BTreeSet<MomentRef>,
     /// Collections, by address.
@@ -43,7 +43,7 @@ pub struct RelatedKeys {
 
 /// The rows that are there.
 #[derive(Clone, Debug, Default)]
-pub struct RelatedRows {
+pub struct LookupRows {
     /// Moments.
     pub moments: HashMap<MomentRef, Moment>,
     /// Collections, by address.
@@ -75,19 +75,19 @@ struct WalletName {
     username: String,
 }
 
-impl Related {
+impl PageLookups {
     /// Reads both tables as they are: eventually consistent ones for half the units.
     pub fn new(chain: ChainTable, artists: ArtistTable) -> Self {
         Self { chain, artists }
     }
 
     /// Returns the rows. One read per 100, in parallel.
-    pub async fn read(&self, chain: ChainId, wanted: RelatedKeys) -> Result<RelatedRows, StoreError> {
+    pub async fn read(&self, chain: ChainId, wanted: LookupKeys) -> Result<LookupRows, StoreError> {
         let kinds: HashMap<PrimaryKey, Kind> = wanted.by_key(chain).collect();
         let keys = Vec::from_iter(kinds.keys());
         let calls: Vec<_> = keys.chunks(MAX_READ).map(|keys| self.items(&kinds, keys)).collect();
         let items: Vec<Vec<Item>> = stream::iter(calls).buffer_unordered(READS_AT_ONCE).try_collect().await?;
-        let mut rows = RelatedRows::default();
+        let mut rows = LookupRows::default();
         for item in items.into_iter().flatten() {
             let key: PrimaryKey = serde_dynamo::from_item(item.clone())?;
             if let Some(kind) = kinds.get(&key) {
@@ -121,7 +121,7 @@ impl Related {
     }
 }
 
-impl RelatedKeys {
+impl LookupKeys {
     fn by_key(self, chain: ChainId) -> impl Iterator<Item = (PrimaryKey, Kind)> {
         let moments = self.moments.into_iter().map(|moment| (moment_key(&moment), Kind::Moment));
         let collections =
@@ -133,7 +133,7 @@ impl RelatedKeys {
     }
 }
 
-impl RelatedRows {
+impl LookupRows {
     fn add(&mut self, kind: &Kind, item: Item) -> Result<(), StoreError> {
         match kind {
             Kind::Moment => {

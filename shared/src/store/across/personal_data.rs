@@ -40,7 +40,7 @@ pub struct Person {
 
 /// The tables with rows of persons.
 #[derive(Clone)]
-pub struct PersonalRows {
+pub struct PersonalData {
     artists: ArtistTable,
     secrets: SecretTable,
 }
@@ -54,7 +54,7 @@ pub struct PersonalPage {
     pub next: Option<ExportCursor>,
 }
 
-impl PersonalRows {
+impl PersonalData {
     /// Uses both tables.
     pub fn new(artists: ArtistTable, secrets: SecretTable) -> Self {
         Self { artists, secrets }

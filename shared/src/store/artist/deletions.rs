@@ -28,7 +28,7 @@ pub struct Deletion {
 
 /// Result of taking a deletion back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TakenBack {
+pub enum Cancelled {
     /// There was none.
     Nothing,
     /// It is taken back.
@@ -60,13 +60,13 @@ impl Deletions {
     }
 
     /// Takes a deletion back. One write.
-    pub async fn take_back(&self, artist: ArtistId) -> Result<TakenBack, StoreError> {
+    pub async fn take_back(&self, artist: ArtistId) -> Result<Cancelled, StoreError> {
         let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(artist).item()));
         let call = call.condition_expression("attribute_not_exists(begun_at)").return_values(ReturnValue::AllOld);
         Ok(match unless_refused(call.send().await)? {
-            None => TakenBack::TooLate,
-            Some(answer) if answer.attributes().is_none_or(|row| row.is_empty()) => TakenBack::Nothing,
-            Some(_) => TakenBack::Done,
+            None => Cancelled::TooLate,
+            Some(answer) if answer.attributes().is_none_or(|row| row.is_empty()) => Cancelled::Nothing,
+            Some(_) => Cancelled::Done,
         })
     }
 

@@ -17,7 +17,7 @@ pub use self::{
         Artist, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Outbox, Profile, ProfileChange,
         ProfileRefusal, WalletRefusal,
     },
-    deletions::{Deletion, Deletions, GRACE, TakenBack},
+    deletions::{Cancelled, Deletion, Deletions, GRACE},
     media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     pins::{PinJob, PinPause, Pins},
@@ -29,8 +29,8 @@ pub use self::{
         PoolLimit, Queued, Replay, ReplayKey, Slot, Transaction, TransactionPage, Transactions,
     },
     webhooks::{
-        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOut, LogPosition, MAX_WEBHOOKS, QueueLook, QueuePlace,
-        Webhook, WebhookQueue, Webhooks,
+        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOutProgress, LogPosition, MAX_WEBHOOKS, QueuePlace,
+        QueueScan, Webhook, WebhookQueue, Webhooks,
     },
 };
 pub use super::engine::table::ArtistTable;

@@ -21,7 +21,7 @@ struct NumberedPayment {
 
 impl ChainTable {
     /// Final payments of a chain, numbered from `first` on; ends before a number that isn't there. A read and a Query.
-    pub async fn settled_payments(&self, chain: ChainId, first: u64, limit: u16) -> Result<Vec<Payment>, StoreError> {
+    pub async fn final_payments(&self, chain: ChainId, first: u64, limit: u16) -> Result<Vec<Payment>, StoreError> {
         // Read first: the rows are never older than what it says.
         let progress = Progress::of(self, chain).await?;
         let partition = PaymentFilter::default().partition(chain);

@@ -1,5 +1,5 @@
-//! The right of one process among several to do a work. No clocks are compared: a leader's `beat` rises, and one that
-//! stands still for long enough may be taken over. What a former leader still writes is refused by its `epoch`.
+//! The right of one process among several to do a work. No clocks are compared: a holder's `beat` rises, and a lease whose
+//! beat stands still for long enough may be taken over. A former holder's writes are refused by its `epoch`.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +11,12 @@ use serde::Deserialize;
 
 use super::table::{PrimaryKey, StoreError, Table, number, text, unless_refused};
 
-/// Time without a sign of life after which a leader counts as dead. By this process's clock alone.
-const SILENCE: Duration = Duration::from_secs(4);
+/// Time without a renewal after which a lease may be taken over. By this process's clock alone.
+const LEASE_TIMEOUT: Duration = Duration::from_secs(4);
 
-const LOOK: Duration = Duration::from_millis(250);
+const POLL: Duration = Duration::from_millis(250);
 
-/// The lead of a work.
+/// A lease that this process holds, unless another one took it over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     key: PrimaryKey,
@@ -26,7 +26,7 @@ pub struct Lease {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-struct Standing {
+struct LeaseRow {
     /// Empty if there is none.
     #[serde(default)]
     holder: String,
@@ -37,28 +37,28 @@ struct Standing {
 }
 
 impl Table {
-    /// Takes the lead, also from a leader who died; `None` as soon as another one is seen alive. That one looks for work
-    /// again before it ends, so a caller who left some before needn't do more.
-    pub(in crate::store) async fn lead(&self, key: &PrimaryKey, holder: &str) -> Result<Option<Lease>, StoreError> {
-        let seen: Standing = self.get(key).await?.unwrap_or_default();
+    /// Acquires the lease, also from a holder that died; `None` as soon as another holder renews it. That one looks for
+    /// work again before it ends, so a caller who left some before needn't do more.
+    pub(in crate::store) async fn acquire(&self, key: &PrimaryKey, holder: &str) -> Result<Option<Lease>, StoreError> {
+        let seen: LeaseRow = self.get(key).await?.unwrap_or_default();
         let since = Instant::now();
         let mut now = seen.clone();
         loop {
-            // A lead of this very process is one that it couldn't give back.
+            // A lease of this very process is one that it couldn't release.
             let is_free = now.holder.is_empty() || now.holder == holder;
-            if is_free || (now == seen && since.elapsed() >= SILENCE) {
-                return self.take_lead(key, holder, &now).await;
+            if is_free || (now == seen && since.elapsed() >= LEASE_TIMEOUT) {
+                return self.take(key, holder, &now).await;
             }
             if now != seen {
                 return Ok(None);
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL).await;
             now = self.get(key).await?.unwrap_or_default();
         }
     }
 
-    /// Takes the lead if it is still as in `seen`. One write.
-    async fn take_lead(&self, key: &PrimaryKey, holder: &str, seen: &Standing) -> Result<Option<Lease>, StoreError> {
+    /// Takes the lease if its row is still as in `seen`. One write.
+    async fn take(&self, key: &PrimaryKey, holder: &str, seen: &LeaseRow) -> Result<Option<Lease>, StoreError> {
         let (epoch, beat) = (seen.epoch + 1, seen.beat + 1);
         let update = self
             .client
@@ -82,23 +82,23 @@ impl Table {
         Ok(taken.map(|_| Lease { key: key.clone(), holder: holder.to_owned(), epoch, beat }))
     }
 
-    /// Shows that the leader is alive; `false` if another one leads. One write.
-    pub(in crate::store) async fn beat(&self, lease: &mut Lease) -> Result<bool, StoreError> {
+    /// Renews the lease; `false` if another process holds it. One write.
+    pub(in crate::store) async fn renew(&self, lease: &mut Lease) -> Result<bool, StoreError> {
         lease.beat += 1;
-        let update = self.of_leader(lease).update_expression("SET beat = :beat");
+        let update = self.of_holder(lease).update_expression("SET beat = :beat");
         let update = update.expression_attribute_values(":beat", number(lease.beat));
         Ok(unless_refused(update.send().await)?.is_some())
     }
 
-    /// Gives the lead back. One write.
-    pub(in crate::store) async fn give_lead_back(&self, lease: &Lease) -> Result<(), StoreError> {
-        let update = self.of_leader(lease).update_expression("SET holder = :nobody");
+    /// Releases the lease. One write.
+    pub(in crate::store) async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let update = self.of_holder(lease).update_expression("SET holder = :nobody");
         let update = update.expression_attribute_values(":nobody", AttributeValue::S(String::new()));
         unless_refused(update.send().await).map(drop)
     }
 
-    /// Fails its transaction if another one leads.
-    pub(in crate::store) fn leads(&self, lease: &Lease) -> Result<TransactWriteItem, StoreError> {
+    /// Fails its transaction if another process holds the lease.
+    pub(in crate::store) fn condition(&self, lease: &Lease) -> Result<TransactWriteItem, StoreError> {
         let check = ConditionCheck::builder()
             .table_name(&self.name)
             .set_key(Some(lease.key.item()))
@@ -108,7 +108,7 @@ impl Table {
         Ok(TransactWriteItem::builder().condition_check(check.build()?).build())
     }
 
-    fn of_leader(&self, lease: &Lease) -> UpdateItemFluentBuilder {
+    fn of_holder(&self, lease: &Lease) -> UpdateItemFluentBuilder {
         self.client
             .update_item()
             .table_name(&self.name)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row};
 
 /// Wrong tries in a row after which strangers must pause.
-pub const MAX_WRONG_TRIES: u32 = 100;
+pub const MAX_FAILED_CODES: u32 = 100;
 
 /// How long a client is known after a sign-in, in seconds.
 const KNOWN_FOR: u64 = 180 * 24 * 60 * 60;
@@ -15,7 +15,7 @@ const ANY: &str = "ANY";
 
 /// What is known of a mailbox and a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GuessStanding {
+pub struct SignInHistory {
     /// The mailbox has signed in before.
     pub is_known_mailbox: bool,
     /// It has signed in from this client.
@@ -24,34 +24,34 @@ pub struct GuessStanding {
     pub pause_until: u64,
 }
 
-/// Guesses at the codes of all mailboxes. Mailboxes and clients are hashes.
+/// FailedCodes at the codes of all mailboxes. Mailboxes and clients are hashes.
 #[derive(Clone)]
-pub struct Guesses(SecretTable);
+pub struct FailedCodes(SecretTable);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum GuessRow {
+enum FailedCodeRow {
     Streak { wrong: u32, wrong_at: u64 },
     Known { client: String, expires_at: u64 },
 }
 
-impl Guesses {
+impl FailedCodes {
     /// Uses the secret table.
     pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 
     /// Returns what is known of a mailbox and a client. One read.
-    pub async fn standing(&self, mailbox: &str, client: &str, now: u64) -> Result<GuessStanding, StoreError> {
+    pub async fn standing(&self, mailbox: &str, client: &str, now: u64) -> Result<SignInHistory, StoreError> {
         let keys = [streak_key(mailbox), known_key(mailbox, client), known_key(mailbox, ANY)];
-        let rows: Vec<GuessRow> = self.0.get_many(keys).await?;
-        let mut standing = GuessStanding::default();
+        let rows: Vec<FailedCodeRow> = self.0.get_many(keys).await?;
+        let mut standing = SignInHistory::default();
         for row in rows {
             match row {
-                GuessRow::Streak { wrong, wrong_at } => standing.pause_until = wrong_at + pause(wrong),
-                GuessRow::Known { expires_at, .. } if expires_at <= now => {}
-                GuessRow::Known { client: known, .. } if known == ANY => standing.is_known_mailbox = true,
-                GuessRow::Known { .. } => standing.is_known_client = true,
+                FailedCodeRow::Streak { wrong, wrong_at } => standing.pause_until = wrong_at + pause(wrong),
+                FailedCodeRow::Known { expires_at, .. } if expires_at <= now => {}
+                FailedCodeRow::Known { client: known, .. } if known == ANY => standing.is_known_mailbox = true,
+                FailedCodeRow::Known { .. } => standing.is_known_client = true,
             }
         }
         Ok(standing)
@@ -64,19 +64,19 @@ impl Guesses {
         let call = call.expression_attribute_values(":now", number(now)).expression_attribute_values(":one", number(1));
         let call = call.expression_attribute_values(":end", number(now + 10 * KNOWN_FOR));
         let answer = call.return_values(ReturnValue::AllNew).send().await?;
-        let row: Option<GuessRow> = answer.attributes.map(serde_dynamo::from_item).transpose()?;
+        let row: Option<FailedCodeRow> = answer.attributes.map(serde_dynamo::from_item).transpose()?;
         Ok(match row {
-            Some(GuessRow::Streak { wrong, .. }) => wrong,
+            Some(FailedCodeRow::Streak { wrong, .. }) => wrong,
             _ => 0,
         })
     }
 
     /// Ends the streak of wrong tries, and remembers the client. Three writes.
-    pub async fn forgive(&self, mailbox: &str, client: &str, now: u64) -> Result<(), StoreError> {
+    pub async fn reset_failures(&self, mailbox: &str, client: &str, now: u64) -> Result<(), StoreError> {
         let table = &self.0;
         table.client.delete_item().table_name(&table.name).set_key(Some(streak_key(mailbox).item())).send().await?;
         for client in [client, ANY] {
-            let known = GuessRow::Known { client: client.to_owned(), expires_at: now + KNOWN_FOR };
+            let known = FailedCodeRow::Known { client: client.to_owned(), expires_at: now + KNOWN_FOR };
             let item = row(&known_key(mailbox, client), &known)?;
             table.client.put_item().table_name(&table.name).set_item(Some(item)).send().await?;
         }
@@ -87,7 +87,7 @@ impl Guesses {
 /// Seconds for which strangers pause: none up to the limit, then a minute, doubled with every five further tries up to a
 /// day.
 fn pause(wrong: u32) -> u64 {
-    match wrong.checked_sub(MAX_WRONG_TRIES) {
+    match wrong.checked_sub(MAX_FAILED_CODES) {
         None => 0,
         Some(over) => (60_u64 << (over / 5).min(11)).min(24 * 60 * 60),
     }

@@ -12,7 +12,7 @@ pub use self::{
     api_keys::{ApiKeys, KeyGrant, KeyOwner, KeyRecord, MAX_KEYS},
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
     codes::{CodeHolder, Codes, StoredCode},
-    failed_codes::{GuessStanding, Guesses, MAX_WRONG_TRIES},
+    failed_codes::{FailedCodes, MAX_FAILED_CODES, SignInHistory},
     rate_windows::{RateWindow, RateWindows},
     request_counts::RequestCounts,
     sessions::Sessions,

@@ -8,7 +8,10 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ArtistId, ArtistName, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
-    store::{ArtistTable, Artists, ChainTable, Introduction, LeaderboardScope, Leaderboards, RankedCollector},
+    store::{
+        artist::{ArtistTable, Artists, Introduction},
+        chain::{ChainTable, LeaderboardScope, Leaderboards, RankedCollector},
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -15,7 +15,14 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ChainId, Event, EventCursor, EventsAfter, LogId, LogName, LogPlace},
-    store::{ArtistTable, Artists, ChainTable, EventLogs, LogHead, SecretTable, StoreError},
+    store::{
+        StoreError,
+        across::EventLogs,
+        artist::{ArtistTable, Artists},
+        chain::ChainTable,
+        engine::LogHead,
+        secret::SecretTable,
+    },
 };
 use tokio::time::Instant;
 use utoipa::ToSchema;

@@ -10,7 +10,10 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, Amount, ChainId, EventId, Page, TokenId, TransferType},
-    store::{ArtistTable, ChainTable, TransferList, Transfers},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, TransferList, Transfers},
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -11,7 +11,11 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ArtistName, ChainId, EventId, Flag, Page},
-    store::{ArtistTable, Artists, ChainTable, NotificationReads, Payments, Profile},
+    store::{
+        across::NotificationReads,
+        artist::{ArtistTable, Artists, Profile},
+        chain::{ChainTable, Payments},
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -9,7 +9,10 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ArtistName, ChainId, Page},
-    store::{ArtistTable, ChainTable, PaymentFilter, Payments},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, PaymentFilter, Payments},
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

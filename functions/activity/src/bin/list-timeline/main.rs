@@ -11,7 +11,11 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ChainId},
-    store::{ArtistTable, Artists, ChainTable, Moments, Scope, StoreError, TimelineFilter, TimelinePage, Timelines},
+    store::{
+        StoreError,
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, Moments, Scope, TimelineFilter, TimelinePage, Timelines},
+    },
 };
 use utoipa::ToSchema;
 

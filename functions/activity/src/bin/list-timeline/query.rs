@@ -5,7 +5,7 @@ use std::str::FromStr;
 use shared::{
     http::{Fields, FromFields, Scalar},
     model::{Address, ArtistName, ChainId, ContentType, Flag, Invalid, Page, Period, Protocol},
-    store::TimelineFilter,
+    store::chain::TimelineFilter,
 };
 use utoipa::{IntoParams, ToSchema};
 

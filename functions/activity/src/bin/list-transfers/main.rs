@@ -10,7 +10,11 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ArtistName, ChainId, Transfer, TransferType},
-    store::{ArtistTable, ChainTable, StoreError, TransferList, Transfers},
+    store::{
+        StoreError,
+        artist::ArtistTable,
+        chain::{ChainTable, TransferList, Transfers},
+    },
 };
 use utoipa::ToSchema;
 

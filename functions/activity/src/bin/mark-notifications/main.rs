@@ -13,8 +13,11 @@ use shared::{
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, EventId},
     store::{
-        ArtistTable, Artists, ChainTable, NotificationList, NotificationPlace, NotificationReads, Payments,
-        SecretTable, StoreError,
+        StoreError,
+        across::NotificationReads,
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, NotificationList, NotificationPlace, Payments},
+        secret::SecretTable,
     },
 };
 use utoipa::ToSchema;

@@ -15,7 +15,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, Address},
-    store::{ArtistTable, Artists, Deletions, SecretTable, Sessions},
+    store::{
+        artist::{ArtistTable, Artists, Deletions},
+        secret::{SecretTable, Sessions},
+    },
 };
 use utoipa::ToSchema;
 

@@ -12,7 +12,11 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ChainId, ExportCursor},
-    store::{ArtistTable, Artists, Person, PersonalRows, SecretTable},
+    store::{
+        across::{Person, PersonalData},
+        artist::{ArtistTable, Artists},
+        secret::SecretTable,
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -24,7 +28,7 @@ async fn main() -> Result<(), StartError> {
 struct ExportArtist {
     sessions: SessionAuthenticator,
     artists: Artists,
-    rows: PersonalRows,
+    rows: PersonalData,
     chains: Vec<ChainId>,
 }
 
@@ -52,7 +56,7 @@ impl Endpoint for ExportArtist {
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             artists: Artists::new(artists.clone()),
-            rows: PersonalRows::new(artists, secrets),
+            rows: PersonalData::new(artists, secrets),
             chains: Chains::from_env()?.iter().map(|chain| chain.id).collect(),
         })
     }

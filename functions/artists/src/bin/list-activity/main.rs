@@ -9,7 +9,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityId, ActivityKind, PageLimit},
-    store::{Activities, Activity, ArtistTable, SecretTable},
+    store::{
+        artist::{Activities, Activity, ArtistTable},
+        secret::SecretTable,
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -8,7 +8,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::Address,
-    store::{ArtistTable, Artists},
+    store::artist::{ArtistTable, Artists},
 };
 use utoipa::IntoParams;
 

@@ -10,7 +10,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Form, FromFields, Request, Response, Scalar, StartError, serve},
     model::{FoldedName, Invalid},
-    store::{ArtistTable, ListedArtist, Search},
+    store::artist::{ArtistTable, ListedArtist, Search},
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -1,4 +1,4 @@
-use shared::{api::artist::ArtistResponse, store::ProfileChange};
+use shared::{api::artist::ArtistResponse, store::artist::ProfileChange};
 
 /// Change your profile
 ///

@@ -10,7 +10,10 @@ use shared::{
     auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
-    store::{ArtistTable, Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal, SecretTable},
+    store::{
+        artist::{ArtistTable, Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]

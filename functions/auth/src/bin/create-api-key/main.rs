@@ -10,7 +10,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, DailyLimit, DailySpend, KeyDays, KeyId, KeyName, Scope},
-    store::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, SecretTable},
+    store::secret::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, SecretTable},
 };
 use utoipa::ToSchema;
 

@@ -9,7 +9,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{DailySpend, KeyId, KeyName, Scope},
-    store::{ApiKeys, KeyRecord, SecretTable},
+    store::secret::{ApiKeys, KeyRecord, SecretTable},
 };
 use utoipa::ToSchema;
 

@@ -21,8 +21,9 @@ use shared::{
     mail::{Mailer, Notice},
     model::{ActivityKind, Address, ArtistId, Email, Nonce, OneTimeCode},
     store::{
-        Activities, Artist, ArtistTable, Artists, Codes, Deletions, Guesses, MAX_WRONG_TRIES, SecretTable, StoreError,
-        TakenBack,
+        StoreError,
+        artist::{Activities, Artist, ArtistTable, Artists, Cancelled, Deletions},
+        secret::{Codes, FailedCodes, MAX_FAILED_CODES, SecretTable},
     },
     telemetry::{self, Metric},
 };
@@ -42,7 +43,7 @@ struct LogIn {
     activities: Activities,
     retention: ActivityRetention,
     tries: ClientLimit,
-    guesses: Guesses,
+    failed_codes: FailedCodes,
     mailer: Mailer,
     address: ServiceAddress,
 }
@@ -69,10 +70,10 @@ struct LogInResponse {
 
 impl LogIn {
     /// Signing in takes the account's deletion back; if it has begun, the address gets a new account.
-    async fn arrive(&self, email: &Email, now: Duration) -> Result<(Artist, TakenBack), StoreError> {
+    async fn arrive(&self, email: &Email, now: Duration) -> Result<(Artist, Cancelled), StoreError> {
         let artist = self.find_or_create(email, now).await?;
         match self.deletions.take_back(artist.artist_id).await? {
-            TakenBack::TooLate => Ok((self.find_or_create(email, now).await?, TakenBack::Nothing)),
+            Cancelled::TooLate => Ok((self.find_or_create(email, now).await?, Cancelled::Nothing)),
             taken_back => Ok((artist, taken_back)),
         }
     }
@@ -101,7 +102,7 @@ impl Endpoint for LogIn {
         Ok(Self {
             tries: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
             codes: SignInCodes::new(Codes::new(secrets.clone()), MacKey::from_env(&aws, "CODE_KEY_ID")?),
-            guesses: Guesses::new(secrets),
+            failed_codes: FailedCodes::new(secrets),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
             artists: Artists::new(ArtistTable::from_env(&aws)?),
@@ -118,7 +119,7 @@ impl Endpoint for LogIn {
         let now = clock::now()?;
         self.tries.admit(request, now).await?;
         let (mailbox, client) = (email.mailbox(), request.client_hash());
-        let standing = self.guesses.standing(&mailbox, &client, now.as_secs()).await?;
+        let standing = self.failed_codes.standing(&mailbox, &client, now.as_secs()).await?;
         if standing.pause_until > now.as_secs() && !standing.is_known_client {
             return Err(wrong_code());
         }
@@ -134,7 +135,7 @@ impl Endpoint for LogIn {
             return Err(wrong_code());
         }
         self.remember(request, &artist, ActivityKind::SignedIn).await;
-        if taken_back == TakenBack::Done {
+        if taken_back == Cancelled::Done {
             self.remember(request, &artist, ActivityKind::DeletionCancelled).await;
             self.tell(request, &email, ActivityKind::DeletionCancelled.notice().unwrap_or_default(), now).await;
         }
@@ -147,7 +148,7 @@ impl Endpoint for LogIn {
 impl LogIn {
     /// Tells the owner of the mailbox once strangers have to pause.
     async fn count_wrong(&self, request: &Request, email: &Email, now: Duration) -> Result<(), ApiError> {
-        if self.guesses.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_WRONG_TRIES {
+        if self.failed_codes.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_FAILED_CODES {
             return Ok(());
         }
         let what = "Somebody tried 100 wrong sign-in codes for this address, and has to pause now";
@@ -180,7 +181,7 @@ impl LogIn {
 
     /// Ends the streak of wrong tries; it doesn't fail either.
     async fn forgive(&self, request: &Request, mailbox: &str, now: Duration) {
-        if let Err(error) = self.guesses.forgive(mailbox, &request.client_hash(), now.as_secs()).await {
+        if let Err(error) = self.failed_codes.reset_failures(mailbox, &request.client_hash(), now.as_secs()).await {
             tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "tries not forgiven");
         }
     }

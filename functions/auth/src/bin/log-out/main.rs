@@ -10,7 +10,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
     model::ActivityKind,
-    store::{SecretTable, Sessions},
+    store::secret::{SecretTable, Sessions},
 };
 use utoipa::ToSchema;
 

@@ -10,7 +10,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, KeyId},
-    store::{ApiKeys, SecretTable},
+    store::secret::{ApiKeys, SecretTable},
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -17,7 +17,7 @@ use shared::{
     kms::MacKey,
     mail::Mailer,
     model::{Email, Nonce},
-    store::{Codes, GuessStanding, Guesses, RateWindows, SecretTable},
+    store::secret::{Codes, FailedCodes, RateWindows, SecretTable, SignInHistory},
     telemetry::{self, Metric},
 };
 use utoipa::ToSchema;
@@ -31,7 +31,7 @@ struct SendCode {
     limits: CodeLimits,
     windows: RateWindows,
     codes: SignInCodes,
-    guesses: Guesses,
+    failed_codes: FailedCodes,
     mailer: Mailer,
     address: ServiceAddress,
 }
@@ -59,7 +59,7 @@ impl Endpoint for SendCode {
         Ok(Self {
             limits: CodeLimits::from_env()?,
             windows: RateWindows::new(table.clone()),
-            guesses: Guesses::new(table.clone()),
+            failed_codes: FailedCodes::new(table.clone()),
             codes: SignInCodes::new(Codes::new(table), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
@@ -79,7 +79,7 @@ impl SendCode {
     async fn send(&self, email: &Email, nonce: Option<&Nonce>, request: &Request) -> Result<(), ApiError> {
         let now = clock::now()?;
         let (mailbox, client) = (email.mailbox(), request.client_hash());
-        let standing = self.guesses.standing(&mailbox, &client, now.as_secs()).await?;
+        let standing = self.failed_codes.standing(&mailbox, &client, now.as_secs()).await?;
         let limits = self.limits.of(&mailbox, &client, standing, request);
         let limits = rate_limit::admit(&self.windows, &limits, now).await?;
         // Only the client's limit: the address's would reveal sign-ins of its owner.
@@ -115,7 +115,7 @@ impl CodeLimits {
 
     /// A client that the mailbox signed in from isn't held up by what strangers ask for it, and mailboxes that signed in
     /// before not by those that never did.
-    fn of(&self, mailbox: &str, client: &str, standing: GuessStanding, request: &Request) -> Vec<Limit> {
+    fn of(&self, mailbox: &str, client: &str, standing: SignInHistory, request: &Request) -> Vec<Limit> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let often = "Too many codes were asked for: use the newest one, or wait";
         let pool = if standing.is_known_mailbox { "known" } else { "new" };

@@ -9,7 +9,10 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ArtistName, ChainId, Page},
-    store::{ArtistTable, ChainTable, CollectionLists},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, CollectionLists},
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -7,7 +7,7 @@ use shared::{
     api::{read::Reader, request::CollectionPath},
     config,
     http::{AnyChain, ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{ArtistTable, ChainTable},
+    store::{artist::ArtistTable, chain::ChainTable},
 };
 
 #[tokio::main(flavor = "current_thread")]

@@ -19,7 +19,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{self, CommentId, CommentText, Creation, MomentRef, Scope, TokenId},
-    store::{ChainTable, Comments},
+    store::chain::{ChainTable, Comments},
 };
 use utoipa::ToSchema;
 

@@ -9,7 +9,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ChainId, Comment, CommentId, MomentRef, TokenId, Whole},
-    store::{ChainTable, Comments, ListedComment, PAGE_SIZE},
+    store::chain::{ChainTable, Comments, ListedComment, PAGE_SIZE},
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -17,7 +17,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, CheckedAddress},
-    store::{RateWindows, SecretTable},
+    store::secret::{RateWindows, SecretTable},
 };
 use utoipa::{
     ToSchema,

@@ -8,7 +8,7 @@ use shared::{
     deadline,
     http::ApiError,
     model::{Cid, LEAF},
-    store::{HashProgress, Upload},
+    store::artist::{HashProgress, Upload},
     telemetry,
 };
 

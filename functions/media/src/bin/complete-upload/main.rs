@@ -13,7 +13,7 @@ use shared::{
     clock,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ArtistId, Cid, UploadId},
-    store::{StoredContent, Upload, UploadOutcome},
+    store::artist::{StoredContent, Upload, UploadOutcome},
 };
 use utoipa::{IntoParams, ToSchema};
 

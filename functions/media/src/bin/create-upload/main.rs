@@ -11,7 +11,7 @@ use shared::{
     clock,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{FileHash, UploadId, UploadSize, UploadType},
-    store::{UPLOAD_LIFETIME, Upload},
+    store::artist::{UPLOAD_LIFETIME, Upload},
 };
 use utoipa::ToSchema;
 

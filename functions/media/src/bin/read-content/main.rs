@@ -12,7 +12,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, StatusCode, json, serve},
     model::{Cid, RawFormat},
-    store::{ArtistTable, Media, StoredBlock, StoredContent},
+    store::artist::{ArtistTable, Media, StoredBlock, StoredContent},
 };
 use utoipa::IntoParams;
 

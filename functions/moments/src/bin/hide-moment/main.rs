@@ -11,7 +11,11 @@ use shared::{
     clock, config,
     http::{AllowedChains, ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
     model::{ArtistId, ChainId, Invalid, MomentRef, Scope, WalletType},
-    store::{ArtistTable, Artists, ChainTable, Moments, SecretTable},
+    store::{
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, Moments},
+        secret::SecretTable,
+    },
 };
 use utoipa::ToSchema;
 

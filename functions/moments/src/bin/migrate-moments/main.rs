@@ -10,7 +10,10 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ArtistId, ChainId, Scope, WalletType},
-    store::{ArtistTable, Artists, ChainTable, Moments},
+    store::{
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, Moments},
+    },
 };
 use utoipa::ToSchema;
 

@@ -8,7 +8,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, ChainId, MomentRef, TokenId},
-    store::{ArtistTable, ChainTable},
+    store::{artist::ArtistTable, chain::ChainTable},
 };
 use utoipa::IntoParams;
 

@@ -17,7 +17,10 @@ use shared::{
     clock, config,
     http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, Amount, CaipNetwork, ChainId, Invalid},
-    store::{ChainTable, Moments, SecretTable},
+    store::{
+        chain::{ChainTable, Moments},
+        secret::SecretTable,
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

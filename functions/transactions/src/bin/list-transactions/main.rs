@@ -10,7 +10,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{PageLimit, TransactionId},
-    store::{ArtistTable, SecretTable, Transactions},
+    store::{
+        artist::{ArtistTable, Transactions},
+        secret::SecretTable,
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -9,7 +9,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::TransactionId,
-    store::{ArtistTable, SecretTable, Transactions},
+    store::{
+        artist::{ArtistTable, Transactions},
+        secret::SecretTable,
+    },
 };
 use utoipa::IntoParams;
 

@@ -8,7 +8,7 @@ use shared::{
     clock,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, CheckedAddress},
-    store::{MAX_PAYOUTS, PayoutAddress},
+    store::artist::{MAX_PAYOUTS, PayoutAddress},
 };
 use utoipa::ToSchema;
 

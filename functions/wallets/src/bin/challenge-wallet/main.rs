@@ -18,7 +18,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ArtistId, ChainId, CheckedAddress},
-    store::{ArtistTable, Artists, Challenges, RateWindows, SecretTable, StoredChallenge},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::{Challenges, RateWindows, SecretTable, StoredChallenge},
+    },
 };
 use utoipa::ToSchema;
 

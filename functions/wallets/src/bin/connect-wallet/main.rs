@@ -16,7 +16,11 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, Wallet, WalletType},
-    store::{ArtistTable, Challenges, MAX_WALLETS, SecretTable, StoredChallenge, WalletConnections, WalletRefusal},
+    store::{
+        across::WalletConnections,
+        artist::{ArtistTable, MAX_WALLETS, WalletRefusal},
+        secret::{Challenges, SecretTable, StoredChallenge},
+    },
 };
 use utoipa::ToSchema;
 

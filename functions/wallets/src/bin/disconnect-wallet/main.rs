@@ -9,7 +9,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, Address},
-    store::{ArtistTable, Artists, SecretTable, WalletRefusal},
+    store::{
+        artist::{ArtistTable, Artists, WalletRefusal},
+        secret::SecretTable,
+    },
 };
 use utoipa::IntoParams;
 

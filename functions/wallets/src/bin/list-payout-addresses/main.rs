@@ -9,7 +9,10 @@ use shared::{
     auth::session::SessionAuthenticator,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{ArtistTable, PayoutAddresses, SecretTable},
+    store::{
+        artist::{ArtistTable, PayoutAddresses},
+        secret::SecretTable,
+    },
 };
 use utoipa::ToSchema;
 

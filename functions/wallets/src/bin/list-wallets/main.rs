@@ -8,7 +8,10 @@ use shared::{
     auth::caller::CallerAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{ArtistTable, Artists, SecretTable},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]

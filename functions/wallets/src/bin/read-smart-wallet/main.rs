@@ -20,7 +20,10 @@ use shared::{
     clock, config,
     http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{Address, Amount, ChainId, Invalid},
-    store::{ArtistTable, Artists, SecretTable},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::SecretTable,
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 

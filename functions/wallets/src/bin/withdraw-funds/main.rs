@@ -17,7 +17,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FieldError, FromFields, Request, Response, Scalar, StartError, serve},
     model::{ActivityKind, Address, ArtistId, ChainId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
-    store::{ArtistTable, Artists, PayoutAddresses, SecretTable},
+    store::{
+        artist::{ArtistTable, Artists, PayoutAddresses},
+        secret::SecretTable,
+    },
 };
 use utoipa::ToSchema;
 

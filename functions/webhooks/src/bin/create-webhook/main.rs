@@ -14,7 +14,7 @@ use shared::{
     http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
     model::{ActivityKind, Address, EventKind, WebhookDescription, WebhookUrl},
     public_web::PrivateReceivers,
-    store::{MAX_WEBHOOKS, Webhook},
+    store::artist::{MAX_WEBHOOKS, Webhook},
 };
 use utoipa::ToSchema;
 

@@ -7,7 +7,7 @@ use shared::{
     api::webhook::{DeliveryPath, WebhookService},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{DeliveryId, DeliveryStatus},
-    store::Delivery,
+    store::artist::Delivery,
 };
 
 #[tokio::main(flavor = "current_thread")]

@@ -13,7 +13,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
-    store::Webhook,
+    store::artist::Webhook,
 };
 use utoipa::ToSchema;
 

@@ -8,7 +8,7 @@ use shared::{
     http::{ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
     model::{EventKind, WebhookDescription, WebhookStatus, WebhookUrl},
     public_web::PrivateReceivers,
-    store::Webhook,
+    store::artist::Webhook,
 };
 use utoipa::ToSchema;
 

@@ -3,7 +3,7 @@
 use alloy::primitives::{Address, B256};
 use shared::{
     model::{Comment, EventId, MomentRef, clip_comment},
-    store::{NewComment, StoreError},
+    store::{StoreError, chain::NewComment},
 };
 
 use super::Applier;

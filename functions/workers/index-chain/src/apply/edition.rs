@@ -3,7 +3,11 @@
 use alloy::primitives::{Address, U256};
 use shared::{
     model::{Amount, Collection, EventData, EventId, Moment, clip_uri},
-    store::{PrimaryKey, StoreError, Tier, listing_keys, moment_key},
+    store::{
+        StoreError,
+        chain::{Tier, listing_keys, moment_key},
+        engine::PrimaryKey,
+    },
 };
 
 use super::Applier;

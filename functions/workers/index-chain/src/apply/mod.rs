@@ -19,8 +19,10 @@ use shared::{
     chain::Chain,
     model::{ArtistId, ContentType, EventId, MomentRef},
     store::{
-        Artists, BlockId, ChainTable, Documents, EventPlace, Moments, PrimaryKey, StoreError, Timelines, UnitOfWork,
-        collection_key, moment_key, moment_keys, split_key,
+        StoreError,
+        artist::Artists,
+        chain::{ChainTable, Documents, Moments, Timelines, collection_key, moment_key, moment_keys, split_key},
+        engine::{BlockId, EventPlace, PrimaryKey, UnitOfWork},
     },
 };
 
@@ -295,7 +297,7 @@ impl Applier<'_> {
                 Fact::MomentCreated { token, sender, uri, .. } => {
                     let (moment, creator) = (on(event.emitter, *token), (*sender).into());
                     keys.extend(moment_keys(&moment));
-                    keys.extend(shared::store::listing_keys(&moment, creator, event.protocol, uri));
+                    keys.extend(shared::store::chain::listing_keys(&moment, creator, event.protocol, uri));
                 }
                 _ => {}
             }

@@ -3,7 +3,7 @@
 use alloy::primitives::{Address, U256};
 use shared::{
     model::{Amount, Collection, EventData, FeeRecipient, Moment, MomentRef, Royalty, Share, clip_uri},
-    store::{EarlySettings, StoreError},
+    store::{StoreError, chain::EarlySettings},
 };
 
 use super::Applier;

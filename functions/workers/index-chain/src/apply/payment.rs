@@ -3,7 +3,11 @@
 use shared::{
     chain::Role,
     model::{self, Amount, Collection, Moment, MomentSale, Payment, SaleType, Transfer, TransferType},
-    store::{PrimaryKey, StoreError, payment_keys, transfer_keys},
+    store::{
+        StoreError,
+        chain::{payment_keys, transfer_keys},
+        engine::PrimaryKey,
+    },
 };
 
 use super::{Applier, collects::Buyer};

@@ -3,7 +3,7 @@
 use alloy::primitives::{Address, U256};
 use shared::{
     model::{self, MAX_ADMINS},
-    store::{StoreError, TimelineSubject},
+    store::{StoreError, chain::TimelineSubject},
 };
 
 use super::Applier;

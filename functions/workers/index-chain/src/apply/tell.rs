@@ -7,7 +7,7 @@ use shared::{
         Collection, CollectionEvent, CommentEvent, Event, EventData, Moment, MomentEvent, MomentSale, Payment,
         PaymentEvent, PermissionEvent, Protocol, SaleEvent, SaleView, Transfer, TransferEvent, TransferType,
     },
-    store::{NewComment, StoreError},
+    store::{StoreError, chain::NewComment},
 };
 
 use super::Applier;

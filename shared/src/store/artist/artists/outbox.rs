@@ -1,7 +1,7 @@
 //! Outbox of artist changes. Messages carry no values; consumers reread the artist, so delivery is idempotent.
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{

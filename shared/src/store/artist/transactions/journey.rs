@@ -122,7 +122,7 @@ impl Transactions {
             }
             let own = writes.len();
             if let Some(lease) = lease {
-                writes.push(self.leads(lease)?);
+                writes.push(self.condition(lease)?);
                 // No batch tells of it.
                 let event = transaction.ended(ending, now);
                 writes.extend(ServiceEvents::new(self.table.clone()).appending(&[event], now).await?);

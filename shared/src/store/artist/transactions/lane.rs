@@ -86,7 +86,7 @@ impl Transactions {
             .update_expression("ADD addresses :lane")
             .expression_attribute_values(":lane", AttributeValue::Ss(vec![lane.to_string()]));
         let writes =
-            vec![self.leads(lease)?, self.table.insertion(&lane_key(lease.chain, lane), &state)?, updating(known)?];
+            vec![self.condition(lease)?, self.table.insertion(&lane_key(lease.chain, lane), &state)?, updating(known)?];
         self.table.write_together(writes).await
     }
 
@@ -98,7 +98,7 @@ impl Transactions {
             .condition_expression("next_nonce = :from")
             .expression_attribute_values(":from", number(from))
             .expression_attribute_values(":to", number(to));
-        self.table.write_together(vec![self.leads(lease)?, updating(update)?]).await
+        self.table.write_together(vec![self.condition(lease)?, updating(update)?]).await
     }
 
     /// Stores a new batch with its signed bytes, which takes its nonce: the lane's next one, or one below it that no batch
@@ -114,7 +114,7 @@ impl Transactions {
             .expression_attribute_values(":next", number(next_nonce.max(nonce + 1)))
             .expression_attribute_values(":nonce", set(nonce));
         let insertion = self.table.insertion(&batch_key(&batch.slot), batch)?;
-        self.table.write_together(vec![self.leads(lease)?, updating(update)?, insertion]).await
+        self.table.write_together(vec![self.condition(lease)?, updating(update)?, insertion]).await
     }
 
     /// Stores a further version of an open batch. Before it returns `true`, the bytes must not be sent. One write.
@@ -131,7 +131,7 @@ impl Transactions {
             .expression_attribute_names("#bytes", if attempt.fills { "filler" } else { "signed" })
             .expression_attribute_values(":bytes", AttributeValue::B(Blob::new(signed)))
             .expression_attribute_values(":attempt", serde_dynamo::to_attribute_value([attempt])?);
-        self.table.write_together(vec![self.leads(lease)?, updating(update)?]).await
+        self.table.write_together(vec![self.condition(lease)?, updating(update)?]).await
     }
 
     /// Records that a nonce is used: by the batch (`Mined`), by its filler (`Filled`), or by another program
@@ -188,7 +188,7 @@ impl Transactions {
             .update_expression(change)
             .expression_attribute_names("#open", "open")
             .expression_attribute_values(":nonce", set(nonce));
-        Ok(vec![self.leads(lease)?, updating(update)?, updating(lane)?])
+        Ok(vec![self.condition(lease)?, updating(update)?, updating(lane)?])
     }
 
     /// An update of a batch whose versions are still those of `batch`, and whose status may become `next`.

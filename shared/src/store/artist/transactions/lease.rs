@@ -20,26 +20,26 @@ pub struct Lease {
 }
 
 impl Transactions {
-    /// Takes the lead of a chain's relay, also from a leader who died; `None` as soon as another one is seen alive. That
-    /// one looks at the queue again before it ends, so a caller who queued something before needn't do more.
-    pub async fn lead(&self, chain: ChainId, holder: &str) -> Result<Option<Lease>, StoreError> {
-        let lease = self.table.lead(&lease_key(chain), holder).await?;
+    /// Acquires the lease of a chain's relay, also from a holder that died; `None` as soon as another holder renews it.
+    /// That one looks at the queue again before it ends, so a caller who queued something before needn't do more.
+    pub async fn acquire_lease(&self, chain: ChainId, holder: &str) -> Result<Option<Lease>, StoreError> {
+        let lease = self.table.acquire(&lease_key(chain), holder).await?;
         Ok(lease.map(|lease| Lease { chain, lease }))
     }
 
-    /// Shows that the leader is alive; `false` if another one leads. One write.
-    pub async fn beat(&self, lease: &mut Lease) -> Result<bool, StoreError> {
-        self.table.beat(&mut lease.lease).await
+    /// Renews the lease; `false` if another process holds it. One write.
+    pub async fn renew_lease(&self, lease: &mut Lease) -> Result<bool, StoreError> {
+        self.table.renew(&mut lease.lease).await
     }
 
-    /// Gives the lead back. One write.
-    pub async fn give_lead_back(&self, lease: &Lease) -> Result<(), StoreError> {
-        self.table.give_lead_back(&lease.lease).await
+    /// Releases the lease. One write.
+    pub async fn release_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.table.release(&lease.lease).await
     }
 
-    /// Fails its transaction if another one leads.
-    pub(super) fn leads(&self, lease: &Lease) -> Result<TransactWriteItem, StoreError> {
-        self.table.leads(&lease.lease)
+    /// Fails its transaction if another process holds the lease.
+    pub(super) fn condition(&self, lease: &Lease) -> Result<TransactWriteItem, StoreError> {
+        self.table.condition(&lease.lease)
     }
 }
 

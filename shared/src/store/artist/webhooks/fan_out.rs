@@ -10,7 +10,7 @@ const PARTITION: &str = "FANOUT";
 
 /// How far one process, the leader, has passed the logs on to webhooks.
 #[derive(Clone)]
-pub struct FanOut(ArtistTable);
+pub struct FanOutProgress(ArtistTable);
 
 /// How far a log is passed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,25 +23,25 @@ pub struct LogPosition {
     pub tick: u64,
 }
 
-impl FanOut {
+impl FanOutProgress {
     /// Uses the artist table.
     pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
     }
 
-    /// Takes the lead; `None` if another process is seen alive.
-    pub async fn lead(&self, holder: &str) -> Result<Option<Lease>, StoreError> {
-        self.0.lead(&PrimaryKey::new(PARTITION, "LEASE"), holder).await
+    /// Acquires the lease; `None` if another process holds it.
+    pub async fn acquire_lease(&self, holder: &str) -> Result<Option<Lease>, StoreError> {
+        self.0.acquire(&PrimaryKey::new(PARTITION, "LEASE"), holder).await
     }
 
-    /// Shows that the leader is alive; `false` if another one leads. One write.
-    pub async fn beat(&self, lease: &mut Lease) -> Result<bool, StoreError> {
-        self.0.beat(lease).await
+    /// Renews the lease; `false` if another process holds it. One write.
+    pub async fn renew_lease(&self, lease: &mut Lease) -> Result<bool, StoreError> {
+        self.0.renew(lease).await
     }
 
-    /// Gives the lead back. One write.
-    pub async fn give_lead_back(&self, lease: &Lease) -> Result<(), StoreError> {
-        self.0.give_lead_back(lease).await
+    /// Releases the lease. One write.
+    pub async fn release_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.0.release(lease).await
     }
 
     /// Has the worker woken by the table's stream. One write.
@@ -58,11 +58,11 @@ impl FanOut {
         Ok(self.0.get(&position_key(log)).await?.unwrap_or_default())
     }
 
-    /// Stores how far a log is passed on; `false` if another process leads. One write.
+    /// Stores how far a log is passed on; `false` if another process holds the lease. One write.
     pub async fn advance(&self, lease: &Lease, log: &str, position: &LogPosition) -> Result<bool, StoreError> {
         let put = Put::builder().table_name(&self.0.name).set_item(Some(row(&position_key(log), position)?)).build()?;
         let put = TransactWriteItem::builder().put(put).build();
-        self.0.write_together(vec![self.0.leads(lease)?, put]).await
+        self.0.write_together(vec![self.0.condition(lease)?, put]).await
     }
 }
 

@@ -7,7 +7,7 @@ mod subscription;
 
 pub use self::{
     delivery::{Deliveries, Delivery, DeliveryAttempt},
-    fan_out::{FanOut, LogPosition},
-    queue::{DueWebhook, QueueLook, QueuePlace, WebhookQueue},
+    fan_out::{FanOutProgress, LogPosition},
+    queue::{DueWebhook, QueuePlace, QueueScan, WebhookQueue},
     subscription::{MAX_WEBHOOKS, Webhook, Webhooks},
 };

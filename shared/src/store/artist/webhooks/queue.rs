@@ -58,7 +58,7 @@ pub struct QueuePlace(Option<Item>);
 
 /// A part of the queue.
 #[derive(Clone, Debug, Default)]
-pub struct QueueLook {
+pub struct QueueScan {
     /// Webhooks to be tried now; those that wait longest for another try come first.
     pub due: Vec<DueWebhook>,
     /// When the next one is due after that, in Unix seconds.
@@ -148,14 +148,14 @@ impl WebhookQueue {
         now: u64,
         place: &mut QueuePlace,
         busy: impl Fn(WebhookId) -> bool,
-    ) -> Result<QueueLook, StoreError> {
+    ) -> Result<QueueScan, StoreError> {
         let begins_within = place.0.is_some();
         let ready = self.page(READY, READY_ROWS).set_exclusive_start_key(place.0.take());
         let later = self.page(LATER, LATER_ROWS);
         let (ready, later) = tokio::join!(ready.send(), later.send());
         let (ready, later) = (ready?, later?);
         place.0 = ready.last_evaluated_key;
-        let mut look = QueueLook { has_more: begins_within || place.0.is_some(), ..QueueLook::default() };
+        let mut look = QueueScan { has_more: begins_within || place.0.is_some(), ..QueueScan::default() };
         let mut waiting: BTreeMap<WebhookId, DueWebhook> = BTreeMap::new();
         for row in readable::<ReadyRow>(ready.items.unwrap_or_default()) {
             let Some((kind, webhook)) = parts::<WebhookId>(&row.sk) else { continue };

@@ -13,7 +13,12 @@ use serde_json::json;
 use shared::{
     chain::{Chain, node::Node},
     model::{Event, LogName},
-    store::{ArtistTable, Artists, ChainTable, EventLogs, NumberedEvent},
+    store::{
+        across::EventLogs,
+        artist::{ArtistTable, Artists},
+        chain::ChainTable,
+        engine::NumberedEvent,
+    },
 };
 use template::Template;
 use tests::{DatabaseProxy, Error, TestChain};

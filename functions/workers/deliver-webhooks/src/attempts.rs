@@ -9,7 +9,7 @@ use std::{
 use shared::{
     clock,
     model::WebhookId,
-    store::{DueWebhook, QueueLook, QueuePlace},
+    store::artist::{DueWebhook, QueuePlace, QueueScan},
     telemetry::{self, trace},
 };
 use tokio::task::JoinSet;
@@ -29,7 +29,7 @@ const MOST_FAULTS: u32 = 3;
 
 /// Those under way end with it.
 #[derive(Default)]
-pub(crate) struct Tries {
+pub(crate) struct Attempts {
     tasks: JoinSet<(WebhookId, bool)>,
     /// Whether each had failed before.
     under_way: HashMap<WebhookId, bool>,
@@ -39,25 +39,25 @@ pub(crate) struct Tries {
 
 /// What is left of the queue.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct Pending {
     /// Whether something is due and has no place yet, or may be due.
     pub(crate) waits: bool,
     /// When the next try is due, in Unix seconds.
     pub(crate) next: Option<u64>,
 }
 
-impl Tries {
+impl Attempts {
     pub(crate) fn are_under_way(&self) -> bool {
         !self.under_way.is_empty()
     }
 
     /// Starts what is due, as far as there is room.
-    pub(crate) async fn start(&mut self, deliverer: &Arc<Deliverer>, ends: Instant) -> Result<Left, DeliverError> {
+    pub(crate) async fn start(&mut self, deliverer: &Arc<Deliverer>, ends: Instant) -> Result<Pending, DeliverError> {
         if self.under_way.len() >= AT_ONCE {
-            return Ok(Left { waits: true, next: None });
+            return Ok(Pending { waits: true, next: None });
         }
         let look = self.look(deliverer).await?;
-        let mut left = Left { waits: look.has_more, next: look.next };
+        let mut left = Pending { waits: look.has_more, next: look.next };
         let is_near_end = Instant::now() + LONGEST >= ends;
         for due in look.due {
             let is_suspect = due.failures > 0;
@@ -79,7 +79,7 @@ impl Tries {
         Ok(look.has_more || !look.due.is_empty())
     }
 
-    async fn look(&mut self, deliverer: &Deliverer) -> Result<QueueLook, DeliverError> {
+    async fn look(&mut self, deliverer: &Deliverer) -> Result<QueueScan, DeliverError> {
         let Self { under_way, faults, place, .. } = self;
         let is_busy = |webhook| under_way.contains_key(&webhook) || faults.get(&webhook) >= Some(&MOST_FAULTS);
         Ok(deliverer.queue.look(clock::now()?.as_secs(), place, is_busy).await?)
