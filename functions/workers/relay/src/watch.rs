@@ -249,7 +249,7 @@ impl Leader<'_> {
 
 async fn mature(
     relay: &ChainRelay,
-    lease: &shared::store::engine::Lease,
+    lease: &shared::store::artist::Lease,
     lane: &mut Lane<'_>,
     head: u64,
     report: &mut Report,
@@ -345,7 +345,7 @@ impl ChainRelay {
 
     async fn close(
         &self,
-        lease: &shared::store::engine::Lease,
+        lease: &shared::store::artist::Lease,
         mut batch: Batch,
         status: BatchStatus,
         receipt: &Receipt,

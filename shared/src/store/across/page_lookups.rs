@@ -33,7 +33,7 @@ pub struct LookupKeys {
     pub moments: BTreeSet<MomentRef>,
     /// Collections, by address.
     pub collections: BTreeSet<Address>,
-    /// Metadata documents, by [`crate::store::Documents::uri_hash`] of their URI.
+    /// Metadata documents, by [`crate::store::chain::Documents::uri_hash`] of their URI.
     pub documents: BTreeSet<String>,
     /// Moments whose top-level comments are counted.
     pub comments: BTreeSet<MomentRef>,
