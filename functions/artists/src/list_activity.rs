@@ -5,7 +5,7 @@ use shared::{
     clock,
     http::{ApiError, FromFields},
     model::{ActivityId, ActivityKind, PageLimit},
-    store::Activity,
+    store::artist::Activity,
 };
 use utoipa::{IntoParams, ToSchema};
 

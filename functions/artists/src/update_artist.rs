@@ -1,6 +1,6 @@
 //! Contract of `PATCH /artists/me`.
 
-use shared::store::ProfileChange;
+use shared::store::artist::ProfileChange;
 
 use crate::profile::ArtistResponse;
 

@@ -5,7 +5,7 @@ use shared::{
     clock,
     http::ApiError,
     model::{DailySpend, KeyId, KeyName, Scope},
-    store::KeyRecord,
+    store::secret::KeyRecord,
 };
 use utoipa::ToSchema;
 

@@ -3,7 +3,7 @@
 use shared::{
     http::{Field, FromField, FromFields},
     model::{EventKind, WebhookDescription, WebhookStatus, WebhookUrl},
-    store::Webhook,
+    store::artist::Webhook,
 };
 use utoipa::ToSchema;
 

@@ -5,7 +5,7 @@ use shared::{
     clock,
     http::ApiError,
     model::{Address, DeliveryId, DeliveryStatus, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
-    store::{Delivery, DeliveryAttempt, Webhook},
+    store::artist::{Delivery, DeliveryAttempt, Webhook},
 };
 use utoipa::ToSchema;
 

@@ -5,6 +5,7 @@ mod activity;
 mod address;
 mod amount;
 mod artist;
+mod artist_change;
 mod caip;
 mod cid;
 mod collection;
@@ -41,6 +42,7 @@ pub use activity::{ActivityId, ActivityKind};
 pub use address::{Address, CheckedAddress};
 pub use amount::{Amount, Share, Whole, WholeText};
 pub use artist::{ArtistId, ArtistName, Wallet, WalletType};
+pub use artist_change::{ArtistChange, ArtistChanged};
 pub use caip::{CaipContract, CaipNetwork};
 pub use cid::Cid;
 pub use collection::{

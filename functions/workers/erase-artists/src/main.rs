@@ -8,7 +8,12 @@ use shared::{
     clock, config,
     http::StartError,
     model::{ArtistId, ChainId},
-    store::{ApiKeys, Artists, Deletion, Deletions, Person, PersonalRows, StoreError, Table, Transactions},
+    store::{
+        StoreError,
+        across::{Person, PersonalData},
+        artist::{ArtistTable, Artists, Deletion, Deletions, Transactions},
+        secret::{ApiKeys, SecretTable},
+    },
     telemetry::{self, trace},
 };
 
@@ -31,20 +36,20 @@ struct Eraser {
     artists: Artists,
     transactions: Transactions,
     keys: ApiKeys,
-    rows: PersonalRows,
+    rows: PersonalData,
     chains: Vec<ChainId>,
 }
 
 impl Eraser {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, secrets) = (Table::artists(&aws)?, Table::secrets(&aws)?);
+        let (artists, secrets) = (ArtistTable::from_env(&aws)?, SecretTable::from_env(&aws)?);
         Ok(Self {
             deletions: Deletions::new(artists.clone()),
             artists: Artists::new(artists.clone()),
             transactions: Transactions::new(artists.clone()),
             keys: ApiKeys::new(secrets.clone()),
-            rows: PersonalRows::new(artists, secrets),
+            rows: PersonalData::new(artists, secrets),
             chains: Chains::from_env()?.iter().map(|chain| chain.id).collect(),
         })
     }

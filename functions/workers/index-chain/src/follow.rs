@@ -11,8 +11,12 @@ use shared::{
         Chain,
         node::{Node, NodeError},
     },
-    model::ChainId,
-    store::{ArtistChanged, Artists, BlockId, Extent, Journal, Opened, Table, UnitOfWork, Usage},
+    model::{ArtistChanged, ChainId},
+    store::{
+        artist::Artists,
+        chain::ChainTable,
+        engine::{BlockId, Extent, Journal, Opened, UnitOfWork, Usage},
+    },
 };
 use tokio::sync::mpsc;
 
@@ -71,7 +75,7 @@ pub struct Followed {
 
 impl Follower {
     /// A follower that reads from `nodes` and writes to the chain's table.
-    pub fn new(chain: Chain, nodes: &Node, table: Table, artists: Artists) -> Self {
+    pub fn new(chain: Chain, nodes: &Node, table: ChainTable, artists: Artists) -> Self {
         let (work, journal) = (UnitOfWork::new(table.clone()), Journal::new(table.clone(), chain.id));
         let reader = EventReader::new(&chain, nodes);
         let index = Index::new(chain.clone(), table, artists.clone(), reader.factories());

@@ -16,8 +16,12 @@ use shared::{
     },
     clock, config,
     http::StartError,
-    model::ChainId,
-    store::{ArtistChanged, Artists, CommitError, Outbox, Table},
+    model::{ArtistChanged, ChainId},
+    store::{
+        artist::{ArtistTable, Artists, Outbox},
+        chain::ChainTable,
+        engine::CommitError,
+    },
     telemetry::{self, Metric, trace},
 };
 use tokio::sync::Mutex;
@@ -42,7 +46,7 @@ const ROUND: Duration = Duration::from_secs(10);
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let aws = config::aws().await;
-    let (outbox, followers) = (Outbox::new(Table::artists(&aws)?), Mutex::new(followers(&aws)?));
+    let (outbox, followers) = (Outbox::new(ArtistTable::from_env(&aws)?), Mutex::new(followers(&aws)?));
     let (outbox, followers) = (&outbox, &followers);
     trace::run(move |event: LambdaEvent<IndexRequest>| async move {
         index(&mut followers.lock().await, outbox, &event.payload).await
@@ -80,7 +84,8 @@ struct IndexedRange {
 }
 
 fn followers(aws: &SdkConfig) -> Result<Vec<Follower>, StartError> {
-    let (table, artists, urls) = (Table::chain(aws)?, Artists::new(Table::artists(aws)?), NodeUrls::from_env()?);
+    let (table, artists, urls) =
+        (ChainTable::from_env(aws)?, Artists::new(ArtistTable::from_env(aws)?), NodeUrls::from_env()?);
     let follower = |chain: &shared::chain::Chain| {
         let nodes = Node::new(&urls, chain.id)?;
         Ok(Follower::new(chain.clone(), &nodes, table.clone(), artists.clone()))

@@ -4,9 +4,12 @@
 use std::collections::BTreeSet;
 
 use shared::{
-    model::{Address, ChainId, MomentRef},
+    model::{Address, ArtistChange, ArtistChanged, ChainId, MomentRef},
     store::{
-        ArtistChange, ArtistChanged, Artists, NameReference, PendingRename, StoreError, TimelineSubject, UnitOfWork,
+        StoreError,
+        artist::Artists,
+        chain::{NameReference, PendingRename, TimelineSubject},
+        engine::UnitOfWork,
     },
 };
 

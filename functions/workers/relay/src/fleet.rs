@@ -9,7 +9,7 @@ use alloy::{eips::BlockNumberOrTag, primitives::U256};
 use shared::{
     chain::{contracts::safe::Safe, node::NodeError, wallet::LaneSigner},
     model::{Address, ArtistId, ConcurrencyKey, TransactionId},
-    store::{Batch, LaneState, Lease, Member},
+    store::artist::{Batch, LaneState, Lease, Member},
     telemetry::{self, Metric},
 };
 

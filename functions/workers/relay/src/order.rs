@@ -9,7 +9,7 @@ use std::{
 
 use shared::{
     model::{ArtistId, ConcurrencyKey, TransactionId},
-    store::{BatchStatus, Queued},
+    store::artist::{BatchStatus, Queued},
 };
 
 use crate::{

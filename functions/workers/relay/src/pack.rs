@@ -18,7 +18,7 @@ use shared::{
         wallet::EmbeddedWallet,
     },
     model::{ArtistId, ConcurrencyKey, Fees, MomentEdit, MomentUpdate, Plan, TransactionId},
-    store::{Ending, Member, Queued, Transaction},
+    store::artist::{Ending, Member, Queued, Transaction},
     telemetry,
 };
 

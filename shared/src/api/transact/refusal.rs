@@ -8,7 +8,7 @@ use crate::{
     },
     http::{ApiError, LimitUnit, RateLimit},
     model::Address,
-    store::{AdmissionRefusal, DAY, Pool},
+    store::artist::{AdmissionRefusal, DAY, Pool},
 };
 use std::time::Duration;
 

@@ -25,8 +25,13 @@ use crate::{
     http::{ApiError, Request},
     model::{Address, Call, Creation, DailyLimit, FeeRecipient, MomentRef, Plan, Protocol},
     store::{
-        Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Outlay, Progress,
-        Replay, ReplayKey, StoreError, Table, Transaction, Transactions,
+        StoreError,
+        artist::{
+            Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, NewTransaction, Outlay, Replay,
+            ReplayKey, Transaction, Transactions,
+        },
+        chain::{ChainTable, Moments},
+        engine::Progress,
     },
 };
 
@@ -39,7 +44,7 @@ pub(super) struct Stores {
     pub(super) transactions: Transactions,
     pub(super) moments: Moments,
     /// The chain table, for the index's progress.
-    pub(super) chain: Table,
+    pub(super) chain: ChainTable,
 }
 
 /// A write in progress: its artist and chain.

@@ -18,7 +18,7 @@ use crate::{
         wallet::{EmbeddedWallet, OperatorAccount},
     },
     model::{Address, ArtistId, Call, MarketFees, Plan},
-    store::CallerState,
+    store::artist::CallerState,
 };
 
 /// Most bytes of a write's calls: they have to fit into a transaction, and twice into a row.

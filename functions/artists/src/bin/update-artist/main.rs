@@ -8,7 +8,10 @@ use shared::{
     auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
-    store::{Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal, Table},
+    store::{
+        artist::{ArtistTable, Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -25,8 +28,8 @@ impl Endpoint for UpdateArtist {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            artists: Artists::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
         })
     }
 

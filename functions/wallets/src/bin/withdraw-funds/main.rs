@@ -12,7 +12,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FieldError, Request, Response, StartError, serve},
     model::{ActivityKind, Address, ArtistId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
-    store::{Artists, PayoutAddresses, Table},
+    store::{
+        artist::{ArtistTable, Artists, PayoutAddresses},
+        secret::SecretTable,
+    },
 };
 use wallets::withdraw_funds::{CurrencyName, WithdrawFundsRequest};
 
@@ -55,10 +58,10 @@ impl WithdrawFunds {
 impl Endpoint for WithdrawFunds {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let artists = Table::artists(&aws)?;
+        let artists = ArtistTable::from_env(&aws)?;
         Ok(Self {
             service: TransactionService::from_env().await?,
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             artists: Artists::new(artists.clone()),
             payouts: PayoutAddresses::new(artists),
             activity: ActivityLog::from_env(&aws)?,

@@ -5,7 +5,12 @@ use std::collections::HashMap;
 
 use shared::{
     model::{Address, ArtistId, ChainId, Collection, ContentType, Moment, MomentRef},
-    store::{ArrivedDocument, Artists, Documents, Listing, StoreError, TimelineSubject, Timelines, UnitOfWork},
+    store::{
+        StoreError,
+        artist::Artists,
+        chain::{ArrivedDocument, Documents, Listing, TimelineSubject, Timelines},
+        engine::UnitOfWork,
+    },
 };
 
 use super::applier::Applier;

@@ -17,7 +17,7 @@ use shared::{
     model::{
         self, Amount, Call, Creation, MomentEdit, MomentUpdate, Plan, Sale, SaleEdit, SaleTerms, TransactionStatus,
     },
-    store::{Artist, NewTransaction, Transaction},
+    store::artist::{Artist, NewTransaction, Transaction},
 };
 
 use crate::support::{Error, RESERVE, done, queue, relay, run, stage, transaction};

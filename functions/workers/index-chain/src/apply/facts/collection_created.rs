@@ -3,7 +3,7 @@
 use alloy::primitives::Address;
 use shared::{
     model::{Collection, EventData, clip_name, clip_uri},
-    store::{PrimaryKey, StoreError},
+    store::{StoreError, engine::PrimaryKey},
 };
 
 use crate::{

@@ -3,7 +3,11 @@
 use alloy::primitives::Address;
 use shared::{
     model::{Amount, EventData, Moment, clip_uri},
-    store::{EarlySettings, PrimaryKey, StoreError, listing_keys, moment_keys},
+    store::{
+        StoreError,
+        chain::{EarlySettings, listing_keys, moment_keys},
+        engine::PrimaryKey,
+    },
 };
 
 use crate::{

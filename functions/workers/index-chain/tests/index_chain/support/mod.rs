@@ -13,7 +13,12 @@ use serde_json::json;
 use shared::{
     chain::{Chain, node::Node},
     model::{Event, LogName},
-    store::{Artists, EventLogs, NumberedEvent, Table},
+    store::{
+        across::EventLogs,
+        artist::{ArtistTable, Artists},
+        chain::ChainTable,
+        engine::NumberedEvent,
+    },
 };
 use template::Template;
 use tests::{DatabaseProxy, Error, TestChain};
@@ -25,8 +30,8 @@ pub type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
 
 pub struct Indexer {
     pub follower: Follower,
-    pub table: Table,
-    pub artists: Table,
+    pub table: ChainTable,
+    pub artists: ArtistTable,
     /// URL of the database.
     pub dynamodb: String,
     pub client: aws_sdk_dynamodb::Client,
@@ -87,7 +92,7 @@ impl Indexer {
         let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
         let aws = endpoints.sdk_config(url).await;
         let nodes = json!({ test_chain.chain.id.to_string(): urls }).to_string().parse()?;
-        let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
+        let (table, artists) = (ChainTable::new(&aws, "ChainTable"), ArtistTable::new(&aws, "ArtistTable"));
         let (chain, nodes) = (test_chain.chain.clone(), Node::new(&nodes, test_chain.chain.id)?);
         let follower = Follower::new(chain.clone(), &nodes, table.clone(), Artists::new(artists.clone()));
         Ok(Self { follower, table, artists, dynamodb, client, chain, nodes })
