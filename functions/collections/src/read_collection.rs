@@ -1,3 +1,5 @@
+//! Description of `GET /collections/{network}/{contract}`.
+
 use shared::api::{read::CollectionView, request::CollectionPath};
 
 /// Read a collection
@@ -9,7 +11,6 @@ use shared::api::{read::CollectionView, request::CollectionPath};
     tag = "Collections",
     params(CollectionPath),
     responses((status = 200, description = "The collection.", body = CollectionView)),
+    extensions(("x-errors" = json!([404]))),
 )]
-fn read_collection() {}
-
-openapi::published!(read_collection, 404);
+pub fn read_collection() {}

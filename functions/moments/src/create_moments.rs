@@ -1,3 +1,5 @@
+//! Description of `POST /moment/create-batch`.
+
 use shared::api::{
     publish::{CreateMomentsRequest, CreatedMoments},
     transact::WriteResponse,
@@ -32,7 +34,6 @@ use shared::api::{
         ],
     })),
     responses((status = 200, description = "The moments.", body = inline(WriteResponse<CreatedMoments>))),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
-fn create_moments() {}
-
-openapi::published!(create_moments writes, 404);
+pub fn create_moments() {}

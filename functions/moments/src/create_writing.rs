@@ -1,3 +1,5 @@
+//! Description of `POST /moment/create/writing`.
+
 use shared::api::{
     publish::{CreateWritingRequest, CreatedMoment},
     transact::WriteResponse,
@@ -20,7 +22,6 @@ use shared::api::{
         },
     })),
     responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
-fn create_writing() {}
-
-openapi::published!(create_writing writes, 404);
+pub fn create_writing() {}
