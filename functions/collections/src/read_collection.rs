@@ -4,7 +4,7 @@ use shared::api::{read::CollectionView, request::CollectionPath};
 
 /// Read a collection
 ///
-/// What is indexed of it: seconds behind the chain.
+/// Returns the indexed collection. The index lags the chain by a few seconds.
 #[utoipa::path(
     get,
     path = "/collections/{network}/{contract}",

@@ -17,7 +17,7 @@ pub struct UpdateCollectionRequest {
     pub new_collection_name: CollectionName,
 }
 
-/// Rename a collection
+/// Update a collection
 ///
 /// Sets a new name and metadata URI. Needs the permission METADATA, or ADMIN, on the collection.
 #[utoipa::path(

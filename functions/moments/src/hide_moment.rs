@@ -35,7 +35,8 @@ impl FromField for Hiding {
 
 /// Hide a moment
 ///
-/// Leaves it out of timelines, or shows it again. For its admins; the chain isn't changed. Timelines follow within seconds.
+/// Hides a moment from timelines, or shows it again. Admins only. Nothing changes on the chain. Timelines follow within
+/// seconds.
 #[utoipa::path(
     post,
     path = "/moment/hide",

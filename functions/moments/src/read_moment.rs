@@ -22,7 +22,7 @@ pub struct ReadMomentQuery {
 
 /// Read a moment
 ///
-/// What is indexed of it, seconds behind the chain, with the sale in force.
+/// Returns the indexed moment and its current sale. The index lags the chain by a few seconds.
 #[utoipa::path(
     get,
     path = "/moment",

@@ -42,7 +42,7 @@ pub struct WaitingAmount {
     pub amount: Amount,
 }
 
-/// Get a split
+/// Read a split
 ///
 /// Its recipients, and what waits for them until `POST /splits/distribute`. A new split is there within seconds.
 #[utoipa::path(
