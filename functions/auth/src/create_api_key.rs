@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /artists/api-keys`.
+//! Contract of `POST /artists/api-keys`.
 
 use serde::Serialize;
 use shared::{

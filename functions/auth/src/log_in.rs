@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /oauth/login`.
+//! Contract of `POST /oauth/login`.
 
 use serde::Serialize;
 use shared::{

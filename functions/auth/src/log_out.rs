@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /oauth/logout`.
+//! Contract of `POST /oauth/logout`.
 
 use serde::Serialize;
 use shared::http::{Field, FromField, FromFields};

@@ -1,4 +1,4 @@
-//! Request, answer and description of `DELETE /artists/api-keys?keyId=`.
+//! Contract of `DELETE /artists/api-keys?keyId=`.
 
 use serde::Serialize;
 use shared::{http::FromFields, model::KeyId};

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /oauth/code`.
+//! Contract of `POST /oauth/code`.
 
 use serde::Serialize;
 use shared::{

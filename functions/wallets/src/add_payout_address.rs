@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /artists/payout-addresses`.
+//! Contract of `POST /artists/payout-addresses`.
 
 use shared::{http::FromFields, model::CheckedAddress};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /artists/wallets/challenge`.
+//! Contract of `POST /artists/wallets/challenge`.
 
 use serde::Serialize;
 use shared::{

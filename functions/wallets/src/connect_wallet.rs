@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /artists/wallets`.
+//! Contract of `POST /artists/wallets`.
 
 use shared::{
     auth::wallet_proof::{Message, WalletSignature},

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /artists/payout-addresses`.
+//! Contract of `GET /artists/payout-addresses`.
 
 use serde::Serialize;
 use utoipa::ToSchema;

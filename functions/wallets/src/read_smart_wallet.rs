@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /smartwallet`.
+//! Contract of `GET /smartwallet`.
 
 use serde::Serialize;
 use shared::{

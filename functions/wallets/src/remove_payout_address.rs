@@ -1,4 +1,4 @@
-//! Request, answer and description of `DELETE /artists/payout-addresses?address=`.
+//! Contract of `DELETE /artists/payout-addresses?address=`.
 
 use serde::Serialize;
 use shared::{http::FromFields, model::Address};

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /smartwallet/withdraw`.
+//! Contract of `POST /smartwallet/withdraw`.
 
 use std::str::FromStr;
 

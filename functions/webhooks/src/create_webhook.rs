@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /webhooks`.
+//! Contract of `POST /webhooks`.
 
 use serde::Serialize;
 use shared::{

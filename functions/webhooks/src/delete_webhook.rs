@@ -1,4 +1,4 @@
-//! Request, answer and description of `DELETE /webhooks/{id}`.
+//! Contract of `DELETE /webhooks/{id}`.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /webhooks/{id}/deliveries`.
+//! Contract of `GET /webhooks/{id}/deliveries`.
 
 use serde::Serialize;
 use shared::{

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /webhooks`.
+//! Contract of `GET /webhooks`.
 
 use serde::Serialize;
 use utoipa::ToSchema;

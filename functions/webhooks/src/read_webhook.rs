@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /webhooks/{id}`.
+//! Contract of `GET /webhooks/{id}`.
 
 use crate::{WebhookPath, WebhookView};
 

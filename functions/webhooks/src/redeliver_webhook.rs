@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /webhooks/{id}/deliveries/{delivery}/redeliver`.
+//! Contract of `POST /webhooks/{id}/deliveries/{delivery}/redeliver`.
 
 use crate::{DeliveryPath, DeliveryView};
 

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /webhooks/{id}/rotate`.
+//! Contract of `POST /webhooks/{id}/rotate`.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /webhooks/{id}/test`.
+//! Contract of `POST /webhooks/{id}/test`.
 
 use crate::{DeliveryView, WebhookPath};
 

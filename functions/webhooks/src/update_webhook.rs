@@ -1,4 +1,4 @@
-//! Request, answer and description of `PATCH /webhooks/{id}`.
+//! Contract of `PATCH /webhooks/{id}`.
 
 use shared::{
     http::{Field, FromField, FromFields},
