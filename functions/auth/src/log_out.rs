@@ -29,7 +29,7 @@ impl FromField for Everywhere {
 
 /// Sign out
 ///
-/// Ends the token in the request or, with `everywhere`, all tokens of the artist. API keys go on working.
+/// Ends the token in the request or, with `everywhere`, all tokens of the artist. API keys keep working.
 #[utoipa::path(
     post,
     path = "/oauth/logout",

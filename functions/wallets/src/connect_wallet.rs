@@ -21,8 +21,8 @@ pub struct ConnectWalletRequest {
 
 /// Connect a wallet
 ///
-/// Takes the challenge's message and the wallet's signature of it, by a key (`personal_sign`) or a contract (ERC-1271). An
-/// artist has at most 10 wallets.
+/// Takes the challenge's message and the wallet's signature of it, by a key (`personal_sign`) or a contract
+/// (ERC-1271). An artist has at most 10 wallets.
 #[utoipa::path(
     post,
     path = "/artists/wallets",

@@ -48,7 +48,7 @@ pub struct Balance {
 
 /// Read the balances of an artist's account
 ///
-/// As the chain has them now.
+/// Reads the current balances from the chain.
 #[utoipa::path(
     get,
     path = "/smartwallet",

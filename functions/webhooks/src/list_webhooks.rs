@@ -13,7 +13,7 @@ pub struct ListWebhooksResponse {
 
 /// List webhooks
 ///
-/// Without their secrets.
+/// Lists your webhooks without their secrets.
 #[utoipa::path(
     get,
     path = "/webhooks",

@@ -4,7 +4,7 @@ use crate::{WebhookPath, WebhookView};
 
 /// Read a webhook
 ///
-/// Your own only, without its secret.
+/// Returns one of your webhooks without its secret.
 #[utoipa::path(
     get,
     path = "/webhooks/{id}",

@@ -16,8 +16,8 @@ pub struct RotateWebhookResponse {
 
 /// Replace a webhook's secret
 ///
-/// The new one is shown this once. For a day messages have two signatures, by the new secret and by the one before, separated
-/// by a space. Rotating twice ends the first secret at once.
+/// Shows the new secret this once. For a day messages have two signatures, by the new secret and by the previous one,
+/// separated by a space. Rotating twice ends the first secret at once.
 #[utoipa::path(
     post,
     path = "/webhooks/{id}/rotate",
