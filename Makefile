@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test clients lint-openapi check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
+.PHONY: run test clients lint-openapi check fuzz soak bench load openapi operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
 
 run: tools binaries
 	@exec $(LOCAL) run
@@ -168,6 +168,5 @@ tests/clients/.venv/.installed: tests/clients/requirements.txt
 	@touch $@
 
 # Writes openapi.json from the endpoints' types and descriptions.
-openapi contract:
-	@OPENAPI=write $(CARGO) test --workspace --lib --quiet the_frame_is_as_published >/dev/null
-	@OPENAPI=write $(CARGO) test --workspace --bins --quiet is_as_published >/dev/null
+openapi:
+	@OPENAPI=write $(CARGO) test --package openapi --test contract --quiet >/dev/null

@@ -6,7 +6,8 @@ use crate::profile::ArtistResponse;
 
 /// Change your profile
 ///
-/// A missing field stays unchanged; at least one is required. All but the username can be emptied.
+/// A missing field stays unchanged; at least one is required. Every field except the username accepts an empty
+/// string.
 #[utoipa::path(
     patch,
     path = "/artists/me",

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /artists/api-keys`.
+//! Contract of `GET /artists/api-keys`.
 
 use serde::Serialize;
 use shared::{

@@ -45,7 +45,8 @@ struct LogIn {
 }
 
 impl LogIn {
-    /// Finds or creates the artist, and cancels the deletion of the account; if it has begun, the address gets a new account.
+    /// Finds or creates the artist, and cancels the deletion of the account; if it has begun, the address gets a new
+    /// account.
     async fn sign_in(&self, email: &Email, now: Duration) -> Result<(Artist, Cancelled), StoreError> {
         let artist = self.find_or_create(email, now).await?;
         match self.deletions.take_back(artist.artist_id).await? {
@@ -127,7 +128,8 @@ impl LogIn {
         if self.failed_codes.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_FAILED_CODES {
             return Ok(());
         }
-        let what = "Somebody tried 100 wrong sign-in codes for this address, and has to pause now";
+        let what = "There were 100 failed sign-in attempts for this address. Further attempts from unknown devices are \
+                    delayed.";
         self.notify(request, email, what, now).await;
         Ok(())
     }

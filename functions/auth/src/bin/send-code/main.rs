@@ -96,8 +96,8 @@ impl CodeLimits {
         })
     }
 
-    /// Strangers' requests for a mailbox don't hold up a client that it signed in from, and requests for new mailboxes don't
-    /// hold up mailboxes that signed in before.
+    /// Strangers' requests for a mailbox don't hold up a client that it signed in from, and requests for new mailboxes
+    /// don't hold up mailboxes that signed in before.
     fn of_request(&self, mailbox: &str, client: &str, standing: SignInHistory, request: &Request) -> RequestLimits {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let often = "Too many codes were asked for: use the newest one, or wait";

@@ -1,5 +1,5 @@
-//! `POST /governance`: arguments of a governor's `propose` for a proposal that publishes moments. They are simulated onchain
-//! first; nothing is sent, and only the client's rate limit is stored.
+//! `POST /governance`: arguments of a governor's `propose` for a proposal that publishes moments. They are simulated
+//! onchain first; nothing is sent, and only the client's rate limit is stored.
 
 mod governor;
 mod proposal;

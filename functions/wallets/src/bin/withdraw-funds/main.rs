@@ -1,4 +1,5 @@
-//! `POST /smartwallet/withdraw`: sends money from the artist's embedded wallet, to a wallet or payout address of theirs.
+//! `POST /smartwallet/withdraw`: sends money from the artist's embedded wallet, to a wallet or payout address of
+//! theirs.
 
 use alloy::primitives::U256;
 use shared::{
@@ -43,8 +44,8 @@ impl WithdrawFunds {
         }
         let known = self.payouts.find(artist, to).await?.ok_or_else(|| {
             ApiError::forbidden(format!(
-                "{to} is neither a wallet of yours nor a payout address: add it with POST /artists/payout-addresses, and \
-                 withdraw 24 hours later"
+                "{to} is neither a wallet of yours nor a payout address: add it with POST /artists/payout-addresses, \
+                 and withdraw 24 hours later"
             ))
         })?;
         if known.usable_at() > clock::now()?.as_secs() {
