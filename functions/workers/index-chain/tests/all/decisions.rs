@@ -71,6 +71,10 @@ async fn moments_created_with_their_collection_are_curated_beyond_the_edge_of_a_
     for number in 0..ARTISTS {
         let artist = decisions.sign_up(shop.account(number).into()).await?;
         decisions.rename(artist, &format!("artist{number}")).await?;
+    }
+    // The names are propagated before there is anything that they curate.
+    indexer.follow().await?;
+    for number in 0..ARTISTS {
         shop.create_collection(number, TOKENS).await?;
     }
     let followed = indexer.follow().await?;
