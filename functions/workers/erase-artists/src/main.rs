@@ -60,7 +60,7 @@ impl Eraser {
         let mut failed = None;
         for deletion in self.deletions.due(now).await? {
             if let Err(error) = self.advance(&deletion, now).await {
-                tracing::error!(artist.id = %deletion.artist_id, error = telemetry::chain(&error), "account not erased: the next run tries again");
+                tracing::error!(artist.id = %deletion.artist_id, error = telemetry::chain(&error), "account not erased");
                 failed = Some(error);
             }
         }

@@ -121,9 +121,9 @@ impl Follower {
     }
 
     /// Undoes dropped blocks, then indexes new ones up to block `to` and until `deadline`. Afterwards does background work
-    /// for a while: fetched documents, relistings, renamed artists. It has time of its own, after the deadline. `changes` are stored for later passes once this
-    /// returns without an error. Blocks indexed before an error stay indexed. [`Follower::finish`] comes after the last
-    /// pass of a run.
+    /// for a while: fetched documents, relistings, renamed artists. It has time of its own, after the deadline. `changes`
+    /// are stored for later passes once this returns without an error. Blocks indexed before an error stay indexed.
+    /// [`Follower::finish`] comes after the last pass of a run.
     pub async fn pass(
         &mut self,
         to: Option<u64>,

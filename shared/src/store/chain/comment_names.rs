@@ -67,7 +67,13 @@ impl UnitOfWork {
         Ok(keys.into_iter().map(|key| NameReference { wallet, comment: key.sk }).collect())
     }
 
-    /// Stores a change and its progress.
+    /// Stores a new change. Undoing blocks doesn't remove it: a change that was propagated beside them is pending again.
+    pub fn add_change(&mut self, chain: ChainId, change: &ArtistChanged) -> Result<(), StoreError> {
+        let ArtistChanged { id, artist_id, change } = change;
+        self.put_lasting(&change_key(chain, *id), &ChangeRow { artist_id: *artist_id, change: *change, reached: &None })
+    }
+
+    /// Stores the progress of a change.
     pub fn put_change(&mut self, chain: ChainId, carried: &PendingRename) -> Result<(), StoreError> {
         let PendingRename { change: ArtistChanged { id, artist_id, change }, reached } = carried;
         let row = ChangeRow { artist_id: *artist_id, change: *change, reached };

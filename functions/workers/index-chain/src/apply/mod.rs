@@ -135,10 +135,15 @@ impl Index {
     }
 }
 
-/// Usernames of the accounts that these events name.
+/// Usernames of the accounts that these events name; empty for accounts of no artist, which aren't asked for again.
 async fn names(artists: &Artists, events: &[ChainEvent]) -> Result<HashMap<model::Address, String>, StoreError> {
     let accounts: BTreeSet<_> = events.iter().filter_map(|event| event.fact.names()).map(Into::into).collect();
-    artists.usernames(&Vec::from_iter(accounts)).await
+    let accounts = Vec::from_iter(accounts);
+    let mut names = artists.usernames(&accounts).await?;
+    for account in accounts {
+        names.entry(account).or_default();
+    }
+    Ok(names)
 }
 
 /// Reads most of the rows that the events need, in batches.

@@ -95,6 +95,8 @@ enum Stored {
     Known(Option<Arc<Item>>),
     /// The caller knows that there is no such row.
     New,
+    /// Undoing the batch leaves the row as the batch wrote it.
+    Lasting,
 }
 
 /// A changed row.
@@ -258,6 +260,19 @@ impl UnitOfWork {
         Ok(())
     }
 
+    /// Like [`Self::put`], and undoing the batch leaves the row, or puts it back: for work that no block causes.
+    pub(in crate::store) fn put_lasting(
+        &mut self,
+        key: &PrimaryKey,
+        fields: &impl Serialize,
+    ) -> Result<(), StoreError> {
+        self.put(key, fields)?;
+        if let Some(row) = self.rows.get_mut(key) {
+            row.stored = Stored::Lasting;
+        }
+        Ok(())
+    }
+
     pub(in crate::store) fn delete(&mut self, key: &PrimaryKey) {
         self.change(key, None, Stored::Unknown);
     }
@@ -319,16 +334,17 @@ impl UnitOfWork {
             let Some(row) = self.rows.get_mut(&key) else { continue };
             row.catch_up(&key)?;
             let stored = std::mem::replace(&mut row.stored, Stored::Known(row.current.clone()));
-            let (before, is_new) = match stored {
-                Stored::Known(before) => (before, false),
-                Stored::New => (None, true),
+            let (before, is_new, is_lasting) = match stored {
+                Stored::Known(before) => (before, false, false),
+                Stored::New => (None, true, false),
+                Stored::Lasting => (row.current.clone(), false, true),
                 Stored::Unknown => continue,
             };
             if is_new {
                 self.born.push(key.clone());
             }
             // A new row may have been written before a crash: that it isn't wanted any more must be written, too.
-            if is_new || before != row.current {
+            if is_new || is_lasting || before != row.current {
                 changes.push(Change { key, before, after: row.current.clone(), is_new });
             }
         }
@@ -426,6 +442,19 @@ mod tests {
         unit.put_often(&key, &is(7)).unwrap();
         unit.delete(&key);
         assert_eq!(unit.get_often::<Length>(&key).await.unwrap(), None);
+        assert!(matches!(&unit.take_changes().await.unwrap()[..], [Change { before: Some(_), after: None, .. }]));
+    }
+
+    #[tokio::test]
+    async fn lasting_row_is_its_own_previous_image_and_later_changes_are_undone() {
+        let aws = aws_config::SdkConfig::builder().behavior_version(aws_config::BehaviorVersion::latest()).build();
+        let mut unit = UnitOfWork::new(Table::new(&aws, "rows"));
+        let (key, is) = (PrimaryKey::new("changes", "1"), |length| Length { length });
+        unit.put_lasting(&key, &is(0)).unwrap();
+        let changes = unit.take_changes().await.unwrap();
+        let [Change { before: Some(before), after: Some(after), .. }] = &changes[..] else { panic!("one row") };
+        assert_eq!(before, after);
+        unit.delete(&key);
         assert!(matches!(&unit.take_changes().await.unwrap()[..], [Change { before: Some(_), after: None, .. }]));
     }
 }

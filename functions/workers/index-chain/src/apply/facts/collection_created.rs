@@ -12,6 +12,7 @@ use crate::{
 };
 
 impl Kind for NewCollection {
+    /// The creator of the moments that are created with it.
     fn names(&self) -> Option<Address> {
         Some(self.creator)
     }
