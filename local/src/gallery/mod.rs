@@ -50,15 +50,16 @@ impl Published {
 
 /// Signs the catalogue's artists in and equips them. Those of `signed_in` are already.
 pub async fn artists(paths: &Paths, map: &StackMap, signed_in: &[SignedIn]) -> Result<Vec<DemoArtist>, Error> {
-    let entries = Catalogue::load(paths)?.artists;
-    let artists = entries.iter().map(async |entry| {
+    let mut artists = Vec::new();
+    // One after another: one account of the node pays all of them.
+    for entry in Catalogue::load(paths)?.artists {
         let artist = match signed_in.iter().find(|artist| artist.email == entry.email) {
             Some(artist) => artist.clone(),
             None => SignedIn::by_mail(&map.api, &map.mail, &entry.email).await?,
         };
-        artist.equip(map, &entry.username).await
-    });
-    try_join_all(artists).await
+        artists.push(artist.equip(map, &entry.username).await?);
+    }
+    Ok(artists)
 }
 
 /// Publishes the catalogue by `artists`, those of [`artists`].
