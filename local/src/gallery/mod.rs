@@ -109,7 +109,7 @@ async fn exhibit<'a>(
     entry: &'a ArtistEntry,
 ) -> Result<Vec<(&'a str, Published)>, Error> {
     let profile = json!({"username": entry.username, "bio": entry.bio});
-    let profile = session.send(Method::PATCH, "/artists/me", &profile);
+    let profile = session.update_profile(&profile);
     let tokens = entry.works.iter().map(async |work| token(paths, map, session, work).await);
     let collection = async {
         let image = session.upload(WorkFile::read(paths, &entry.collection.image)?).await?;
