@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use self::{
-    catalogue::{ArtistEntry, Catalogue, Reply, Visit, Work, WorkContent, WorkFile},
+    catalogue::{ArtistEntry, Catalogue, Conversation, Visit, Work, WorkContent, WorkFile},
     session::Session,
 };
 use crate::{
@@ -90,14 +90,14 @@ pub async fn publish(paths: &Paths, map: &StackMap, artists: &[DemoArtist]) -> R
     let orders =
         catalogue.visits.iter().map(async |visit| collect(session(&visit.by)?, visit, find(&visit.work)?).await);
     try_join_all(orders).await?;
-    let replies = catalogue
-        .replies
-        .iter()
-        .map(async |answer| reply(session(&answer.by)?, &map.api, answer, find(&answer.work)?).await);
+    let conversations = catalogue.conversations.iter().map(async |talk| {
+        let (by, answerer) = (session(&talk.by)?, session(&talk.answer.by)?);
+        converse(by, answerer, &map.api, talk, find(&talk.work)?).await
+    });
     let ends = catalogue.artists.iter().flat_map(|entry| entry.works.iter().map(move |work| (entry, work)));
     let ends = ends.filter(|(_, work)| work.sale.ends_after_collecting);
     let ends = ends.map(async |(entry, work)| end_sale(session(&entry.username)?, find(&work.title)?).await);
-    try_join(try_join_all(replies), try_join_all(ends)).await?;
+    try_join(try_join_all(conversations), try_join_all(ends)).await?;
     Ok(())
 }
 
@@ -198,12 +198,20 @@ async fn collect(session: &Session<'_>, visit: &Visit, work: &Published) -> Resu
     Ok(())
 }
 
-/// Answers a comment as soon as the index has it.
-async fn reply(session: &Session<'_>, api: &str, reply: &Reply, work: &Published) -> Result<(), Error> {
-    let comment = comment_id(api, work, &reply.to).await?;
+/// Comments, and answers as soon as the index has the comment.
+async fn converse(
+    by: &Session<'_>,
+    answerer: &Session<'_>,
+    api: &str,
+    talk: &Conversation,
+    work: &Published,
+) -> Result<(), Error> {
     let path = format!("/comments/eip155:{CHAIN}/erc1155:{}", work.collection);
-    let body = json!({"tokenId": work.token, "text": reply.text, "replyTo": comment});
-    session.send(Method::POST, &path, &body).await?;
+    let comment = json!({"tokenId": work.token, "text": talk.comment});
+    by.send(Method::POST, &path, &comment).await?;
+    let parent = comment_id(api, work, &talk.comment).await?;
+    let answer = json!({"tokenId": work.token, "text": talk.answer.text, "replyTo": parent});
+    answerer.send(Method::POST, &path, &answer).await?;
     Ok(())
 }
 
