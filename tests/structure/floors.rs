@@ -221,7 +221,8 @@ fn sources(root: &Path) -> Sources {
     };
     let (bin, library) = (root.join("bin"), root.join("lib.rs"));
     // A library's `main.rs` is another crate, of one file.
-    let is_of_it = |file: &PathBuf| !(file.starts_with(&bin) || library.is_file() && *file == root.join("main.rs"));
+    let other_main = library.is_file().then(|| root.join("main.rs"));
+    let is_of_it = |file: &PathBuf| !file.starts_with(&bin) && other_main.as_ref() != Some(file);
     files(root, "rs").into_iter().filter(is_of_it).map(read).collect()
 }
 
