@@ -16,6 +16,7 @@ run: tools binaries
 	@exec $(LOCAL) run
 
 test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries
+	@$(CARGO) build --workspace --bin load-bench --quiet
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
@@ -62,7 +63,7 @@ MEASURE := $(or $(CARGO_TARGET_DIR),target)/measure
 bench: tools binaries benches/peers/ponder/node_modules/.installed
 	@$(CARGO) build --quiet --profile measure --package benches --package local --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(MEASURE)/$$bench; done
-	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
+	@$(CARGO) build --quiet --release --bins
 	@echo "== write-bench"; $(MEASURE)/local bench $(MEASURE)/write-bench
 	@echo "== freshness-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/freshness-bench
 	@echo "== webhook-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/webhook-bench
@@ -72,7 +73,7 @@ bench: tools binaries benches/peers/ponder/node_modules/.installed
 # beside honest users; all functions' processes killed; then a day's mix that rises until it breaks, and half of it for
 # SOAK_SECONDS (default 3600).
 load: tools
-	@$(CARGO) build --quiet --profile measure --workspace --bins
+	@$(CARGO) build --quiet --profile measure --workspace --exclude tests --bins
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench attack
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench outage
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench mix
@@ -131,7 +132,7 @@ sbom: .tools/bin/cargo-cyclonedx
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 
 binaries:
-	@$(CARGO) build --workspace --bins
+	@$(CARGO) build --workspace --bins --exclude benches
 
 check-tools:
 	@need() { command -v "$$1" >/dev/null || { echo "error: $$1 is missing: install $$2" >&2; exit 1; }; }; \
