@@ -1,6 +1,12 @@
 //! A function's configuration.
 
-use std::{collections::BTreeMap, fs::File, path::PathBuf, process::Stdio, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    path::PathBuf,
+    process::Stdio,
+    time::{Duration, SystemTime},
+};
 
 use tokio::process::Command;
 
@@ -68,6 +74,11 @@ impl Function {
             max_instances: None,
             asynchronous: AsyncPolicy::default(),
         }
+    }
+
+    /// When the program was built; `None` while a build replaces it.
+    pub(crate) fn built(&self) -> Option<SystemTime> {
+        fs::metadata(&self.program).and_then(|program| program.modified()).ok()
     }
 
     /// The command that starts an instance, whose runtime API is at `runtime_api`.
