@@ -41,6 +41,7 @@ use template::{Resource, Template};
 use tests::DatabaseProxy;
 
 /// The function's own.
+#[cfg(not(debug_assertions))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -7,7 +7,6 @@ use aws_config::SdkConfig;
 use futures::future::join_all;
 use index_chain::{Followed, Follower, HistoryProgress, IndexError, ProgressReport};
 use lambda_runtime::LambdaEvent;
-use mimalloc::MiMalloc;
 use serde::{Deserialize, Serialize};
 use shared::{
     chain::{
@@ -26,9 +25,11 @@ use shared::{
 };
 use tokio::sync::Mutex;
 
-/// A history is tens of millions of short-lived strings, on which the system's allocator spends a third of the time.
+/// A history is tens of millions of short-lived strings, on which the system's allocator spends a third of the time. In
+/// development the crates of others are a dynamic library, whose allocator is the system's: there may be one only.
+#[cfg(not(debug_assertions))]
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Most outbox messages that one run takes over.
 const MAX_CHANGES: u16 = 100;
