@@ -1,4 +1,6 @@
-use shared::{api::artist::ArtistResponse, store::artist::ProfileChange};
+use shared::api::artist::ArtistResponse;
+
+use super::UpdateArtistRequest;
 
 /// Change your profile
 ///
@@ -8,7 +10,7 @@ use shared::{api::artist::ArtistResponse, store::artist::ProfileChange};
     path = "/artists/me",
     tag = "Artists",
     security(("token" = [])),
-    request_body(content = ProfileChange, example = json!({"bio": "I keep a diary of the weather."})),
+    request_body(content = UpdateArtistRequest, example = json!({"bio": "I keep a diary of the weather."})),
     responses((status = 200, description = "Your profile.", body = ArtistResponse)),
 )]
 fn update_artist() {}

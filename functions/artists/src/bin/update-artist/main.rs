@@ -9,16 +9,40 @@ use shared::{
     api::{artist::ArtistResponse, error::no_artist},
     auth::session::SessionAuthenticator,
     clock, config,
-    http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, FromFields, LimitUnit, RateLimit, Request, Response, StartError, serve},
+    model::{Bio, SocialUsername, Username},
     store::{
         artist::{ArtistTable, Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal},
         secret::SecretTable,
     },
 };
+use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     serve::<UpdateArtist>().await
+}
+
+/// Profile fields to change; a field that is left out stays as it is.
+#[derive(FromFields, ToSchema)]
+struct UpdateArtistRequest {
+    /// New username.
+    username: Option<Username>,
+    /// New biography.
+    bio: Option<Bio>,
+    /// New Instagram username.
+    instagram_username: Option<SocialUsername>,
+    /// New Twitter username.
+    twitter_username: Option<SocialUsername>,
+    /// New Telegram username.
+    telegram_username: Option<SocialUsername>,
+}
+
+impl From<UpdateArtistRequest> for ProfileChange {
+    fn from(request: UpdateArtistRequest) -> Self {
+        let UpdateArtistRequest { username, bio, instagram_username, twitter_username, telegram_username } = request;
+        Self { username, bio, instagram_username, twitter_username, telegram_username }
+    }
 }
 
 struct UpdateArtist {
@@ -38,7 +62,7 @@ impl Endpoint for UpdateArtist {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
         let artist = self.sessions.authenticate_person(request).await?.artist;
-        let change: ProfileChange = request.json()?.read()?;
+        let change = ProfileChange::from(request.json()?.read::<UpdateArtistRequest>()?);
         if change == ProfileChange::default() {
             return Err(ApiError::bad_request(
                 "Give at least one of username, bio, instagram_username, twitter_username and telegram_username",
