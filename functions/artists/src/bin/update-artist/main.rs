@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artists::profile::ArtistResponse;
+use artists::{profile::ArtistResponse, update_artist::UpdateArtistRequest};
 use shared::{
     api::error::no_artist,
     auth::session::SessionAuthenticator,
@@ -36,7 +36,7 @@ impl Endpoint for UpdateArtist {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
         let artist = self.sessions.authenticate_person(request).await?.artist;
-        let change: ProfileChange = request.json()?.read()?;
+        let change = ProfileChange::from(request.json()?.read::<UpdateArtistRequest>()?);
         if change == ProfileChange::default() {
             return Err(ApiError::bad_request(
                 "Give at least one of username, bio, instagram_username, twitter_username and telegram_username",

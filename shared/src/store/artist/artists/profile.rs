@@ -1,17 +1,13 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::artist::Artist;
-use crate::{
-    http::FromFields,
-    model::{Bio, SocialUsername, Username, Wallet},
-};
+use crate::model::{Bio, SocialUsername, Username, Wallet};
 
 /// An artist's profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Id, embedded wallet and lane.
+    /// Id and embedded wallet.
     #[serde(flatten)]
     pub artist: Artist,
     /// Creation time, in Unix seconds.
@@ -41,8 +37,7 @@ pub(super) struct HeldName {
 }
 
 /// Profile fields to change; a field that is left out stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, FromFields, ToSchema)]
-#[schema(as = UpdateArtistRequest)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileChange {
     /// New username.
     pub username: Option<Username>,

@@ -448,7 +448,7 @@ mod tests {
     #[tokio::test]
     async fn lasting_row_is_its_own_previous_image_and_later_changes_are_undone() {
         let aws = aws_config::SdkConfig::builder().behavior_version(aws_config::BehaviorVersion::latest()).build();
-        let mut unit = UnitOfWork::new(Table::new(&aws, "rows"));
+        let mut unit = UnitOfWork::new(ChainTable::new(&aws, "rows"));
         let (key, is) = (PrimaryKey::new("changes", "1"), |length| Length { length });
         unit.put_lasting(&key, &is(0)).unwrap();
         let changes = unit.take_changes().await.unwrap();

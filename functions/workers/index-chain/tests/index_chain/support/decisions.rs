@@ -4,8 +4,9 @@ use local::cloud::Endpoints;
 use shared::{
     model::{Address, ArtistId, ChainId, MomentRef, Wallet, WalletType},
     store::{
-        artist::{Artist, Artists, Deletions, ProfileChange},
-        secret::{Challenges, StoredChallenge},
+        across::WalletConnections,
+        artist::{Artist, ArtistTable, Artists, Deletions, ProfileChange},
+        secret::{Challenges, SecretTable, StoredChallenge},
     },
 };
 use tests::{Error, history::Dice};
@@ -14,6 +15,7 @@ pub struct Decisions {
     artists: Artists,
     deletions: Deletions,
     challenges: Challenges,
+    connections: WalletConnections,
     /// Artists with their embedded wallets.
     known: Vec<Artist>,
     /// Unix time in seconds: each decision is later than the one before.
@@ -24,11 +26,12 @@ impl Decisions {
     /// Of artists in the tables of this database.
     pub async fn of(dynamodb: &str) -> Result<Self, Error> {
         let aws = Endpoints { aws: dynamodb.to_owned(), dynamodb: dynamodb.to_owned() }.sdk_config(dynamodb).await;
-        let (artists, secrets) = (Table::new(&aws, "ArtistTable"), Table::new(&aws, "SecretTable"));
+        let (artists, secrets) = (ArtistTable::new(&aws, "ArtistTable"), SecretTable::new(&aws, "SecretTable"));
         Ok(Self {
             artists: Artists::new(artists.clone()),
-            deletions: Deletions::new(artists),
-            challenges: Challenges::new(secrets),
+            deletions: Deletions::new(artists.clone()),
+            challenges: Challenges::new(secrets.clone()),
+            connections: WalletConnections::new(artists, secrets),
             known: Vec::new(),
             now: 100,
         })

@@ -100,7 +100,7 @@ impl Indexer {
         let (table, artists) = (ChainTable::new(&aws, "ChainTable"), ArtistTable::new(&aws, "ArtistTable"));
         let (chain, nodes) = (test_chain.chain.clone(), Node::new(&nodes, test_chain.chain.id)?);
         let follower = Follower::new(chain.clone(), &nodes, table.clone(), Artists::new(artists.clone()));
-        let outbox = Outbox::new(Table::new(&endpoints.sdk_config(&dynamodb).await, "ArtistTable"));
+        let outbox = Outbox::new(ArtistTable::new(&endpoints.sdk_config(&dynamodb).await, "ArtistTable"));
         Ok(Self { follower, table, artists, dynamodb, client, chain, nodes, outbox })
     }
 
