@@ -1,6 +1,6 @@
-//! Which lane may take which transactions. The chain may drop blocks and take other lanes' batches first, or let a batch
-//! succeed that failed before: so artists stay with the lane whose nonces keep their order, and a transaction that failed
-//! in a block waits until the block stays.
+//! Which lane may take which transactions. The chain may drop blocks and take other lanes' batches first, or let a
+//! batch succeed that failed before: so artists stay with the lane whose nonces keep their order, and a transaction
+//! that failed in a block waits until the block stays.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -65,8 +65,8 @@ impl Assignment {
         self.held.extend(suspicions.recent());
     }
 
-    /// The transactions that a lane may take, in the queue's order. A transaction that can't go now keeps back its artist's later ones, and
-    /// those with the same key if that keeps its order.
+    /// The transactions that a lane may take, in the queue's order. A transaction that can't go now keeps back its
+    /// artist's later ones, and those with the same key if that keeps its order.
     pub(crate) fn waiting<'q>(&self, lanes: &[Lane<'_>], lane: usize, queue: &'q [Queued]) -> Vec<&'q Queued> {
         let (under_way, mut kept) = in_flight(lanes);
         let mut kept_keys = HashSet::new();

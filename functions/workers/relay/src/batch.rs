@@ -83,8 +83,8 @@ impl Tracked {
         })
     }
 
-    /// Stores the newest hash in the batch's transactions, unless that was done. A row that can't be marked gets the hash
-    /// with its outcome.
+    /// Stores the newest hash in the batch's transactions, unless that was done. A row that can't be marked gets the
+    /// hash with its outcome.
     pub(crate) async fn mark_sent(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
         let Some(Attempt { hash, .. }) = self.newest().filter(|_| !self.is_marked) else { return Ok(()) };
         let (rows, now, reference) = (relay.members(&self.batch).await?, relay.now()?, self.batch.slot.into());

@@ -139,7 +139,10 @@ impl<'a> Lane<'a> {
         market: MarketFees,
     ) -> Result<(), RelayError> {
         let (chain, lane) = (leadership.chain.id, self.address);
-        tracing::error!(chain.id = chain.0, %lane, nonce, "nonce {nonce} of lane {lane} filled: no batch of chain {chain} has it");
+        tracing::error!(
+            chain.id = chain.0, %lane, nonce,
+            "nonce {nonce} of lane {lane} filled: no batch of chain {chain} has it"
+        );
         let fees = market.quote(leadership.chain.spending.max_fee_per_gas);
         self.open_batch(leadership, noop(chain, lane.into(), nonce, fees), Vec::new(), true).await
     }

@@ -138,7 +138,10 @@ impl<'a> Leader<'a> {
             lane.is_owner = owners.contains(&lane.address.into());
             if lane.signer.is_some() && !lane.is_owner {
                 let (chain, lane) = (relay.chain.id, lane.address);
-                tracing::error!(chain.id = chain.0, %lane, "lane {lane} is no owner of the operator Safe on chain {chain}");
+                tracing::error!(
+                    chain.id = chain.0, %lane,
+                    "lane {lane} is no owner of the operator Safe on chain {chain}"
+                );
             }
         }
         try_join_all(self.lanes.iter_mut().map(|lane| lane.refresh(relay))).await.map(drop)
@@ -225,7 +228,10 @@ impl<'a> Leader<'a> {
         let cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas);
         if self.lanes[lane].spendable() < cost {
             let chain = leadership.chain.id;
-            tracing::warn!(chain.id = chain.0, lane = %address, "lane {address} can't pay for a batch on chain {chain}");
+            tracing::warn!(
+                chain.id = chain.0, lane = %address,
+                "lane {address} can't pay for a batch on chain {chain}"
+            );
             self.lanes[lane].back_off();
             return Ok(Dispatched::LaneBacksOff);
         }

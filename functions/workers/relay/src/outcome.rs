@@ -49,8 +49,8 @@ pub(crate) struct Conclusion {
     pub(crate) ended: usize,
 }
 
-/// Stores how each transaction of a mined batch ended. May be repeated. One write each, one read per 100; up to two node
-/// calls for each that failed.
+/// Stores how each transaction of a mined batch ended. May be repeated. One write each, one read per 100; up to two
+/// node calls for each that failed.
 pub(crate) async fn conclude(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Conclusion, RelayError> {
     if batch.fills(receipt.transaction_hash) {
         return return_to_queue(relay, batch).await;
@@ -70,8 +70,8 @@ pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclus
     store(relay, batch, verdicts).await
 }
 
-/// Puts the transactions of a batch that nodes refuse back into the queue, in two halves if there are several; one that is
-/// alone has failed.
+/// Puts the transactions of a batch that nodes refuse back into the queue, in two halves if there are several; one that
+/// is alone has failed.
 async fn return_to_queue(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
     let verdict = |_| match batch.members.len() {
         0 | 1 => Verdict::Over(failed("The chain's nodes refuse the transaction")),
@@ -96,7 +96,8 @@ async fn store(relay: &ChainRelay, batch: &Batch, verdicts: Vec<Verdict>) -> Res
     Ok(conclusion)
 }
 
-/// Returns whether the transaction just ended, and its event. An earlier run may have ended it without publishing the event.
+/// Returns whether the transaction just ended, and its event. An earlier run may have ended it without publishing the
+/// event.
 async fn store_one(
     relay: &ChainRelay,
     batch: &Batch,

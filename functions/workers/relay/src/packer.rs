@@ -54,8 +54,8 @@ enum Preparation {
 }
 
 impl Packer {
-    /// Drafts a batch of waiting transactions, in the queue's order. A transaction that can't go now keeps back its artist's
-    /// later ones, and those with the same key if that keeps its order.
+    /// Drafts a batch of waiting transactions, in the queue's order. A transaction that can't go now keeps back its
+    /// artist's later ones, and those with the same key if that keeps its order.
     pub(crate) async fn draft(
         &mut self,
         leadership: Leadership<'_>,
@@ -199,8 +199,8 @@ impl Packer {
     }
 }
 
-/// Reads what a transaction's plan depends on; `None` while that isn't known. Up to three calls, and one for each lane with
-/// an unfinalized batch of the same moment.
+/// Reads what a transaction's plan depends on; `None` while that isn't known. Up to three calls, and one for each lane
+/// with an unfinalized batch of the same moment.
 async fn bind(
     relay: &ChainRelay,
     lanes: &[Lane<'_>],
@@ -225,8 +225,8 @@ async fn bind(
     }
 }
 
-/// Reads the sale as of the newest block; `None` if that block lacks an earlier batch with the same moment: the node lags,
-/// or the chain has dropped the batch's block.
+/// Reads the sale as of the newest block; `None` if that block lacks an earlier batch with the same moment: the node
+/// lags, or the chain has dropped the batch's block.
 async fn bind_sale(
     relay: &ChainRelay,
     lanes: &[Lane<'_>],

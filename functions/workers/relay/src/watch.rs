@@ -27,8 +27,8 @@ const REBROADCAST: Duration = Duration::from_secs(3);
 /// How long nodes must refuse a batch, or lack it after they had it, before it is replaced.
 pub(crate) const REFUSAL_GRACE: Duration = Duration::from_secs(6);
 
-/// How long nodes must report a batch's nonce as used before the transaction that used it is looked for. A block decides
-/// that, so it may be short.
+/// How long nodes must report a batch's nonce as used before the transaction that used it is looked for. A block
+/// decides that, so it may be short.
 const NONCE_GRACE: Duration = Duration::from_secs(2);
 
 /// The same where no node finds the transaction.
@@ -73,7 +73,8 @@ pub(crate) async fn close_mined(
     Ok(has_closed)
 }
 
-/// Sends a lane's batches that aren't mined again, as they are or with higher fees, and gives up those that can't be mined.
+/// Sends a lane's batches that aren't mined again, as they are or with higher fees, and gives up those that can't be
+/// mined.
 pub(crate) async fn rebroadcast(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
@@ -129,8 +130,8 @@ async fn rebroadcast_one(
     }
 }
 
-/// Decides about a batch that was just sent again, given the lane's next nonce on the chain. Notes since when it is suspect,
-/// or the lowest.
+/// Decides about a batch that was just sent again, given the lane's next nonce on the chain. Notes since when it is
+/// suspect, or the lowest.
 fn next_step(
     tracked: &mut Tracked,
     rejection: Option<Rejection>,
@@ -200,9 +201,9 @@ async fn replace_with_noop(
     Ok(())
 }
 
-/// Releases a batch's transactions if another program has used its nonce. Every node must say that the nonce is used and
-/// none may have a receipt; and since backends behind one URL may differ in that, the block with the other transaction
-/// is looked for. A node that can't be asked proves nothing.
+/// Releases a batch's transactions if another program has used its nonce. Every node must say that the nonce is used
+/// and none may have a receipt; and since backends behind one URL may differ in that, the block with the other
+/// transaction is looked for. A node that can't be asked proves nothing.
 async fn find_foreign_transaction(
     leadership: Leadership<'_>,
     lane: &mut Lane<'_>,
@@ -239,7 +240,8 @@ async fn find_foreign_transaction(
     Ok(())
 }
 
-/// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one, or if the nodes failed.
+/// The receipt of an open batch, after its transactions' outcomes are stored; `None` without one, or if the nodes
+/// failed.
 async fn decide(relay: &ChainRelay, batch: &Batch) -> Result<Option<(Receipt, Conclusion)>, RelayError> {
     let decided = async {
         let Some(receipt) = receipt(relay, batch).await? else { return Ok(None) };

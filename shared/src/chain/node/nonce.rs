@@ -1,4 +1,5 @@
-//! Nonces that are used for good, and which transaction used one: found in its block, so that no node's word for an absence has to be taken.
+//! Nonces that are used for good, and which transaction used one: found in its block, so that no node's word for an
+//! absence has to be taken.
 
 use alloy::{
     consensus::Transaction,

@@ -61,7 +61,8 @@ impl Transactions {
         self.table.write_together(vec![updating(update)?]).await
     }
 
-    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `max_batch_len`. One write.
+    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `max_batch_len`. One
+    /// write.
     pub async fn requeue(
         &self,
         transaction: &Transaction,
@@ -89,9 +90,8 @@ impl Transactions {
         self.end_if(None, transaction, ending, now).await
     }
 
-    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile. Stores
-    /// the event, too.
-    /// One write, and a read.
+    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile.
+    /// Stores the event, too. One write, and a read.
     pub async fn give_up(
         &self,
         lease: &Lease,

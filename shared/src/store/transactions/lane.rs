@@ -135,7 +135,8 @@ impl Transactions {
     }
 
     /// Records that a nonce is used: by the batch (`Mined`), by its filler (`Filled`), or by another program
-    /// (`Displaced`), and publishes the events of its transactions, whose outcomes are stored before. One write, and a read.
+    /// (`Displaced`), and publishes the events of its transactions, whose outcomes are stored before. One write, and a
+    /// read.
     pub async fn close_batch(
         &self,
         lease: &Lease,
