@@ -72,6 +72,7 @@ fn api(template: &Template) -> Result<HttpApi, Error> {
         routes: routes.collect(),
         default_function: default.map(|function| function.binary),
         default_throttle: None,
+        outside: Some(gateway::Outside { prefix: "/pages".to_owned(), root_object: "home".to_owned() }),
         cors: None,
         timeout: TIMEOUT,
     })

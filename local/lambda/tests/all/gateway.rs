@@ -23,6 +23,7 @@ fn api() -> HttpApi {
         routes: vec![route("GET", "/things/{id}"), route("POST", "/things"), route("ANY", "/any/{rest+}")],
         default_function: None,
         default_throttle: None,
+        outside: None,
         cors: None,
         timeout: Duration::from_secs(20),
     }
