@@ -53,7 +53,7 @@ pub fn moment_page(site: &Site, moment: &MomentView, parts: &MomentParts<'_>, cl
                 @if parts.comments.more { p .soft { "Older comments are in the API." } }
             }
             section .holders aria-labelledby="collectors" {
-                h2 #collectors { (if parts.collects == 0 { "Collected by".to_owned() } else { format!("Collected {} times", parts.collects) }) }
+                h2 #collectors { (collected(parts.collects)) }
                 @if parts.collectors.is_empty() { p .soft { "Be the first." } }
                 @else {
                     ul .people {
@@ -170,6 +170,14 @@ fn facts(site: &Site, moment: &MomentView, parts: &MomentParts<'_>) -> Markup {
 fn json_of(site: &Site, moment: &MomentView) -> String {
     let (collection, token, chain) = (moment.address, moment.token_id, moment.chain_id);
     site.endpoint(&format!("/moment?collectionAddress={collection}&tokenId={token}&chainId={chain}"))
+}
+
+fn collected(times: u64) -> String {
+    match times {
+        0 => "Collected by".to_owned(),
+        1 => "Collected once".to_owned(),
+        times => format!("Collected {times} times"),
+    }
 }
 
 fn amount(transfer: &Transfer) -> String {
