@@ -67,13 +67,12 @@ fn api(template: &Template) -> Result<HttpApi, Error> {
         function: route.binary,
         throttle: None,
     });
-    let home = format!("/{stage}/docs");
     Ok(HttpApi {
         stage,
-        home: Some(home),
         routes: routes.collect(),
         default_function: default.map(|function| function.binary),
         default_throttle: None,
+        outside: Some(gateway::Outside { prefix: "/pages".to_owned(), root_object: "home".to_owned() }),
         cors: None,
         timeout: TIMEOUT,
     })

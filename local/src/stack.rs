@@ -348,6 +348,7 @@ fn overrides(
         ("RpcUrls", serde_json::to_string(rpc_urls)?),
         ("MailSender", "moments@example.com".to_owned()),
         ("TokenIssuer", api.to_owned()),
+        ("PagesPath", "/".to_owned()),
         ("IpfsGateways", format!("http://{gateway}/ipfs/")),
         ("PrivateGateways", gateway.to_string()),
         ("PrivateWebhooks", gateway.ip().to_string()),

@@ -41,6 +41,12 @@ impl Response {
         Ok(response.with_header(header::CONTENT_TYPE, HeaderValue::from_str(content_type)?))
     }
 
+    /// The same with another status.
+    pub fn with_status(mut self, status: u16) -> Result<Self, ApiError> {
+        *self.0.status_mut() = StatusCode::from_u16(status)?;
+        Ok(self)
+    }
+
     /// Adds a header.
     pub fn with(self, name: &'static str, value: &str) -> Result<Self, ApiError> {
         Ok(self.with_header(HeaderName::from_static(name), HeaderValue::from_str(value)?))

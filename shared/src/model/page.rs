@@ -76,6 +76,11 @@ impl Page {
         self.offset() + u64::from(self.limit.0)
     }
 
+    /// Number of the next page of a list of `rows`, if there is one.
+    pub fn next(self, rows: u64) -> Option<u32> {
+        self.number.0.checked_add(1).filter(|_| self.end() < rows)
+    }
+
     /// Number of pages in a list of `rows`; 0 if it is empty.
     pub fn count(self, rows: u64) -> u64 {
         rows.div_ceil(u64::from(self.limit.0))

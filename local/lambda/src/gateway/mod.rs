@@ -14,7 +14,7 @@ pub use throttle::Throttle;
 
 use std::{collections::BTreeMap, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use hyper::{Method, Request, StatusCode, body::Incoming};
+use hyper::{Method, Request, StatusCode, Uri, body::Incoming};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -41,12 +41,34 @@ pub struct HttpApi {
     pub default_function: Option<String>,
     /// Throttle of every route that has none, including the default route; each counts its own requests.
     pub default_throttle: Option<Throttle>,
+    /// What a distribution in front does with paths outside of the stage; without one they are nowhere.
+    pub outside: Option<Outside>,
     /// CORS settings; without, preflights are requests like any other.
     pub cors: Option<Cors>,
-    /// Where `GET /`, which is outside the stage, leads; 404 without.
-    pub home: Option<String>,
     /// Longest wait for a function: at most 30 seconds in an account.
     pub timeout: Duration,
+}
+
+/// The rewriting of reads whose path is outside of the stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outside {
+    /// Path after the stage that is put before theirs, such as `/pages`.
+    pub prefix: String,
+    /// Object that stands for the root, such as `home`.
+    pub root_object: String,
+}
+
+impl Outside {
+    /// The path and query of a read outside of the `stage`, as the API is asked for it.
+    fn rewrite(&self, stage: &str, uri: &Uri) -> Option<Uri> {
+        let is_inside = uri.path().strip_prefix('/').and_then(|path| path.strip_prefix(stage));
+        if is_inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            return None;
+        }
+        let path = if uri.path() == "/" { format!("/{}", self.root_object) } else { uri.path().to_owned() };
+        let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        format!("/{stage}{}{path}{query}", self.prefix).parse().ok()
+    }
 }
 
 /// A running gateway; dropping it stops it.
@@ -86,7 +108,11 @@ impl Gateway {
 }
 
 impl Api {
-    async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Reply {
+    async fn answer(&self, mut request: Request<Incoming>, peer: SocketAddr) -> Reply {
+        let outside = self.api.outside.as_ref().filter(|_| request.method() == Method::GET);
+        if let Some(uri) = outside.and_then(|outside| outside.rewrite(&self.api.stage, request.uri())) {
+            *request.uri_mut() = uri;
+        }
         let request_id = Uuid::new_v4().simple().to_string();
         let origin = request.headers().get("origin").cloned();
         let cors = self.api.cors.as_ref();
@@ -112,11 +138,6 @@ impl Api {
             return message(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Request Header Fields Too Large");
         }
         let path = request.uri().path();
-        if let Some(home) = self.api.home.as_deref().filter(|_| path == "/" && request.method() == Method::GET) {
-            let mut reply = message(StatusCode::FOUND, "Found");
-            set_header(&mut reply, "location", home);
-            return reply;
-        }
         let after_stage = path.strip_prefix('/').and_then(|path| path.strip_prefix(self.api.stage.as_str()));
         let Some(path) = after_stage.filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
             return message(StatusCode::NOT_FOUND, "Not Found");

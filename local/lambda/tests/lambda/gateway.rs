@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use local_lambda::{
     Lambda, Limits,
-    gateway::{Cors, Gateway, HttpApi, MAX_BODY, Route, Target, Throttle},
+    gateway::{Cors, Gateway, HttpApi, MAX_BODY, Outside, Route, Target, Throttle},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -23,8 +23,8 @@ fn api() -> HttpApi {
         routes: vec![route("GET", "/things/{id}"), route("POST", "/things"), route("ANY", "/any/{rest+}")],
         default_function: None,
         default_throttle: None,
+        outside: None,
         cors: None,
-        home: None,
         timeout: Duration::from_secs(20),
     }
 }
@@ -94,13 +94,15 @@ async fn every_method_has_an_answer() {
 }
 
 #[tokio::test]
-async fn the_root_outside_the_stage_leads_home() {
-    let site = Site::start(|api| api.home = Some("/api/things/1".to_owned())).await;
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
-    let answer = client.get(format!("{}/?from=x", site.gateway.url)).send().await.expect("an answer");
-    assert_eq!((answer.status().as_u16(), &answer.headers()["location"]), (302, &"/api/things/1".parse().unwrap()));
+async fn reads_outside_the_stage_are_rewritten_as_a_distribution_does() {
+    let outside = Outside { prefix: "/things".to_owned(), root_object: "1".to_owned() };
+    let site = Site::start(|api| api.outside = Some(outside)).await;
+    for (path, rewritten) in [("/", "/api/things/1"), ("/?from=x", "/api/things/1"), ("/2", "/api/things/2")] {
+        let answer = Answer::of(site.request("GET", path)).await;
+        assert_eq!((answer.status, &answer.body["event"]["rawPath"]), (200, &json!(rewritten)), "{path}");
+    }
     assert_eq!(Answer::of(site.request("POST", "/")).await.status, 404);
-    assert_eq!(Answer::of(site.request("GET", "/else")).await.status, 404);
+    assert_eq!(Answer::of(site.request("GET", "/api/2")).await.status, 404, "the stage's own paths stay");
     let without = Site::start(|_| {}).await;
     assert_eq!(Answer::of(without.request("GET", "/")).await.status, 404);
 }

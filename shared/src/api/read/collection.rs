@@ -4,7 +4,10 @@ use futures::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::reader::{Person, ReadError, Reader};
+use super::{
+    reader::{Person, ReadError, Reader},
+    site::Site,
+};
 use crate::{
     clock::iso_8601,
     model::{Address, ChainId, Collection, EventId, Metadata, Protocol},
@@ -18,22 +21,32 @@ use crate::{
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Collection)]
 pub struct CollectionView {
-    id: EventId,
-    address: Address,
-    chain_id: ChainId,
-    name: String,
-    uri: String,
-    creator: Person,
+    /// Id of the collection at this service.
+    pub id: EventId,
+    /// Its contract.
+    pub address: Address,
+    /// Its chain.
+    pub chain_id: ChainId,
+    /// The collection's page for people.
+    #[schema(format = "uri")]
+    pub page: String,
+    /// Empty without one.
+    pub name: String,
+    /// Metadata URI.
+    pub uri: String,
+    /// Account that it was made for.
+    pub creator: Person,
     /// Accounts with the admin permission on the whole collection, sorted.
-    admins: Vec<Address>,
+    pub admins: Vec<Address>,
     /// ISO 8601.
-    created_at: String,
+    pub created_at: String,
     /// ISO 8601.
-    updated_at: String,
-    protocol: Protocol,
+    pub updated_at: String,
+    /// Its protocol.
+    pub protocol: Protocol,
     /// Null until fetched.
     #[schema(required = true)]
-    metadata: Option<Metadata>,
+    pub metadata: Option<Metadata>,
 }
 
 impl Reader {
@@ -48,7 +61,7 @@ impl Reader {
             ..LookupKeys::default()
         };
         let rows = self.related.read(chain, keys).await?;
-        CollectionView::new(&collection, &rows).map(Some)
+        CollectionView::new(&collection, &rows, &self.site).map(Some)
     }
 
     /// Views of collections. A read per chain and hundred rows, three a collection; one more for changed URIs.
@@ -78,16 +91,17 @@ impl Reader {
         let changed = self.other_documents(chain, uris, &documents).await?;
         rows.extend(changed);
         let collections = listed.iter().filter_map(|listed| rows.collections.get(&listed.address));
-        collections.map(|collection| CollectionView::new(collection, &rows)).collect()
+        collections.map(|collection| CollectionView::new(collection, &rows, &self.site)).collect()
     }
 }
 
 impl CollectionView {
-    fn new(collection: &Collection, rows: &LookupRows) -> Result<Self, ReadError> {
+    fn new(collection: &Collection, rows: &LookupRows, site: &Site) -> Result<Self, ReadError> {
         Ok(Self {
             id: collection.id,
             address: collection.address,
             chain_id: collection.chain_id,
+            page: site.collection(collection.chain_id, collection.address),
             name: collection.name.clone(),
             uri: collection.uri.clone(),
             creator: Person::named(collection.creator, &rows.names),

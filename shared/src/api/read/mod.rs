@@ -5,13 +5,15 @@ mod event;
 mod moment;
 mod payment;
 mod reader;
+mod site;
 mod transfer;
 
 pub use self::{
     collection::CollectionView,
     event::EventView,
-    moment::{MomentView, Supply},
+    moment::{CollectionName, MomentView, Supply},
     payment::{FeeRecipientView, PaymentView},
     reader::{Pagination, Person, ReadError, Reader},
+    site::Site,
     transfer::TransferView,
 };

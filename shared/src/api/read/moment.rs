@@ -4,7 +4,10 @@ use futures::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::reader::{Person, ReadError, Reader};
+use super::{
+    reader::{Person, ReadError, Reader},
+    site::Site,
+};
 use crate::{
     clock::iso_8601,
     model::{Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, Protocol, SaleView, TokenId},
@@ -18,59 +21,72 @@ use crate::{
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Moment)]
 pub struct MomentView {
-    address: Address,
-    token_id: TokenId,
-    chain_id: ChainId,
-    protocol: Protocol,
-    id: EventId,
-    uri: String,
-    creator: Person,
+    /// The collection's contract.
+    pub address: Address,
+    /// Token in the collection.
+    pub token_id: TokenId,
+    /// Chain of the collection.
+    pub chain_id: ChainId,
+    /// Protocol of the collection.
+    pub protocol: Protocol,
+    /// Id of the moment at this service.
+    pub id: EventId,
+    /// The moment's page for people.
+    #[schema(format = "uri")]
+    pub page: String,
+    /// Metadata URI.
+    pub uri: String,
+    /// Account that made the moment.
+    pub creator: Person,
     /// Account that the collection was made for.
-    owner: Address,
-    collection: CollectionName,
+    pub owner: Address,
+    /// The collection.
+    pub collection: CollectionName,
     /// Accounts with the admin permission on the token or the whole collection, sorted.
-    admins: Vec<Address>,
+    pub admins: Vec<Address>,
     /// The artist who hid it; empty if it isn't hidden.
     #[schema(max_items = 1)]
-    hidden: Vec<ArtistId>,
+    pub hidden: Vec<ArtistId>,
     /// ISO 8601.
-    created_at: String,
+    pub created_at: String,
     /// ISO 8601.
-    updated_at: String,
+    pub updated_at: String,
     /// Null until fetched.
     #[schema(required = true)]
-    metadata: Option<Metadata>,
+    pub metadata: Option<Metadata>,
     /// URI of the metadata's content; null without one.
     #[serde(rename = "contentUri")]
     #[schema(required = true)]
-    content_uri: Option<String>,
+    pub content_uri: Option<String>,
     /// The sale in force; null without one.
     #[schema(required = true)]
-    sale: Option<SaleView>,
-    supply: Supply,
+    pub sale: Option<SaleView>,
+    /// Token counts.
+    pub supply: Supply,
     /// Whether as many are minted as can be.
     #[serde(rename = "soldOut")]
-    sold_out: bool,
+    pub sold_out: bool,
     /// Number of comments, without replies.
-    comments: u64,
+    pub comments: u64,
 }
 
 /// A collection's name.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NamedCollection)]
-struct CollectionName {
-    name: String,
+pub struct CollectionName {
+    /// Empty without one.
+    pub name: String,
 }
 
 /// Token counts of a moment.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Supply {
     /// Maximum; 18446744073709551615 means an open edition.
-    max: Amount,
+    pub max: Amount,
     /// Minted so far.
-    minted: Amount,
+    pub minted: Amount,
     /// Minted and not burned.
-    total: Amount,
+    pub total: Amount,
 }
 
 impl Reader {
@@ -90,7 +106,7 @@ impl Reader {
             ..LookupKeys::default()
         };
         rows.extend(self.related.read(place.chain, keys).await?);
-        MomentView::new(&moment, &rows).map(Some)
+        MomentView::new(&moment, &rows, &self.site).map(Some)
     }
 
     /// Views of moments; those that are gone are left out. One read per chain and hundred rows, five a moment.
@@ -121,12 +137,17 @@ impl Reader {
         let changed = self.other_documents(chain, uris, &documents).await?;
         rows.extend(changed);
         let moments = listed.iter().filter_map(|listed| rows.moments.get(&listed.place));
-        moments.map(|moment| Ok((moment.place(), MomentView::new(moment, &rows)?))).collect()
+        moments.map(|moment| Ok((moment.place(), MomentView::new(moment, &rows, &self.site)?))).collect()
     }
 }
 
 impl MomentView {
-    fn new(moment: &Moment, rows: &LookupRows) -> Result<Self, ReadError> {
+    /// Chain, collection and token.
+    pub fn place(&self) -> MomentRef {
+        MomentRef { chain: self.chain_id, collection: self.address, token: self.token_id }
+    }
+
+    fn new(moment: &Moment, rows: &LookupRows, site: &Site) -> Result<Self, ReadError> {
         let collection = rows.collections.get(&moment.collection);
         let admins = collection.map_or([].as_slice(), |collection| &collection.admins);
         let admins = BTreeSet::from_iter(moment.admins.iter().chain(admins).copied());
@@ -138,6 +159,7 @@ impl MomentView {
             chain_id: moment.chain_id,
             protocol: moment.protocol,
             id: moment.id,
+            page: site.moment(&moment.place()),
             uri: moment.uri.clone(),
             creator: Person::named(moment.creator, &rows.names),
             owner: collection.map_or(moment.creator, |collection| collection.creator),

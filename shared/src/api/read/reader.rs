@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::site::Site;
 use crate::{
     chain::Chains,
     config::ConfigError,
@@ -34,6 +35,7 @@ pub enum ReadError {
 pub struct Reader {
     pub(super) chains: Chains,
     pub(super) related: PageLookups,
+    pub(super) site: Site,
     artists: Artists,
 }
 
@@ -61,11 +63,12 @@ pub struct Pagination {
 }
 
 impl Reader {
-    /// Reads `CHAINS`. Rows are read eventually consistent.
+    /// Reads `CHAINS` and the variables of [`Site`]. Rows are read eventually consistent.
     pub fn from_env(chain: ChainTable, artists: ArtistTable) -> Result<Self, ConfigError> {
         let (chain, artists) = (chain.eventually_consistent(), artists.eventually_consistent());
         Ok(Self {
             chains: Chains::from_env()?,
+            site: Site::from_env(),
             related: PageLookups::new(chain, artists.clone()),
             artists: Artists::new(artists),
         })

@@ -56,20 +56,21 @@ pub struct EventRoyalty {
 #[schema(as = Sale)]
 #[serde(rename_all = "camelCase")]
 pub struct SaleView {
-    r#type: SaleType,
+    /// Strategy.
+    pub r#type: SaleType,
     /// In the currency's smallest unit.
-    price_per_token: Amount,
+    pub price_per_token: Amount,
     /// Unix time in seconds.
-    sale_start: WholeText,
+    pub sale_start: WholeText,
     /// Unix time in seconds; 18446744073709551615 means no end.
-    sale_end: WholeText,
+    pub sale_end: WholeText,
     /// 0 means unlimited.
-    max_tokens_per_address: WholeText,
+    pub max_tokens_per_address: WholeText,
     /// Null where the contract has none.
     #[schema(required = true)]
-    funds_recipient: Option<Address>,
+    pub funds_recipient: Option<Address>,
     /// The currency's contract; the zero address means the chain's own.
-    currency: Address,
+    pub currency: Address,
 }
 
 /// Events of moments: what all of them say beside their own fields, and the accounts that each concerns.

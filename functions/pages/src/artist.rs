@@ -1,0 +1,74 @@
+//! `/@{username}` and `/a/{address}`: an artist and what they published.
+
+use maud::{Markup, html};
+use serde_json::json;
+use shared::{
+    api::read::{MomentView, Site},
+    chain::Chains,
+    model::Address,
+    store::artist::Profile,
+};
+
+use crate::{
+    card::grid,
+    layout::Frame,
+    words::{Clock, counted, short},
+};
+
+/// An artist's page with their newest moments, of `total`; `next` is the number of the page of older ones. `profile` is
+/// `None` for an account that is nobody's here.
+pub fn artist_page(
+    site: &Site,
+    chains: &Chains,
+    (account, profile): (Address, Option<&Profile>),
+    (moments, total, next): (&[MomentView], u64, Option<u32>),
+    clock: Clock,
+) -> Frame {
+    let username = profile.map(|profile| profile.username.as_str()).unwrap_or_default();
+    let title = if username.is_empty() { short(account) } else { username.to_owned() };
+    let bio = profile.map(|profile| profile.bio.trim()).unwrap_or_default();
+    let address = site.artist(username, account);
+    let content = html! {
+        header .intro {
+            h1 dir="auto" { (title) }
+            @if !bio.is_empty() { p .about dir="auto" { (bio) } }
+            p .soft { code title=(account) { (short(account)) } " · " (counted(total, "moment")) }
+            @if let Some(profile) = profile { (links(profile)) }
+        }
+        @if moments.is_empty() { p .empty { "Nothing published yet." } }
+        @else { section aria-label="Moments" { (grid(site, chains, moments, clock)) } }
+        @if let Some(next) = next { p .more { a href=(format!("{address}?page={next}")) { "Older moments" } } }
+    };
+    Frame {
+        description: if bio.is_empty() {
+            format!("{title} published {}.", counted(total, "moment"))
+        } else {
+            bio.chars().take(200).collect()
+        },
+        data: Some(json!({
+            "@context": "https://schema.org", "@type": "ProfilePage", "url": address,
+            "mainEntity": {"@type": "Person", "name": title, "description": bio},
+        })),
+        kind: "profile",
+        title,
+        address,
+        content,
+        ..Frame::default()
+    }
+}
+
+/// Names at other services, which hold no other characters than their addresses may have.
+fn links(profile: &Profile) -> Markup {
+    let links = [
+        ("Instagram", "https://www.instagram.com/", &profile.instagram_username),
+        ("X", "https://x.com/", &profile.twitter_username),
+        ("Telegram", "https://t.me/", &profile.telegram_username),
+    ];
+    html! {
+        ul .links {
+            @for (service, host, name) in links.into_iter().filter(|(.., name)| !name.is_empty()) {
+                li { a href=(format!("{host}{name}")) rel="me nofollow noopener" { (service) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `GET /pages/m/{chain}/{contract}/{token}`: a moment's page; `GET /pages/embed/m/…`: the same to be shown in a frame.
+
+use futures::try_join;
+use pages::{Clock, MomentParts, embed_page, moment_page, not_found, page};
+use shared::{
+    api::read::{MomentView, Person, Reader, Site},
+    chain::{Chain, Chains},
+    config,
+    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    model::{Address, ChainId, MomentRef, TokenId},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, Comments, TransferList, Transfers},
+    },
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ServeMomentPage>().await
+}
+
+struct ServeMomentPage {
+    site: Site,
+    chains: Chains,
+    reader: Reader,
+    comments: Comments,
+    transfers: Transfers,
+}
+
+/// Collectors on the page.
+const COLLECTORS: usize = 24;
+
+#[derive(FromFields)]
+struct MomentPath {
+    chain: ChainId,
+    contract: Address,
+    token: TokenId,
+}
+
+impl Endpoint for ServeMomentPage {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            site: Site::from_env(),
+            chains: Chains::from_env()?,
+            comments: Comments::new(chain.clone()),
+            transfers: Transfers::new(chain.clone()),
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let unknown = || not_found("No such moment is known. It may be too new: look again in a minute.", &self.site);
+        let Ok(path) = request.path_parameters().read_for::<MomentPath>(&self.chains) else { return unknown() };
+        let Ok(chain) = self.chains.get(path.chain) else { return unknown() };
+        let place = MomentRef { chain: path.chain, collection: path.contract, token: path.token };
+        let Some(moment) = self.reader.moment(&place).await?.filter(|moment| moment.hidden.is_empty()) else {
+            return unknown();
+        };
+        let frame = if request.path().contains("/embed/") {
+            embed_page(&self.site, &moment, chain, Clock::now()?)
+        } else {
+            moment_page(&self.site, &moment, &self.parts(&moment, chain).await?, Clock::now()?)
+        };
+        page(frame, &self.site)
+    }
+}
+
+impl ServeMomentPage {
+    async fn parts<'a>(&self, moment: &MomentView, chain: &'a Chain) -> Result<MomentParts<'a>, ApiError> {
+        let place = moment.place();
+        let list = [(place.chain, TransferList::Moment(place.collection, place.token))];
+        let (comments, transfers) =
+            try_join!(self.comments.top_level(&place, 0), self.transfers.newest_of(&list, 0, COLLECTORS))?;
+        let names = self.reader.names(transfers.transfers.iter().map(|transfer| transfer.to)).await?;
+        let person = |account| Person { address: account, username: names.get(&account).cloned().unwrap_or_default() };
+        let collectors = transfers.transfers.into_iter().map(|transfer| {
+            let collector = person(transfer.to);
+            (transfer, collector)
+        });
+        Ok(MomentParts { chain, collectors: collectors.collect(), collects: transfers.total, comments })
+    }
+}

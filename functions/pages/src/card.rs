@@ -1,0 +1,61 @@
+//! A moment in a list.
+
+use maud::{Markup, html};
+use shared::{
+    api::read::{MomentView, Person, Site},
+    chain::Chains,
+};
+
+use crate::{
+    media,
+    words::{Clock, Offer, short},
+};
+
+/// Moments as a grid; each keeps its picture's own proportions.
+pub fn grid(site: &Site, chains: &Chains, moments: &[MomentView], clock: Clock) -> Markup {
+    html! {
+        ul .grid { @for moment in moments { li { (card(site, chains, moment, clock)) } } }
+    }
+}
+
+fn card(site: &Site, chains: &Chains, moment: &MomentView, clock: Clock) -> Markup {
+    let title = title(moment);
+    let picture = moment.metadata.as_ref().and_then(|metadata| media::picture(site, metadata));
+    let offer = chains.get(moment.chain_id).ok();
+    let offer = offer.map(|chain| Offer::of(moment.sale.as_ref(), chain, moment.sold_out, clock));
+    html! {
+        article .card {
+            a .cover href=(moment.page) {
+                @match picture {
+                    Some(picture) => img src=(picture) alt="" loading="lazy" decoding="async";,
+                    None => span .blank aria-hidden="true" { (title.chars().next().unwrap_or('·')) },
+                }
+                h3 dir="auto" { (title) }
+            }
+            p .by { (person(site, &moment.creator)) }
+            @if let Some(offer) = offer { p .price { (offer.price) } }
+        }
+    }
+}
+
+/// A moment's title, or the collection's with the token's number.
+pub fn title(moment: &MomentView) -> String {
+    let own = moment.metadata.as_ref().map(|metadata| metadata.name.trim()).filter(|name| !name.is_empty());
+    match own {
+        Some(name) => name.to_owned(),
+        None if moment.collection.name.is_empty() => format!("Untitled #{}", moment.token_id),
+        None => format!("{} #{}", moment.collection.name, moment.token_id),
+    }
+}
+
+/// A person as a link to their page.
+pub fn person(site: &Site, person: &Person) -> Markup {
+    html! {
+        a .person href=(site.artist(&person.username, person.address)) dir="auto" title=(person.address) { (name(person)) }
+    }
+}
+
+/// A person's username, or the short form of their account.
+pub fn name(person: &Person) -> String {
+    if person.username.is_empty() { short(person.address) } else { person.username.clone() }
+}

@@ -1,0 +1,49 @@
+//! `/c/{chain}/{contract}`: a collection and its moments.
+
+use maud::html;
+use shared::{
+    api::read::{CollectionView, MomentView, Site},
+    chain::Chains,
+};
+
+use crate::{
+    card::{grid, name, person},
+    layout::Frame,
+    media,
+    words::{Clock, counted, short},
+};
+
+/// A collection's page with its newest moments, of `total`; `next` is the number of the page of older ones.
+pub fn collection_page(
+    site: &Site,
+    chains: &Chains,
+    collection: &CollectionView,
+    (moments, total, next): (&[MomentView], u64, Option<u32>),
+    clock: Clock,
+) -> Frame {
+    let title = if collection.name.is_empty() { short(collection.address) } else { collection.name.clone() };
+    let about = collection.metadata.as_ref().map(|metadata| metadata.description.trim()).unwrap_or_default();
+    let picture = collection.metadata.as_ref().and_then(|metadata| media::picture(site, metadata));
+    let content = html! {
+        header .intro {
+            h1 dir="auto" { (title) }
+            p .by { "by " (person(site, &collection.creator)) " · " span .soft { (counted(total, "moment")) } }
+            @if !about.is_empty() { p .about dir="auto" { (about) } }
+        }
+        @if moments.is_empty() { p .empty { "Nothing has been published in this collection yet." } }
+        @else { section aria-label="Moments" { (grid(site, chains, moments, clock)) } }
+        @if let Some(next) = next { p .more { a href=(format!("{}?page={next}", collection.page)) { "Older moments" } } }
+    };
+    Frame {
+        description: if about.is_empty() {
+            format!("A collection by {}: {}.", name(&collection.creator), counted(total, "moment"))
+        } else {
+            about.chars().take(200).collect()
+        },
+        address: collection.page.clone(),
+        picture: picture.map(|picture| (picture, title.clone())),
+        title,
+        content,
+        ..Frame::default()
+    }
+}

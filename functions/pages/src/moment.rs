@@ -1,0 +1,207 @@
+//! `/m/{chain}/{contract}/{token}`: a moment, its work first, and the same to be shown in a frame.
+
+use maud::{Markup, html};
+use serde_json::{Value, json};
+use shared::{
+    api::read::{MomentView, Person, Site},
+    chain::Chain,
+    model::{Amount, Transfer},
+    store::chain::CommentPage,
+};
+
+use crate::{
+    card::{name, person, title},
+    comment,
+    layout::Frame,
+    media,
+    words::{Clock, Offer, short},
+};
+
+/// What a moment's page shows besides the moment.
+#[derive(Debug)]
+pub struct MomentParts<'a> {
+    /// The moment's chain.
+    pub chain: &'a Chain,
+    /// The first page of its comments.
+    pub comments: CommentPage,
+    /// Who got tokens last, with names, and how many times tokens were got.
+    pub collectors: Vec<(Transfer, Person)>,
+    /// How many times tokens were got.
+    pub collects: u64,
+}
+
+/// A moment's page.
+pub fn moment_page(site: &Site, moment: &MomentView, parts: &MomentParts<'_>, clock: Clock) -> Frame {
+    let title = title(moment);
+    let offer = Offer::of(moment.sale.as_ref(), parts.chain, moment.sold_out, clock);
+    let about = moment.metadata.as_ref().map(|metadata| metadata.description.trim()).unwrap_or_default();
+    let content = html! {
+        article .moment {
+            div .work { (media::work(site, &title, moment.metadata.as_ref())) }
+            div .label {
+                h1 dir="auto" { (title) }
+                p .by { "by " (person(site, &moment.creator)) " · " span .soft { (clock.show(&moment.created_at)) } }
+                (offer_box(site, moment, &offer))
+                @if !about.is_empty() { p .about dir="auto" { (about) } }
+                (share(&moment.page, &title))
+                (facts(site, moment, parts))
+            }
+            section .talk aria-labelledby="comments" {
+                h2 #comments { (comment::heading(moment.comments)) }
+                @if parts.comments.comments.is_empty() { p .soft { "No one has said anything yet." } }
+                @else { (comment::comments(site, &parts.comments.comments, clock)) }
+                @if parts.comments.more { p .soft { "Older comments are in the API." } }
+            }
+            section .holders aria-labelledby="collectors" {
+                h2 #collectors { (collected(parts.collects)) }
+                @if parts.collectors.is_empty() { p .soft { "Be the first." } }
+                @else {
+                    ul .people {
+                        @for (transfer, collector) in &parts.collectors {
+                            li { (person(site, collector)) " " span .soft { (amount(transfer)) (clock.show_unix(transfer.transferred_at)) } }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    Frame { content, ..frame(site, moment, &title, about, &offer) }
+}
+
+/// The work alone, with who made it and the way to the page.
+pub fn embed_page(site: &Site, moment: &MomentView, chain: &Chain, clock: Clock) -> Frame {
+    let title = title(moment);
+    let offer = Offer::of(moment.sale.as_ref(), chain, moment.sold_out, clock);
+    let content = html! {
+        main .embed {
+            div .work { (media::work(site, &title, moment.metadata.as_ref())) }
+            p {
+                a href=(moment.page) target="_blank" rel="noopener" dir="auto" { (title) }
+                " by " bdi { (name(&moment.creator)) }
+                @if offer.is_open { " · " (offer.price) }
+            }
+        }
+    };
+    Frame { content, is_embedded: true, is_private: true, title, address: moment.page.clone(), ..Frame::default() }
+}
+
+fn frame(site: &Site, moment: &MomentView, title: &str, about: &str, offer: &Offer) -> Frame {
+    let by = name(&moment.creator);
+    let picture = moment.metadata.as_ref().and_then(|metadata| media::picture(site, metadata));
+    let said = if about.is_empty() { format!("A moment by {by}. {}", offer.price) } else { clipped(about, 200) };
+    let place = moment.place();
+    let path = format!("/m/{}/{}/{}", place.chain, place.collection, place.token);
+    Frame {
+        title: format!("{title} by {by}"),
+        description: said,
+        address: moment.page.clone(),
+        data: Some(data(site, moment, title, about, picture.as_deref())),
+        picture: picture.map(|picture| (picture, title.to_owned())),
+        kind: "article",
+        alternates: vec![
+            ("application/json", json_of(site, moment)),
+            ("application/json+oembed", site.page(&format!("/oembed?format=json&url={}", encoded(&moment.page)))),
+        ],
+        head: Some(html! { meta property="og:see_also" content=(site.page(&format!("/embed{path}"))); }),
+        ..Frame::default()
+    }
+}
+
+/// Schema.org's words for it: <https://schema.org/VisualArtwork>.
+fn data(site: &Site, moment: &MomentView, title: &str, about: &str, picture: Option<&str>) -> Value {
+    let artist = site.artist(&moment.creator.username, moment.creator.address);
+    json!({
+        "@context": "https://schema.org",
+        "@type": "VisualArtwork",
+        "name": title,
+        "description": about,
+        "url": moment.page,
+        "image": picture,
+        "dateCreated": moment.created_at,
+        "creator": {"@type": "Person", "name": name(&moment.creator), "url": artist},
+    })
+}
+
+fn offer_box(site: &Site, moment: &MomentView, offer: &Offer) -> Markup {
+    let left = moment.supply.max.0.saturating_sub(moment.supply.minted.0);
+    let is_limited = moment.supply.max != Amount(alloy::primitives::U256::from(u64::MAX));
+    html! {
+        div .offer {
+            p { strong .price { (offer.price) } @if !offer.note.is_empty() { " " span .soft { (offer.note) } } }
+            @if is_limited && !moment.sold_out { p .soft { (left) " of " (moment.supply.max) " left" } }
+            @if offer.is_open { a .button href=(site.endpoint("/manage")) { "Collect" } }
+        }
+    }
+}
+
+/// Works without script, as a link to copy; the script makes a button of it.
+fn share(page: &str, title: &str) -> Markup {
+    html! {
+        p .share data-share=(page) data-title=(title) {
+            label for="link" { "Link to this moment" }
+            input #link type="url" readonly value=(page);
+        }
+    }
+}
+
+fn facts(site: &Site, moment: &MomentView, parts: &MomentParts<'_>) -> Markup {
+    let collection =
+        if moment.collection.name.is_empty() { short(moment.address) } else { moment.collection.name.clone() };
+    let is_open = moment.supply.max == Amount(alloy::primitives::U256::from(u64::MAX));
+    html! {
+        dl .facts {
+            dt { "Collection" }
+            dd { a href=(site.collection(moment.chain_id, moment.address)) dir="auto" { (collection) } ", no. " (moment.token_id) }
+            dt { "Edition" }
+            dd { (moment.supply.minted) @if is_open { " minted, open edition" } @else { " of " (moment.supply.max) " minted" } }
+            @if let Some(metadata) = &moment.metadata {
+                @if !metadata.content.mime.is_empty() { dt { "File" } dd { (metadata.content.mime) } }
+            }
+            dt { "Chain" }
+            dd { (parts.chain.id) }
+            dt { "Contract" }
+            dd { code title=(moment.address) { (short(moment.address)) } }
+            dt { "For programs" }
+            dd { a href=(json_of(site, moment)) { "JSON" } }
+        }
+    }
+}
+
+fn json_of(site: &Site, moment: &MomentView) -> String {
+    let (collection, token, chain) = (moment.address, moment.token_id, moment.chain_id);
+    site.endpoint(&format!("/moment?collectionAddress={collection}&tokenId={token}&chainId={chain}"))
+}
+
+fn collected(times: u64) -> String {
+    match times {
+        0 => "Collected by".to_owned(),
+        1 => "Collected once".to_owned(),
+        times => format!("Collected {times} times"),
+    }
+}
+
+fn amount(transfer: &Transfer) -> String {
+    if transfer.quantity.0 == alloy::primitives::U256::ONE {
+        String::new()
+    } else {
+        format!("{} · ", transfer.quantity)
+    }
+}
+
+/// The first characters, ending at a word.
+fn clipped(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        None => line,
+        Some((end, _)) => {
+            let start = line.get(..end).unwrap_or_default();
+            format!("{}…", start.rsplit_once(' ').map_or(start, |(words, _)| words))
+        }
+    }
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
