@@ -3,8 +3,8 @@
 use std::{env, fs};
 
 use local::{
+    artists::SignedIn,
     mail::{code_in, mails_to},
-    stack::SignedIn,
     welcome,
 };
 use serde_json::{Value, json};
@@ -19,13 +19,16 @@ async fn what_is_said_at_the_start_is_true() {
     assert_eq!(welcome::already_up(&folder).await, None);
     let new = stack.new_artist().await;
     let artist = SignedIn { email: new.email.clone(), account: new.wallet.clone(), token: new.token.clone() };
+    let artist = artist.equip(&stack.map, "somebody").await.expect("money and a key");
     let text = welcome::prepare(&folder, &stack.map, &[artist]).await.expect("a table");
     let said = |name: &str| {
         let line = text.lines().map(str::trim).find_map(|line| line.strip_prefix(name));
         line.unwrap_or_else(|| panic!("no {name} in {text}")).trim().to_owned()
     };
 
-    for page in ["reference", "page", "mailbox"] {
+    let first = text.lines().next().expect("a line").trim();
+    assert!(first.starts_with("open"), "{first} isn't what a person opens");
+    for page in ["open", "reference", "page", "mailbox"] {
         let answer = stack.http.get(said(page)).send().await.expect("an answer");
         assert_eq!(answer.status(), 200, "{page}");
     }
@@ -42,6 +45,7 @@ async fn what_is_said_at_the_start_is_true() {
         .await
         .expect("JSON");
     assert_eq!(balance["balances"][0]["amount"], "10000000000000000000");
+    assert_eq!(stack.usdc_of(new.wallet.parse().expect("an address")).await.to_string(), "1000000000");
 
     let mails = mails_to(&stack.map.mail, &new.email).await.expect("mails");
     let code = mails.iter().find_map(code_in).expect("a code");

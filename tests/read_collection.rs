@@ -1,7 +1,10 @@
 //! `GET /collections/{network}/{contract}`
 
-use local::workshop;
+use std::fs;
+
+use local::{paths::Paths, workshop};
 use serde_json::json;
+use shared::model::Dag;
 use tests::{Answer, Stack, fields};
 
 const FIELDS: [&str; 11] = [
@@ -35,12 +38,13 @@ async fn collection_has_every_field() {
     for time in ["created_at", "updated_at"] {
         assert!(body[time].as_str().is_some_and(|time| time.ends_with('Z') && time.starts_with("20")), "{body}");
     }
-    let picture = "ipfs://bafybeidemofirstlight/collection.svg";
+    let picture = fs::read(Paths::of_checkout().demo().join("works/first-light.png")).expect("a picture");
+    let picture = format!("ipfs://{}", Dag::cid_of(&picture));
     let expected = json!({
         "name": "First Light",
         "image": picture,
         "description": "Mornings by the sea, before anyone is up.",
-        "content": {"mime": "image/svg+xml", "uri": picture},
+        "content": {"mime": "image/png", "uri": picture},
         "external_url": "",
         "animation_url": "",
     });

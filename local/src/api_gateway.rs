@@ -67,8 +67,10 @@ fn api(template: &Template) -> Result<HttpApi, Error> {
         function: route.binary,
         throttle: None,
     });
+    let home = format!("/{stage}/docs");
     Ok(HttpApi {
         stage,
+        home: Some(home),
         routes: routes.collect(),
         default_function: default.map(|function| function.binary),
         default_throttle: None,

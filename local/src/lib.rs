@@ -4,6 +4,7 @@
 
 pub mod alarm;
 pub mod api_gateway;
+pub mod artists;
 pub mod chains;
 pub mod cloud;
 pub mod containers;
@@ -12,6 +13,7 @@ pub mod database;
 pub mod demo;
 pub mod edge;
 pub mod functions;
+pub mod gallery;
 pub mod governor;
 mod ipfs_gateway;
 pub mod mail;

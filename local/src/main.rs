@@ -22,7 +22,7 @@ use std::{
 use local::{
     Error,
     chains::NodeSettings,
-    cloud, containers, mail, operator,
+    cloud, containers, gallery, mail, operator,
     paths::Paths,
     roles, secrets,
     stack::{LIMIT_FACTOR, Options, Stack, StackMap},
@@ -66,7 +66,9 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             let options = Options { port: Some(port), nodes, ..Options::at(folder.clone()) };
             let stack = Stack::start(&paths, &options).await?;
             let _link = MapLink::create(paths.local("stack.json"))?;
-            let text = welcome::prepare(&folder, &stack.map, &stack.artists).await?;
+            let artists = gallery::artists(&paths, &stack.map, &stack.artists).await?;
+            gallery::publish(&paths, &stack.map, &artists).await?;
+            let text = welcome::prepare(&folder, &stack.map, &artists).await?;
             println!("\nMoments runs until Ctrl-C, and prints each code that it mails.\n\n{text}");
             match welcome::print_codes(&stack.map).await? {}
         }

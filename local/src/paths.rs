@@ -25,6 +25,11 @@ impl Paths {
         self.root.join(".local").join(name)
     }
 
+    /// Folder of the demo's catalogue and works.
+    pub fn demo(&self) -> PathBuf {
+        self.root.join("local/demo")
+    }
+
     /// Folder of the installed npm packages.
     pub fn node_modules(&self) -> PathBuf {
         self.root.join("local/node_modules")

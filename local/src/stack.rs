@@ -9,7 +9,6 @@ use std::{
 };
 
 use alloy::providers::RootProvider;
-use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use local_lambda::{Processes, Rate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,7 +17,7 @@ use shared::{
         Chains,
         wallet::{EmbeddedWallet, Lanes, OperatorAccount},
     },
-    model::{Address, ArtistId, ChainId},
+    model::{Address, ChainId},
 };
 use template::{Function, Template};
 use tokio::{sync::watch, task::JoinHandle, time::Instant};
@@ -27,6 +26,7 @@ use url::Url;
 use crate::{
     Error,
     api_gateway::ApiGateway,
+    artists::SignedIn,
     chains::{CHAINS, LocalChain, NodeSettings},
     cloud::{self, Endpoints},
     contracts::{self, Artifacts},
@@ -34,7 +34,7 @@ use crate::{
     demo::{self, Demo},
     edge::Edge,
     functions::{Emulator, environment},
-    governor, ipfs_gateway, mail,
+    governor, ipfs_gateway,
     operator::{self, Guard, Guardian, Plan, Setup, State},
     paths::Paths,
     pinning_service::{self, PinningService},
@@ -102,17 +102,6 @@ pub struct StackMap {
     /// Function → ids of its processes. The file follows their changes.
     #[serde(default)]
     pub processes: Processes,
-}
-
-/// A demo artist with a token of the stack's start.
-#[derive(Clone, Debug)]
-pub struct SignedIn {
-    /// Mail address.
-    pub email: String,
-    /// Account.
-    pub account: String,
-    /// Token.
-    pub token: String,
 }
 
 /// A running stack; dropping it stops every part.
@@ -222,7 +211,7 @@ impl Stack {
         let contracts = deploy_contracts(paths, &nodes, &chains).await?;
         steps.done("contracts");
 
-        let gateway = ipfs_gateway::start().await?;
+        let gateway = ipfs_gateway::start(paths).await?;
         let mut rpc_urls: BTreeMap<_, _> = rpc.iter().map(|(chain, url)| (chain.clone(), vec![url.clone()])).collect();
         for (chain, urls) in &options.nodes.rpc_urls {
             rpc_urls.insert(chain.to_string(), urls.iter().map(ToString::to_string).collect());
@@ -418,26 +407,19 @@ async fn set_up_operator(
     Ok(account)
 }
 
-/// Signs an artist in with a mailed code.
+/// Signs a demo artist in. Returns their wallet, too, of which the service says the address.
 async fn sign_in(
     api: &str,
     mail: &str,
     operator: &OperatorAccount,
     email: &str,
 ) -> Result<(SignedIn, EmbeddedWallet), Error> {
-    post(&format!("{api}/oauth/code"), &json!({"email": email})).await?;
-    let code = mail::newest_code(mail, email, 0).await?;
-    let answer = post(&format!("{api}/oauth/login"), &json!({"email": email, "code": code})).await?;
-    let token = answer["token"].as_str().ok_or("sign-in gave no token")?;
-    let claims = token.split('.').nth(1).unwrap_or_default();
-    let claims: Value = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims)?)?;
-    let artist: ArtistId = claims["sub"].as_str().unwrap_or_default().parse()?;
-    let wallet = EmbeddedWallet::new(operator.safe, artist);
-    let account = Address::from(wallet.address()).to_string();
-    if answer["social_wallet"] != account {
+    let artist = SignedIn::by_mail(api, mail, email).await?;
+    let wallet = EmbeddedWallet::new(operator.safe, artist.id()?);
+    if artist.account != Address::from(wallet.address()).to_string() {
         return Err(format!("sign-in of {email}: the wallet doesn't match the operator and the artist's id").into());
     }
-    Ok((SignedIn { email: email.to_owned(), account, token: token.to_owned() }, wallet))
+    Ok((artist, wallet))
 }
 
 async fn wait_for_index(api: &str, demo: &Demo) -> Result<(), Error> {
@@ -455,13 +437,4 @@ async fn wait_for_index(api: &str, demo: &Demo) -> Result<(), Error> {
         tokio::time::sleep(MAP_PAUSE).await;
     }
     Err("the demo content isn't indexed after 90 s: see .local/*/logs/index-chain.log".into())
-}
-
-async fn post(url: &str, body: &Value) -> Result<Value, Error> {
-    let answer = reqwest::Client::new().post(url).json(body).send().await?;
-    let (status, text) = (answer.status(), answer.text().await?);
-    if !status.is_success() {
-        return Err(format!("POST {url} answered {status}: {text}").into());
-    }
-    Ok(serde_json::from_str(&text)?)
 }

@@ -1,35 +1,26 @@
-//! What `local run` says once the stack runs: where everything is, demo artists with keys that work, and each code that is
+//! What `local run` says once the stack runs: where everything is, demo artists with their keys, and each code that is
 //! mailed.
 
 use std::{convert::Infallible, fmt::Write, fs, path::Path, time::Duration};
 
-use serde_json::{Value, json};
-
 use crate::{
     Error,
+    artists::DemoArtist,
     mail::{self, code_in},
     mailbox,
-    stack::{SignedIn, StackMap},
+    stack::StackMap,
 };
 
 /// File of what was said, beside the stack's map.
 const KEPT: &str = "welcome.txt";
 
-/// What each demo artist has: 10 ETH.
-const FUNDS: &str = "0x8ac7230489e80000";
-
 /// Pause before the mails are looked at again.
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// Starts the mailbox, gives the artists money and keys, and returns what there is to say. It is kept in the stack's folder
-/// for [`already_up`].
-pub async fn prepare(folder: &Path, map: &StackMap, artists: &[SignedIn]) -> Result<String, Error> {
+/// Starts the mailbox and returns what there is to say. It is kept in the stack's folder for [`already_up`].
+pub async fn prepare(folder: &Path, map: &StackMap, artists: &[DemoArtist]) -> Result<String, Error> {
     let mailbox = mailbox::start(&map.mail).await?;
-    let mut keys = Vec::new();
-    for artist in artists {
-        keys.push(equip(map, artist).await?);
-    }
-    let text = table(map, &mailbox, artists, &keys);
+    let text = table(map, &mailbox, artists);
     fs::write(folder.join(KEPT), &text)?;
     Ok(text)
 }
@@ -58,16 +49,17 @@ pub async fn print_codes(map: &StackMap) -> Result<Infallible, Error> {
     }
 }
 
-fn table(map: &StackMap, mailbox: &str, artists: &[SignedIn], keys: &[String]) -> String {
-    let key = keys.first().map(|key| format!("?key={key}")).unwrap_or_default();
+fn table(map: &StackMap, mailbox: &str, artists: &[DemoArtist]) -> String {
+    let key = artists.first().map(|artist| format!("?key={}", artist.key)).unwrap_or_default();
     let mut lines = vec![
+        ("open", format!("{}/", map.api.trim_end_matches("/api"))),
         ("reference", format!("{}/docs{key}", map.api)),
         ("page", format!("{}/manage", map.api)),
         ("mailbox", mailbox.to_owned()),
     ];
     lines.extend(map.rpc.iter().map(|(chain, url)| ("chain", format!("{chain}  {url}"))));
-    for (SignedIn { email, account, .. }, key) in artists.iter().zip(keys) {
-        lines.extend([("artist", format!("{email}  {account}")), ("  key", key.clone())]);
+    for DemoArtist { email, username, account, key, .. } in artists {
+        lines.extend([("artist", format!("{username}  {email}  {account}")), ("  key", key.clone())]);
     }
     lines.push(("addresses", ".local/stack.json".to_owned()));
     lines.push(("logs", ".local/run/logs".to_owned()));
@@ -77,27 +69,4 @@ fn table(map: &StackMap, mailbox: &str, artists: &[SignedIn], keys: &[String]) -
         let _ = writeln!(text, "  {name:<10} {value}");
     }
     text
-}
-
-/// Gives an artist money on every chain, and returns a key that may do all that keys can.
-async fn equip(map: &StackMap, SignedIn { email, account, token }: &SignedIn) -> Result<String, Error> {
-    for node in map.rpc.values() {
-        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "anvil_setBalance", "params": [account, FUNDS]});
-        post(node, None, &call).await?;
-    }
-    let scopes = ["publish", "collect", "admin"];
-    let wanted = json!({"name": "Demo", "scopes": scopes, "dailySpend": {"eth": "1000000000000000000"}});
-    let made = post(&format!("{}/artists/api-keys", map.api), Some(token), &wanted).await?;
-    Ok(made["apiKey"].as_str().ok_or_else(|| format!("{email} got no key"))?.to_owned())
-}
-
-async fn post(url: &str, token: Option<&str>, body: &Value) -> Result<Value, Error> {
-    let request = reqwest::Client::new().post(url).json(body);
-    let request = token.iter().fold(request, |request, token| request.bearer_auth(token));
-    let answer = request.send().await?;
-    let (status, text) = (answer.status(), answer.text().await?);
-    if !status.is_success() {
-        return Err(format!("POST {url} answered {status}: {text}").into());
-    }
-    Ok(serde_json::from_str(&text)?)
 }

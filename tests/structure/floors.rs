@@ -1,4 +1,5 @@
-//! The floors of `shared`: an import points down, never up, and never in a circle. Functions import no other function.
+//! An import points down, never up, and never in a circle: in `shared` by its floors, in every other crate between its
+//! modules. Functions import no other function.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,7 +10,7 @@ use std::{
 use local::paths::Paths;
 use syn::visit::{self, Visit};
 
-/// The floors from the ground up. A module may import from its own floor and from those below.
+/// The floors of `shared` from the ground up. A module may import from its own floor and from those below.
 const FLOORS: [&[&str]; 5] = [
     &["model"],
     &["bucket", "clock", "config", "deadline", "http", "kms", "mail", "public_web", "telemetry"],
@@ -21,12 +22,15 @@ const FLOORS: [&[&str]; 5] = [
 /// A module by its path within the crate: `["store", "table"]`.
 type Module = Vec<String>;
 
+/// The parsed files of a crate.
+type Sources = BTreeMap<Module, syn::File>;
+
 /// Which modules each module imports from.
 type Imports = BTreeMap<Module, BTreeSet<Module>>;
 
 #[test]
 fn imports_point_down() {
-    let upward: Vec<_> = arrows(&imports(&sources()))
+    let upward: Vec<_> = arrows(&imports(&shared()))
         .filter(|(from, to)| floor(from) < floor(to))
         .map(|(from, to)| format!("{} imports from {}", from.join("::"), to.join("::")))
         .collect();
@@ -35,7 +39,7 @@ fn imports_point_down() {
 
 #[test]
 fn no_module_imports_from_the_one_it_is_in() {
-    let upward: Vec<_> = arrows(&imports(&sources()))
+    let upward: Vec<_> = arrows(&imports(&shared()))
         .filter(|(from, to)| from.len() > to.len() && from.starts_with(to))
         .map(|(from, to)| format!("{} imports from {}", from.join("::"), to.join("::")))
         .collect();
@@ -44,10 +48,11 @@ fn no_module_imports_from_the_one_it_is_in() {
 
 #[test]
 fn imports_make_no_circle_at_any_level() {
-    let imports = imports(&sources());
-    let parents: BTreeSet<Module> =
-        imports.keys().flat_map(|module| (0..module.len()).map(|n| module[..n].to_vec())).collect();
-    let circles: Vec<_> = parents.iter().filter_map(|parent| circle(&children(&imports, parent))).collect();
+    let crates = crates();
+    let circles = crates.iter().flat_map(|(name, sources)| {
+        circles(&imports(sources)).into_iter().map(move |circle| format!("{name}: {circle}"))
+    });
+    let circles: Vec<_> = circles.collect();
     assert!(circles.is_empty(), "circles:\n{}", circles.join("\n"));
 }
 
@@ -127,6 +132,13 @@ fn children(imports: &Imports, parent: &Module) -> BTreeMap<String, BTreeSet<Str
     graph
 }
 
+/// A circle at each level of a crate that has one.
+fn circles(imports: &Imports) -> Vec<String> {
+    let levels: BTreeSet<Module> =
+        imports.keys().flat_map(|module| (0..module.len()).map(|n| module[..n].to_vec())).collect();
+    levels.iter().filter_map(|level| circle(&children(imports, level))).collect()
+}
+
 /// A circle of a graph, in words.
 fn circle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
     fn walk<'a>(
@@ -156,25 +168,50 @@ fn circle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<String> {
     graph.keys().find_map(|node| walk(graph, &mut Vec::new(), &mut done, node))
 }
 
-fn sources() -> BTreeMap<Module, syn::File> {
-    let root = Paths::of_checkout().root().join("shared/src");
+fn shared() -> Sources {
+    let sources = sources(&Paths::of_checkout().root().join("shared/src"));
+    assert!(sources.len() > 100, "only {} sources were found", sources.len());
+    sources
+}
+
+/// The crates of the workspace's packages, by folder: each library with its modules, and each executable.
+fn crates() -> BTreeMap<String, Sources> {
+    let root = Paths::of_checkout().root().to_owned();
+    let folders = ["benches", "functions", "local", "openapi", "shared"];
+    let manifests = folders.iter().flat_map(|folder| files(&root.join(folder), "toml"));
+    let packages = manifests.filter(|file| file.ends_with("Cargo.toml")).map(|file| file.with_file_name("src"));
+    let roots = packages.filter(|sources| sources.is_dir()).flat_map(|sources| {
+        let executables = fs::read_dir(sources.join("bin")).into_iter().flatten();
+        let executables: Vec<_> = executables.map(|entry| entry.expect("an entry").path()).collect();
+        executables.into_iter().filter(|path| path.is_dir()).chain([sources])
+    });
+    let name = |folder: &Path| folder.strip_prefix(&root).expect("below it").display().to_string();
+    let crates = roots.map(|folder| (name(&folder), sources(&folder)));
+    let crates: BTreeMap<_, _> = crates.filter(|(_, sources)| !sources.is_empty()).collect();
+    assert!(crates.len() > 80, "only {} crates were found", crates.len());
+    crates
+}
+
+/// The sources below a crate's folder, without those of executables in `bin`.
+fn sources(root: &Path) -> Sources {
     let read = |file: PathBuf| {
         let text = fs::read_to_string(&file).expect("a source");
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        (module(file.strip_prefix(&root).expect("below it")), parsed)
+        (module(file.strip_prefix(root).expect("below it")), parsed)
     };
-    let sources: BTreeMap<_, _> = files(&root, "rs").into_iter().map(read).collect();
-    assert!(sources.len() > 100, "only {} sources were found", sources.len());
-    sources
+    let (bin, library) = (root.join("bin"), root.join("lib.rs"));
+    // A library's `main.rs` is another crate, of one file.
+    let is_of_it = |file: &PathBuf| !file.starts_with(&bin) && !(library.is_file() && *file == root.join("main.rs"));
+    files(root, "rs").into_iter().filter(is_of_it).map(read).collect()
 }
 
 fn module(file: &Path) -> Module {
     let path = file.with_extension("");
     let names = path.components().map(|name| name.as_os_str().to_string_lossy().into_owned());
-    names.filter(|name| name != "mod" && name != "lib").collect()
+    names.filter(|name| !["mod", "lib", "main"].contains(&name.as_str())).collect()
 }
 
-fn imports(sources: &BTreeMap<Module, syn::File>) -> Imports {
+fn imports(sources: &Sources) -> Imports {
     let modules: BTreeSet<Module> = sources.keys().cloned().collect();
     let read = |(module, file): (&Module, &syn::File)| {
         let mut reader = Reader { module: module.clone(), modules: &modules, found: BTreeSet::new() };

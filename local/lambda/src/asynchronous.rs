@@ -7,9 +7,11 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::time::{Instant, sleep};
 
 use crate::{
+    account::function_arn,
+    backoff::backoff,
     function::Function,
     invocation::{Invocation, Outcome, Refusal},
-    service::{Invoker, backoff, function_arn},
+    pool::Pools,
 };
 
 /// Pauses after a refusal for want of concurrency: one second, doubled up to five minutes.
@@ -24,19 +26,19 @@ pub(crate) struct Event {
 }
 
 /// Invokes the function until it succeeds, its retries are used up, or the event is too old.
-pub(crate) async fn deliver(invoker: Invoker, event: Event) {
+pub(crate) async fn deliver(pools: Arc<Pools>, event: Event) {
     let policy = &event.function.asynchronous;
     let (mut calls, mut last) = (0, Value::Null);
     for pause in backoff(policy.retry_pause, policy.retry_pause * 2) {
         let mut throttles = backoff(FIRST_PAUSE, LONGEST_PAUSE);
         let outcome = loop {
-            match invoker.invoke(event.invocation.clone()).await {
+            match pools.run(event.invocation.clone()).await {
                 Err(Refusal::AccountConcurrency | Refusal::ReservedConcurrency) => {}
                 // The service ends, or no longer has the function.
                 Err(_) => return,
                 Ok(outcome) => break Some(outcome),
             }
-            // Refusals don't count as tries: only age ends them.
+            // A refusal isn't an attempt: only age ends refusals.
             let wait = throttles.next().unwrap_or(LONGEST_PAUSE);
             if event.queued.elapsed() + wait > policy.max_age {
                 break None;

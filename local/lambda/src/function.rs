@@ -1,6 +1,6 @@
 //! A function's configuration.
 
-use std::{collections::BTreeMap, fs::File, path::PathBuf, process::Stdio, time::Duration};
+use std::{collections::BTreeMap, fs::File, io::Write, path::PathBuf, process::Stdio, time::Duration};
 
 use tokio::process::Command;
 
@@ -85,5 +85,14 @@ impl Function {
         command.env("AWS_LAMBDA_LOG_GROUP_NAME", "local").env("AWS_LAMBDA_LOG_STREAM_NAME", "local");
         command.stdin(Stdio::null()).stdout(output()?).stderr(output()?).kill_on_drop(true);
         Ok(command)
+    }
+
+    /// Adds a line of the service's own to the log.
+    pub(crate) fn note(&self, line: &str) {
+        let Some(log) = &self.log else { return };
+        if let Ok(mut log) = File::options().create(true).append(true).open(log) {
+            // The log is for people: without it everything else goes on.
+            let _ = writeln!(log, "lambda: {line}");
+        }
     }
 }

@@ -1,45 +1,64 @@
 //! An instance of a function: its process, from start to end.
 
-use std::{fs::File, io::Write, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc};
+use std::{future::pending, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc};
 
 use tokio::{
-    sync::watch,
+    sync::{mpsc, watch},
     time::{Instant, sleep_until},
 };
-use uuid::Uuid;
 
-use crate::{function::Function, pool::Pools};
+use crate::{function::Function, spawner::Spawner};
 
-/// Runs an instance until its process ends, its deadline passes, or its pool drops the deadline's sender. The process
+/// A change of an instance's process.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// It runs, under this id.
+    Started(Option<u32>),
+    /// It ended on its own, or could not be started; how, in words that follow "exited".
+    Ended(String),
+    /// Its deadline has passed.
+    Expired,
+}
+
+/// Runs an instance until its process ends or `deadline` loses its sender, and reports what happens to it. The process
 /// is killed when this future is dropped.
-pub(crate) async fn run(pools: Arc<Pools>, id: Uuid, function: Arc<Function>, mut deadline: watch::Receiver<Instant>) {
-    // lambda_runtime understands a path in this address only behind a scheme.
-    let runtime_api = format!("{}/{}/{id}", pools.runtime_api, function.name);
+pub(crate) async fn run(
+    function: Arc<Function>,
+    runtime_api: String,
+    spawner: Spawner,
+    mut deadline: watch::Receiver<Instant>,
+    reports: mpsc::Sender<Report>,
+) {
+    let report = async |report| {
+        // Without a receiver the service ends, and this future with it.
+        let _ = reports.send(report).await;
+    };
     let child = match function.command(&runtime_api) {
-        Ok(command) => pools.spawner.spawn(command).await,
+        Ok(command) => spawner.spawn(command).await,
         Err(error) => Err(error),
     };
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            let how = format!("before it started: {}: {error}", function.program.display());
-            note(&function, &how);
-            pools.ended(id, &how);
-            return;
+            return report(Report::Ended(format!("before it started: {}: {error}", function.program.display()))).await;
         }
     };
-    pools.started(id, child.id());
+    report(Report::Started(child.id())).await;
     loop {
         let until = *deadline.borrow_and_update();
+        let expiry = async {
+            sleep_until(until).await;
+            report(Report::Expired).await;
+            // The answer is a later deadline, or none.
+            pending::<()>().await;
+        };
         tokio::select! {
             status = child.wait() => {
                 let how = status.map_or_else(|error| format!("unseen: {error}"), end_of);
-                let error = pools.ended(id, &how);
-                note(&function, &error.unwrap_or_else(|| format!("instance {id}: process exited {how}")));
-                return;
+                return report(Report::Ended(how)).await;
             }
             changed = deadline.changed() => if changed.is_err() { break },
-            () = sleep_until(until) => if pools.expire(id) { break },
+            () = expiry => {}
         }
     }
     // It may have just ended on its own.
@@ -52,14 +71,5 @@ fn end_of(status: ExitStatus) -> String {
         Some(signal) => format!("with error: signal: {signal}"),
         None if status.success() => "without providing a reason".to_owned(),
         None => format!("with error: exit status {}", status.code().unwrap_or_default()),
-    }
-}
-
-/// Adds a line to a function's log.
-fn note(function: &Function, line: &str) {
-    let Some(log) = &function.log else { return };
-    if let Ok(mut log) = File::options().create(true).append(true).open(log) {
-        // The log is for people: without it everything else goes on.
-        let _ = writeln!(log, "lambda: {line}");
     }
 }

@@ -13,9 +13,12 @@ use serde_json::{Value, json};
 
 use crate::{
     invocation::{Invocation, MAX_EVENT, MAX_PAYLOAD, Outcome, Refusal},
+    invoker::Invoker,
     server::{self, BodyError, Reply, set_header},
-    service::{EMPTY, Invoker},
 };
+
+/// Payload of an invocation without a body.
+const EMPTY: Bytes = Bytes::from_static(b"{}");
 
 pub(crate) async fn answer(invoker: Invoker, request: Request<Incoming>) -> Reply {
     let path = request.uri().path().to_owned();

@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch},
     task::JoinSet,
     time::Instant,
 };
@@ -19,47 +19,19 @@ use uuid::Uuid;
 
 use crate::{
     function::Function,
-    instance,
+    instance::{self, Report},
     invocation::{Invocation, Outcome, Refusal},
+    limits::Limits,
     spawner::Spawner,
 };
 
 /// Process ids by function.
 pub type Processes = BTreeMap<String, Vec<u32>>;
 
-/// Limits of the whole service.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// The account's concurrency: invocations at a time, beyond which others are refused.
-    pub concurrency: usize,
-    /// Processes at a time, which is this machine's limit: invocations beyond it wait.
-    pub instances: usize,
-    /// Processes that start at a time, so that they don't slow each other down.
-    pub starts: usize,
-    /// How long an idle process is kept.
-    pub idle: Duration,
-    /// How long a process may take to ask for its first request, besides its function's time-out.
-    pub init: Duration,
-}
-
-impl Default for Limits {
-    /// An account's default quotas, on a small machine.
-    fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        Self {
-            concurrency: 1_000,
-            instances: 128,
-            starts: 2 * cores,
-            idle: Duration::from_secs(300),
-            init: Duration::from_secs(10),
-        }
-    }
-}
-
 /// All pools.
 pub(crate) struct Pools {
-    pub(crate) runtime_api: String,
-    pub(crate) spawner: Spawner,
+    runtime_api: String,
+    spawner: Spawner,
     limits: Limits,
     account: Arc<Semaphore>,
     state: Mutex<State>,
@@ -297,8 +269,22 @@ impl Pools {
         Ok(())
     }
 
+    /// Keeps an instance's state in step with its process.
+    async fn follow(self: &Arc<Self>, id: Uuid, function: &Function, mut reports: mpsc::Receiver<Report>) {
+        while let Some(report) = reports.recv().await {
+            match report {
+                Report::Started(process) => self.started(id, process),
+                Report::Expired => self.expire(id),
+                Report::Ended(how) => {
+                    let error = self.ended(id, &how);
+                    function.note(&error.unwrap_or_else(|| format!("instance {id}: process exited {how}")));
+                }
+            }
+        }
+    }
+
     /// An instance's process runs.
-    pub(crate) fn started(&self, id: Uuid, process: Option<u32>) {
+    fn started(&self, id: Uuid, process: Option<u32>) {
         let mut state = self.lock();
         if let Some(instance) = state.instances.get_mut(&id) {
             instance.process = process;
@@ -307,7 +293,7 @@ impl Pools {
     }
 
     /// An instance's process ended on its own. Returns the error of its request, if it had one.
-    pub(crate) fn ended(self: &Arc<Self>, id: Uuid, how: &str) -> Option<String> {
+    fn ended(self: &Arc<Self>, id: Uuid, how: &str) -> Option<String> {
         let mut state = self.lock();
         let instance = self.remove(&mut state, id)?;
         let message = |request_id: &str| format!("RequestId: {request_id} Error: Runtime exited {how}");
@@ -331,13 +317,14 @@ impl Pools {
         error
     }
 
-    /// Removes an instance whose deadline has passed. Returns whether it has to be stopped.
-    pub(crate) fn expire(self: &Arc<Self>, id: Uuid) -> bool {
+    /// Removes an instance whose deadline has passed, which ends its process. A request may have moved the deadline
+    /// meanwhile.
+    fn expire(self: &Arc<Self>, id: Uuid) {
         let mut state = self.lock();
         if state.instances.get(&id).is_some_and(|instance| *instance.deadline.borrow() > Instant::now()) {
-            return false;
+            return;
         }
-        let Some(instance) = self.remove(&mut state, id) else { return true };
+        let Some(instance) = self.remove(&mut state, id) else { return };
         let timeout = state.pools.get(&instance.function).map(|pool| pool.function.timeout).unwrap_or_default();
         let timed_out = |request_id: &str| {
             let seconds = timeout.as_secs_f64();
@@ -353,7 +340,6 @@ impl Pools {
             Phase::Idle | Phase::Returning => {}
         }
         self.grow(&mut state);
-        true
     }
 
     /// Hands waiting invocations of a function to its idle instances.
@@ -436,7 +422,14 @@ impl Pools {
         };
         state.instances.insert(id, instance);
         while state.tasks.try_join_next().is_some() {}
-        state.tasks.spawn(instance::run(Arc::clone(self), id, function, control));
+        // lambda_runtime understands a path in this address only behind a scheme.
+        let runtime_api = format!("{}/{}/{id}", self.runtime_api, function.name);
+        let (reports, reported) = mpsc::channel(1);
+        let process = instance::run(Arc::clone(&function), runtime_api, self.spawner.clone(), control, reports);
+        let pools = Arc::clone(self);
+        state.tasks.spawn(async move {
+            tokio::join!(process, pools.follow(id, &function, reported));
+        });
     }
 
     /// Forgets an instance, whose process then ends.

@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::{
+    account::function_arn,
     invocation::{MAX_PAYLOAD, Outcome},
     pool::{CallError, Delivery, Pools},
     server::{self, BodyError, Reply, set_header},
-    service::function_arn,
 };
 
 /// Bytes that a response may have besides [`MAX_PAYLOAD`], for its envelope.

@@ -9,8 +9,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, timeout};
 use uuid::Uuid;
 
 use crate::{
+    account::{ACCOUNT, REGION},
     invocation::Invocation,
-    service::{ACCOUNT, Invoker, REGION},
+    invoker::Invoker,
 };
 
 /// A rate expression, such as `rate(5 minutes)`.

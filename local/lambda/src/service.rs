@@ -1,16 +1,16 @@
 //! The Lambda service: its listeners, functions and schedules.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, sync::Arc};
 
-use bytes::Bytes;
-use tokio::{sync::watch, time::Instant};
+use tokio::sync::watch;
 
 use crate::{
-    asynchronous,
     function::Function,
-    invocation::{Invocation, MAX_EVENT, MAX_PAYLOAD, Outcome, Refusal},
+    invocation::Refusal,
     invoke_api,
-    pool::{Limits, Pools, Processes},
+    invoker::Invoker,
+    limits::Limits,
+    pool::{Pools, Processes},
     runtime_api,
     schedule::{self, Schedule},
     server::Server,
@@ -18,20 +18,10 @@ use crate::{
     stream::{self, Shard, StreamError, StreamMapping},
 };
 
-/// Region of the emulated account.
-pub const REGION: &str = "us-east-1";
-
-/// Id of the emulated account.
-pub const ACCOUNT: &str = "000000000000";
-
-/// ARN of a function.
-pub(crate) fn function_arn(name: &str) -> String {
-    format!("arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}")
-}
-
 /// A running service; dropping it stops its functions.
 pub struct Lambda {
     url: String,
+    pools: Arc<Pools>,
     invoker: Invoker,
     _runtime_api: Server,
     _invoke_api: Server,
@@ -58,11 +48,11 @@ impl Lambda {
         .await?;
         let pools = Pools::new(limits, format!("http://{}", runtime_api.address), Spawner::start()?);
         give.send_replace(Some(Arc::clone(&pools)));
-        let invoker = Invoker { pools };
+        let invoker = Invoker::new(Arc::clone(&pools));
         let of_api = invoker.clone();
         let invoke_api = Server::start(port, move |request, _| invoke_api::answer(of_api.clone(), request)).await?;
         let url = format!("http://{}", invoke_api.address);
-        Ok(Self { url, invoker, _runtime_api: runtime_api, _invoke_api: invoke_api })
+        Ok(Self { url, pools, invoker, _runtime_api: runtime_api, _invoke_api: invoke_api })
     }
 
     /// Base URL of the Invoke API, for SDKs and `cargo lambda invoke`.
@@ -77,12 +67,12 @@ impl Lambda {
 
     /// Adds a function, or replaces the one of its name for instances to come.
     pub fn add(&self, function: Function) {
-        self.invoker.pools.add(function);
+        self.pools.add(function);
     }
 
     /// Invokes a function on a schedule until the service ends.
     pub fn schedule(&self, schedule: Schedule) {
-        self.invoker.pools.spawn(schedule::run(self.invoker.clone(), schedule));
+        self.pools.spawn(schedule::run(self.invoker.clone(), schedule));
     }
 
     /// Lets a stream drive a function until the service ends. Records written after this returns are after
@@ -93,65 +83,19 @@ impl Lambda {
     pub async fn map_stream(&self, mapping: StreamMapping) -> Result<(), StreamError> {
         let mapping = Arc::new(mapping);
         for shard in Shard::all(&mapping).await? {
-            self.invoker.pools.spawn(stream::run(self.invoker.clone(), Arc::clone(&mapping), shard));
+            self.pools.spawn(stream::run(self.invoker.clone(), Arc::clone(&mapping), shard));
         }
         Ok(())
     }
 
     /// The ids of the functions' processes, as they change.
     pub fn processes(&self) -> watch::Receiver<Processes> {
-        self.invoker.pools.processes()
+        self.pools.processes()
     }
 }
 
 impl Drop for Lambda {
     fn drop(&mut self) {
-        self.invoker.pools.close();
+        self.pools.close();
     }
-}
-
-/// Invokes functions.
-#[derive(Clone)]
-pub struct Invoker {
-    pools: Arc<Pools>,
-}
-
-impl Invoker {
-    /// Runs a function and waits for its outcome. Dropping this future withdraws an invocation that no instance has
-    /// yet.
-    ///
-    /// # Errors
-    /// When the function is not run: unknown, at its concurrency limit, or the payload is too large.
-    pub async fn invoke(&self, invocation: Invocation) -> Result<Outcome, Refusal> {
-        if invocation.payload.len() > MAX_PAYLOAD {
-            return Err(Refusal::TooLarge(MAX_PAYLOAD));
-        }
-        self.pools.run(invocation).await
-    }
-
-    /// Queues an event, and returns at once. It is retried as the function's [`AsyncPolicy`](crate::AsyncPolicy) says.
-    ///
-    /// # Errors
-    /// When the function is unknown or the event too large.
-    pub fn invoke_later(&self, invocation: Invocation) -> Result<(), Refusal> {
-        let function = self.function(&invocation.function)?;
-        if invocation.payload.len() > MAX_EVENT {
-            return Err(Refusal::TooLarge(MAX_EVENT));
-        }
-        let event = asynchronous::Event { invocation, function, queued: Instant::now() };
-        self.pools.spawn(asynchronous::deliver(self.clone(), event));
-        Ok(())
-    }
-
-    pub(crate) fn function(&self, name: &str) -> Result<Arc<Function>, Refusal> {
-        self.pools.function(name).ok_or_else(|| Refusal::UnknownFunction(function_arn(name)))
-    }
-}
-
-/// A payload of no content: what an invocation without a body gets.
-pub(crate) const EMPTY: Bytes = Bytes::from_static(b"{}");
-
-/// Doubling pauses.
-pub(crate) fn backoff(first: Duration, most: Duration) -> impl Iterator<Item = Duration> {
-    std::iter::successors(Some(first), move |pause| Some((*pause * 2).min(most)))
 }

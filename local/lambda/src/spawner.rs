@@ -15,7 +15,8 @@ use tokio::{
 /// order, or when they next ask for an invocation.
 const SETPRIV: &str = "/usr/bin/setpriv";
 
-/// The thread; it ends when this is dropped.
+/// The thread; it ends when the last clone is dropped.
+#[derive(Clone)]
 pub(crate) struct Spawner {
     commands: mpsc::Sender<Order>,
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use time::{OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 
 use super::route::Parameters;
-use crate::service::ACCOUNT;
+use crate::account::ACCOUNT;
 
 /// What the gateway knows of a request besides its parts.
 pub(super) struct Arrival<'a> {

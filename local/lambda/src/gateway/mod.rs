@@ -14,7 +14,7 @@ pub use throttle::Throttle;
 
 use std::{collections::BTreeMap, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use hyper::{Request, StatusCode, body::Incoming};
+use hyper::{Method, Request, StatusCode, body::Incoming};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -43,6 +43,8 @@ pub struct HttpApi {
     pub default_throttle: Option<Throttle>,
     /// CORS settings; without, preflights are requests like any other.
     pub cors: Option<Cors>,
+    /// Where `GET /`, which is outside the stage, leads; 404 without.
+    pub home: Option<String>,
     /// Longest wait for a function: at most 30 seconds in an account.
     pub timeout: Duration,
 }
@@ -110,6 +112,11 @@ impl Api {
             return message(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "Request Header Fields Too Large");
         }
         let path = request.uri().path();
+        if let Some(home) = self.api.home.as_deref().filter(|_| path == "/" && request.method() == Method::GET) {
+            let mut reply = message(StatusCode::FOUND, "Found");
+            set_header(&mut reply, "location", home);
+            return reply;
+        }
         let after_stage = path.strip_prefix('/').and_then(|path| path.strip_prefix(self.api.stage.as_str()));
         let Some(path) = after_stage.filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
             return message(StatusCode::NOT_FOUND, "Not Found");

@@ -10,7 +10,7 @@ use hyper_util::{
 
 use crate::{
     invocation::{Invocation, MAX_PAYLOAD, Outcome, Refusal},
-    service::Invoker,
+    invoker::Invoker,
 };
 
 /// The Lambda service that a gateway invokes functions of.

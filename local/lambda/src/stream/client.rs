@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::{StartingPosition, StreamMapping};
-use crate::service::REGION;
+use crate::account::REGION;
 
 /// Why a stream can't be read.
 #[derive(Debug, thiserror::Error)]

@@ -16,8 +16,10 @@ use tokio::{
 
 use super::{StreamMapping, client::Record};
 use crate::{
+    account::function_arn,
+    backoff::backoff,
     invocation::{Invocation, MAX_PAYLOAD, Outcome, Refusal},
-    service::{Invoker, backoff, function_arn},
+    invoker::Invoker,
 };
 
 /// Bytes of an event without its records, and more.

@@ -20,7 +20,7 @@ pub use self::{
     client::StreamError,
     filter::{InvalidPattern, Pattern},
 };
-use crate::service::Invoker;
+use crate::invoker::Invoker;
 
 /// Pause before an empty shard, or one that can't be read, is read again.
 const IDLE: Duration = Duration::from_millis(50);

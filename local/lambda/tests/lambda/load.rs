@@ -30,6 +30,7 @@ async fn of_two_thousand_requests_at_once_each_is_answered_or_refused_though_hal
         default_function: None,
         default_throttle: None,
         cors: None,
+        home: None,
         timeout: Duration::from_secs(30),
     };
     let gateway = Gateway::start(0, api, Target::Local(lambda.invoker())).await.expect("a free port");

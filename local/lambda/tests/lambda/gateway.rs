@@ -24,6 +24,7 @@ fn api() -> HttpApi {
         default_function: None,
         default_throttle: None,
         cors: None,
+        home: None,
         timeout: Duration::from_secs(20),
     }
 }
@@ -90,6 +91,18 @@ async fn every_method_has_an_answer() {
         let answer = Answer::of(site.request(method, "/api/nowhere")).await;
         assert_eq!(answer.status, 404, "{method}");
     }
+}
+
+#[tokio::test]
+async fn the_root_outside_the_stage_leads_home() {
+    let site = Site::start(|api| api.home = Some("/api/things/1".to_owned())).await;
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
+    let answer = client.get(format!("{}/?from=x", site.gateway.url)).send().await.expect("an answer");
+    assert_eq!((answer.status().as_u16(), &answer.headers()["location"]), (302, &"/api/things/1".parse().unwrap()));
+    assert_eq!(Answer::of(site.request("POST", "/")).await.status, 404);
+    assert_eq!(Answer::of(site.request("GET", "/else")).await.status, 404);
+    let without = Site::start(|_| {}).await;
+    assert_eq!(Answer::of(without.request("GET", "/")).await.status, 404);
 }
 
 #[tokio::test]

@@ -1,0 +1,100 @@
+//! Demo artists: signed in by a mailed code, then with money and a key.
+
+use alloy::{
+    primitives::U256,
+    providers::{Provider, RootProvider},
+    sol,
+    sol_types::SolCall,
+};
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+use shared::model::ArtistId;
+
+use crate::{Error, mail, node::transact, stack::StackMap};
+
+/// Balance of each artist on every chain: 10 ETH.
+const ETHER: &str = "0x8ac7230489e80000";
+
+/// And 1,000 USDC, in its 6 decimals.
+const USDC: u64 = 1_000_000_000;
+
+sol! {
+    interface Currency {
+        function mint(address account, uint256 amount) external;
+    }
+}
+
+/// A signed-in artist.
+#[derive(Clone, Debug)]
+pub struct SignedIn {
+    /// Mail address.
+    pub email: String,
+    /// Account.
+    pub account: String,
+    /// Token.
+    pub token: String,
+}
+
+/// An artist with money and a key.
+#[derive(Clone, Debug)]
+pub struct DemoArtist {
+    /// Public name, for people.
+    pub username: String,
+    /// Mail address.
+    pub email: String,
+    /// Account.
+    pub account: String,
+    /// A key that may do all that keys can.
+    pub key: String,
+}
+
+impl SignedIn {
+    /// Signs an artist in with a mailed code.
+    pub async fn by_mail(api: &str, mail: &str, email: &str) -> Result<Self, Error> {
+        post(&format!("{api}/oauth/code"), None, &json!({"email": email})).await?;
+        let code = mail::newest_code(mail, email, 0).await?;
+        let answer = post(&format!("{api}/oauth/login"), None, &json!({"email": email, "code": code})).await?;
+        let text = |name: &str| answer[name].as_str().map(str::to_owned);
+        let token = text("token").ok_or("sign-in gave no token")?;
+        let account = text("social_wallet").ok_or("sign-in gave no wallet")?;
+        Ok(Self { email: email.to_owned(), account, token })
+    }
+
+    /// Id of the artist, from the token.
+    pub fn id(&self) -> Result<ArtistId, Error> {
+        let claims = self.token.split('.').nth(1).unwrap_or_default();
+        let claims: Value = serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims)?)?;
+        Ok(claims["sub"].as_str().unwrap_or_default().parse()?)
+    }
+
+    /// Gives the artist money on every chain, and a key.
+    pub async fn equip(self, map: &StackMap, username: &str) -> Result<DemoArtist, Error> {
+        let Self { email, account, token } = self;
+        for (chain, url) in &map.rpc {
+            let call = json!({"jsonrpc": "2.0", "id": 1, "method": "anvil_setBalance", "params": [account, ETHER]});
+            post(url, None, &call).await?;
+            let usdc = map.contracts.get(chain).and_then(|contracts| contracts.get("usdc"));
+            let Some(usdc) = usdc else { continue };
+            let node = RootProvider::connect(url).await?;
+            let payer = node.get_accounts().await?.first().copied().ok_or("the node has no account")?;
+            let mint = Currency::mintCall { account: account.parse()?, amount: U256::from(USDC) }.abi_encode();
+            transact(&node, "an artist's USDC", payer, usdc.parse()?, U256::ZERO, mint).await?;
+        }
+        let scopes = ["publish", "collect", "admin"];
+        let wanted = json!({"name": "Demo", "scopes": scopes, "dailySpend": {"eth": "1000000000000000000"}});
+        let made = post(&format!("{}/artists/api-keys", map.api), Some(&token), &wanted).await?;
+        let key = made["apiKey"].as_str().ok_or_else(|| format!("{email} got no key"))?.to_owned();
+        Ok(DemoArtist { username: username.to_owned(), email, account, key })
+    }
+}
+
+async fn post(url: &str, token: Option<&str>, body: &Value) -> Result<Value, Error> {
+    let request = reqwest::Client::new().post(url).json(body);
+    let request = token.iter().fold(request, |request, token| request.bearer_auth(token));
+    let answer = request.send().await?;
+    let (status, text) = (answer.status(), answer.text().await?);
+    if !status.is_success() {
+        return Err(format!("POST {url} answered {status}: {text}").into());
+    }
+    Ok(serde_json::from_str(&text)?)
+}
