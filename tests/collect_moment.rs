@@ -43,13 +43,13 @@ async fn collector_pays_price_and_fee_and_comments() {
 
     let answer = collect(&stack, &collector, collection, 2).await.expect_error(402);
     let account = format!("{:#x}", collector.account);
-    for part in ["0.000222000000002 ETH is needed", "0 ETH is there", &account] {
+    for part in ["needs 0.000222000000002 ETH", "has 0 ETH", &account] {
         assert!(message(&answer).contains(part), "{answer:?}");
     }
     let cost = 2 * (FEE + 1_000);
     stack.set_balance(collector.account, cost - 1).await;
     let answer = collect(&stack, &collector, collection, 2).await.expect_error(402);
-    assert!(message(&answer).contains("0.000222000000001999 ETH is there"), "{answer:?}");
+    assert!(message(&answer).contains("has 0.000222000000001999 ETH"), "{answer:?}");
 
     stack.set_balance(collector.account, ETHER).await;
     let (earned, body) = (wei_of(&stack, artist.account).await, order(collection, 2, "Mine 🌅"));
@@ -88,7 +88,7 @@ async fn usdc_sale_takes_the_price_in_usdc_and_the_fee_in_ether() {
     let collection = stack.publish(&artist.key, sale, json!({})).await;
 
     let answer = collect(&stack, &collector, collection, 2).await.expect_error(402);
-    for part in ["3 USDC is needed and 0 USDC is there", "0.000222 ETH is needed and 0 ETH is there"] {
+    for part in ["needs 3 USDC, has 0 USDC", "needs 0.000222 ETH, has 0 ETH"] {
         assert!(message(&answer).contains(part), "{answer:?}");
     }
     stack.set_balance(collector.account, 2 * FEE).await;

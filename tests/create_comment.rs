@@ -41,7 +41,7 @@ async fn reply_appears_under_its_comment() {
     stack.write("/moment/collect", &collector.key, &order, &[]).await.expect_success();
     let answer = post_comment(&stack, collection, &collector.key, reply.clone()).await.expect_error(402);
     let message = answer.body["message"].as_str().expect("a message");
-    assert!(message.contains("0.000001 ETH is needed and 0 ETH is there"), "{message}");
+    assert!(message.contains("needs 0.000001 ETH, has 0 ETH"), "{message}");
     stack.set_balance(collector.account, SPARK).await;
     post_comment(&stack, collection, &collector.key, reply).await.expect_success();
     assert!(stack.chain().get_balance(collector.account).await.expect("a balance").is_zero());

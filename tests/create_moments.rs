@@ -63,7 +63,7 @@ async fn batch_too_long_for_a_transaction_is_refused_before_it_is_queued() {
     }
     let answer = stack.write(PATH, &key, &long, &[]).await.expect_error(422);
     let message = answer.body["message"].as_str().expect("a message");
-    assert!(message.contains("bytes of calls, more than the 100000"), "{message}");
+    assert!(message.contains("bytes of calldata; one transaction takes at most 100000"), "{message}");
     let listed = Answer::of(stack.get("/transactions").bearer_auth(&artist.token)).await.expect_success();
     assert_eq!(listed.body["transactions"], json!([]));
 }

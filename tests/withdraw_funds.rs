@@ -76,8 +76,8 @@ async fn amount_above_the_balance_is_refused() {
     for (body, words) in [
         (json!({"to": to, "amount": "max"}), "has no ETH"),
         (json!({"to": to, "amount": "max", "currency": "USDC"}), "has no USDC"),
-        (json!({"to": to, "amount": "1", "unit": "wei"}), "0.000000000000000001 ETH is needed and 0 ETH is there"),
-        (json!({"to": to, "amount": "1500000", "currency": "usdc"}), "1.5 USDC is needed and 0 USDC is there"),
+        (json!({"to": to, "amount": "1", "unit": "wei"}), "needs 0.000000000000000001 ETH, has 0 ETH"),
+        (json!({"to": to, "amount": "1500000", "currency": "usdc"}), "needs 1.5 USDC, has 0 USDC"),
     ] {
         let answer = withdraw(&stack, &collector, body).await.expect_error(402);
         assert!(answer.body["message"].as_str().is_some_and(|message| message.contains(words)), "{answer:?}");

@@ -42,21 +42,6 @@ const FIELDS: [(&str, &str); 31] = [
 /// Most levels of an example, since comments have replies.
 const MAX_DEPTH: usize = 5;
 
-/// A collection that the moment's transaction creates.
-pub fn new_contract() -> Value {
-    json!({"name": "Weather diary", "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy"})
-}
-
-/// A sale without an end.
-pub fn open_sale() -> Value {
-    json!({
-        "type": "fixedPrice",
-        "pricePerToken": "1000000000000000",
-        "saleStart": 0,
-        "saleEnd": "18446744073709551615",
-    })
-}
-
 /// An example of a schema.
 pub fn of(schema: &Value, schemas: &Map<String, Value>) -> Value {
     sample("", schema, schemas, 0)

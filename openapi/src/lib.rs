@@ -14,7 +14,6 @@ mod webhooks;
 
 pub use document::{document, hold};
 pub use endpoint::Effect;
-pub use example::{new_contract, open_sale};
 pub use frame::frame;
 
 /// Makes the test that compares `openapi.json` with the description of an endpoint, a function with `#[utoipa::path(…)]`.

@@ -30,6 +30,11 @@ pub fn no_collection(address: Address) -> ApiError {
     ApiError::not_found(format!("There is no collection at {address}"))
 }
 
+/// 404: there is no such split.
+pub fn no_split(address: Address) -> ApiError {
+    ApiError::not_found(format!("There is no split at {address}"))
+}
+
 macro_rules! internal {
     ($($error:ty),+) => {$(
         impl From<$error> for ApiError {

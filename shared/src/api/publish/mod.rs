@@ -1,6 +1,7 @@
 //! Publishing collections and moments: the request, its calls, and what the receipt says was created.
 
 mod created;
+pub mod example;
 mod own;
 mod publication;
 mod request;

@@ -136,8 +136,8 @@ async fn own_place<'a>(session: &WriteSession<'_>, own: &OwnCollection) -> Resul
         contractAdmin: account,
     };
     let contract = session.node().read(addresses.factory, &question).await?;
-    let contract =
-        contract.ok_or_else(|| ApiError::unprocessable("Name a contract: this chain's factory is too old"))?;
+    let contract = contract
+        .ok_or_else(|| ApiError::unprocessable("This chain doesn't support default collections. Pass `contract`."))?;
     let mut creation = None;
     if session.node().has_code(contract).await? {
         session.require_on_collection(contract.into(), Permission::Minter).await?;

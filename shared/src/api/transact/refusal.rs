@@ -76,14 +76,14 @@ impl From<PlanError> for ApiError {
             PlanError::Reverts(reason) => Self::unprocessable(reason),
             PlanError::Forbidden(reason) => Self::forbidden(reason),
             PlanError::Overtaken(_) => {
-                Self::unavailable("Others add tokens to this collection just now: try again", 2, error)
+                Self::unavailable("Another token is being added to this collection. Try again.", 2, error)
             }
             PlanError::AccountCannotPay => Self::payment_required("Your account can't pay for this"),
             PlanError::Policy(PolicyError::Function { target, .. }) => {
                 Self::forbidden(format!("This service makes no such call to {}", Address::from(target)))
             }
             PlanError::TooLong { bytes, most } => Self::unprocessable(format!(
-                "This comes to {bytes} bytes of calls, more than the {most} that one transaction may have: send less at once"
+                "The request encodes to {bytes} bytes of calldata; one transaction takes at most {most}. Split the request."
             )),
             PlanError::Gas { needed, most } => {
                 Self::unprocessable(format!("This needs {needed} gas, more than the {most} that one request may use"))

@@ -166,7 +166,7 @@ impl WriteSession<'_> {
             return Ok(());
         }
         let (account, permission) = (self.account(), permission.name());
-        Err(ApiError::forbidden(format!("{account} is your account and lacks the permission {permission} on {on}")))
+        Err(ApiError::forbidden(format!("Your account {account} lacks the {permission} permission on {on}")))
     }
 
     /// Requires the account's balances for `calls`, one currency per cost. One call to the chain each.
@@ -186,7 +186,7 @@ impl WriteSession<'_> {
             self.planner.simulate_wealthy(account, calls).await?;
         }
         let short = short.into_iter().map(|(Cost { currency, amount }, balance)| {
-            format!("{} is needed and {} is there", currency.format(*amount), currency.format(balance))
+            format!("needs {}, has {}", currency.format(*amount), currency.format(balance))
         });
         let short: Vec<_> = short.collect();
         Err(ApiError::payment_required(format!("Your account {account} can't pay for this: {}", short.join("; "))))

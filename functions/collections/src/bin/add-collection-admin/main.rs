@@ -1,14 +1,11 @@
 //! `POST /collections/{network}/{contract}/admins`: makes an account an admin of a collection.
 
-#[cfg(test)]
-mod description;
-
+use collections::add_collection_admin::AddCollectionAdminRequest;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{CheckedAddress, MomentRef, Scope},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -17,14 +14,6 @@ async fn main() -> Result<(), StartError> {
 
 struct AddCollectionAdmin {
     service: TransactionService,
-}
-
-/// The new admin.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct AddCollectionAdminRequest {
-    /// Account that gets the permission.
-    admin_address: CheckedAddress,
 }
 
 impl Endpoint for AddCollectionAdmin {

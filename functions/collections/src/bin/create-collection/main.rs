@@ -1,8 +1,5 @@
 //! `POST /collections`: creates a collection.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
     api::{
         publish::{CreateCollectionRequest, Publication},

@@ -1,17 +1,12 @@
 //! `GET /collections`: collections, newest first.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use collections::list_collections::{ListCollectionsQuery, ListCollectionsResponse};
 use shared::{
-    api::read::{CollectionView, Pagination, Reader},
+    api::read::{Pagination, Reader},
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ArtistName, ChainId, Page},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::{CollectionLists, Table},
 };
-use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,29 +16,6 @@ async fn main() -> Result<(), StartError> {
 struct ListCollections {
     lists: CollectionLists,
     reader: Reader,
-}
-
-/// Filters and page.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ListCollectionsQuery {
-    /// Their creator, by any of the artist's wallets or the username: collections of all of their wallets.
-    #[param(inline)]
-    artist: Option<ArtistName>,
-    /// The chain; all by default.
-    chain_id: Option<ChainId>,
-    #[param(ignore)]
-    #[field(flatten)]
-    page: Page,
-}
-
-/// A page of collections.
-#[derive(Serialize, ToSchema)]
-struct ListCollectionsResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    collections: Vec<CollectionView>,
-    pagination: Pagination,
 }
 
 impl Endpoint for ListCollections {

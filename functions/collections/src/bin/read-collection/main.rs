@@ -1,10 +1,7 @@
 //! `GET /collections/{network}/{contract}`: one collection.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
-    api::{read::Reader, request::CollectionPath},
+    api::{error::no_collection, read::Reader, request::CollectionPath},
     config,
     http::{AnyChain, ApiError, Endpoint, Request, Response, StartError, serve},
     store::Table,
@@ -29,9 +26,6 @@ impl Endpoint for ReadCollection {
         let path: CollectionPath = request.path_parameters().read_for(&AnyChain)?;
         let (chain, contract) = path.place();
         let collection = self.reader.collection(chain, contract).await?;
-        Response::public(
-            &collection
-                .ok_or_else(|| ApiError::not_found(format!("There is no collection {contract} on chain {chain}")))?,
-        )
+        Response::public(&collection.ok_or_else(|| no_collection(contract))?)
     }
 }

@@ -1,14 +1,11 @@
 //! `DELETE /collections/{network}/{contract}/admins`: takes the admin permission on a collection from an account.
 
-#[cfg(test)]
-mod description;
-
+use collections::remove_collection_admin::RemoveCollectionAdminQuery;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{CheckedAddress, MomentRef, Scope},
 };
-use utoipa::IntoParams;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -17,14 +14,6 @@ async fn main() -> Result<(), StartError> {
 
 struct RemoveCollectionAdmin {
     service: TransactionService,
-}
-
-/// The admin.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct RemoveCollectionAdminQuery {
-    /// Account that loses the permission.
-    admin_address: CheckedAddress,
 }
 
 impl Endpoint for RemoveCollectionAdmin {

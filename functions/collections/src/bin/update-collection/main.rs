@@ -1,15 +1,12 @@
 //! `PATCH /collections/{network}/{contract}`: changes a collection's name and metadata URI.
 
-#[cfg(test)]
-mod description;
-
+use collections::update_collection::UpdateCollectionRequest;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CollectionName, Creation, MetadataUri, Scope},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{Creation, Scope},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -18,16 +15,6 @@ async fn main() -> Result<(), StartError> {
 
 struct UpdateCollection {
     service: TransactionService,
-}
-
-/// The collection's new metadata.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct UpdateCollectionRequest {
-    /// New metadata.
-    new_uri: MetadataUri,
-    /// New name.
-    new_collection_name: CollectionName,
 }
 
 impl Endpoint for UpdateCollection {

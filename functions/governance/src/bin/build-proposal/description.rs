@@ -10,7 +10,7 @@ use super::{BuildProposalRequest, BuildProposalResponse};
     request_body(content = BuildProposalRequest, description = "At most 256 KiB.", example = json!({
         "chainId": 1,
         "account": "0x00000000000000000000000000000000000000a1",
-        "contract": openapi::new_contract(),
+        "contract": shared::api::publish::example::new_contract(),
         "tokens": [{
             "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
             "createReferral": "0x00000000000000000000000000000000000000a1",

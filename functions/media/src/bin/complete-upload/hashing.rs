@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use media::content::{self, Found};
 use sha2_resumable::{Digest, Sha256, digest::common::hazmat::SerializableState};
 use shared::{
     bucket::{Bucket, BucketError},
@@ -11,8 +12,6 @@ use shared::{
     store::{HashProgress, Upload},
     telemetry,
 };
-
-use crate::content::{self, Found};
 
 /// Time that is left for what comes after a part of the hashing.
 const RESERVE: Duration = Duration::from_secs(8);

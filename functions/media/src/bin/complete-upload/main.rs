@@ -1,21 +1,17 @@
 //! `POST /uploads/{id}/complete`: joins an upload's parts, looks at the content and gives it its CID. A large file takes
 //! several calls, each of which goes on where the last one ended.
 
-mod content;
-#[cfg(test)]
-mod description;
 mod hashing;
 
-use serde::Serialize;
+use media::complete_upload::{CompleteUploadPath, UploadInProgress};
 use shared::{
     api::media::{MediaService, StoredMedia},
     bucket::UploadedPart,
     clock,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ArtistId, Cid, UploadId},
     store::{StoredContent, Upload, UploadOutcome},
 };
-use utoipa::{IntoParams, ToSchema};
 
 use crate::hashing::Hashed;
 
@@ -25,26 +21,6 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct CompleteUpload(MediaService);
-
-/// An upload.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Path)]
-struct CompleteUploadPath {
-    /// Its id.
-    id: UploadId,
-}
-
-/// A file that is hashed in part. Complete it again to go on.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct UploadInProgress {
-    /// The upload.
-    upload_id: UploadId,
-    /// Bytes that are hashed.
-    hashed: u64,
-    /// Bytes in all.
-    size: u64,
-}
 
 impl Endpoint for CompleteUpload {
     async fn from_env() -> Result<Self, StartError> {

@@ -1,8 +1,5 @@
 //! `POST /metadata`: stores a metadata document.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
     api::media::{MAX_METADATA_BYTES, MediaService, MetadataRequest},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

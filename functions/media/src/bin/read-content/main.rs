@@ -1,22 +1,19 @@
 //! `GET /ipfs/{cid}`: a file that is kept here, or a range of it. A whole file that is too large for an answer is redirected
 //! to the bucket. With `?format=raw`: a single block, for IPFS nodes.
 
-#[cfg(test)]
-mod description;
-mod range;
-
 use std::time::Duration;
 
+use media::{
+    range::Range,
+    read_content::{ReadContentPath, ReadContentQuery},
+};
 use shared::{
     bucket::Bucket,
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, StatusCode, json, serve},
-    model::{Cid, RawFormat},
+    http::{ApiError, Endpoint, Request, Response, StartError, StatusCode, json, serve},
+    model::Cid,
     store::{Media, StoredBlock, StoredContent, Table},
 };
-use utoipa::IntoParams;
-
-use crate::range::Range;
 
 /// Most bytes of an answer: in base64 they are less than the 6 MB that Lambda passes on.
 const MAX_BYTES: u64 = 4 << 20;
@@ -40,23 +37,6 @@ async fn main() -> Result<(), StartError> {
 struct ReadContent {
     bucket: Bucket,
     media: Media,
-}
-
-/// A file.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Path)]
-struct ReadContentPath {
-    /// Its CID.
-    cid: Cid,
-}
-
-/// What of it.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ReadContentQuery {
-    /// The block with this CID alone, unpacked by nobody, as IPFS nodes fetch it.
-    #[param(inline)]
-    format: Option<RawFormat>,
 }
 
 impl Endpoint for ReadContent {

@@ -1,19 +1,16 @@
 //! `POST /moment/airdrop`: mints tokens of a moment to recipients, in one transaction.
 
-#[cfg(test)]
-mod description;
-
 use alloy::{
     primitives::{Bytes, U256},
     sol_types::SolCall,
 };
+use moments::airdrop_moment::AirdropMomentRequest;
 use shared::{
     api::transact::{TransactionService, WriteSession},
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{CheckedAddress, Creation, MomentRef, Scope},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,16 +19,6 @@ async fn main() -> Result<(), StartError> {
 
 struct AirdropMoment {
     service: TransactionService,
-}
-
-/// The moment and its recipients.
-#[derive(FromFields, ToSchema)]
-struct AirdropMomentRequest {
-    /// The moment.
-    moment: MomentRef,
-    /// Recipients of one token each; one who is named twice gets two.
-    #[schema(min_items = 1, max_items = 200)]
-    recipients: Vec<CheckedAddress>,
 }
 
 impl Endpoint for AirdropMoment {

@@ -1,20 +1,16 @@
 //! `POST /moment/collect`: buys tokens of a moment for the artist's account, which pays for them.
 
-#[cfg(test)]
-mod description;
 mod purchase;
 mod release;
 
-use std::str::FromStr;
-
+use moments::collect_moment::CollectMomentRequest;
 use shared::{
     api::transact::{Cost, TransactionService},
-    http::{ApiError, Endpoint, Form, FromFields, Request, Response, Scalar, StartError, json, serve},
-    model::{Amount, CommentText, Creation, Invalid, MomentRef, Protocol, Scope, Whole},
+    http::{ApiError, Endpoint, Request, Response, StartError, json, serve},
+    model::{Amount, Creation, Protocol, Scope},
 };
-use utoipa::ToSchema;
 
-use crate::{purchase::Purchase, release::ReleasePurchase};
+use crate::release::ReleasePurchase;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -24,31 +20,6 @@ async fn main() -> Result<(), StartError> {
 struct CollectMoment {
     service: TransactionService,
 }
-
-/// An order.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct CollectMomentRequest {
-    /// The moment.
-    moment: MomentRef,
-    /// Number of tokens.
-    #[schema(value_type = u16, minimum = 1, maximum = 1000)]
-    amount: Quantity,
-    /// The collector's comment, without control characters.
-    #[schema(value_type = Option<String>, default = "", max_length = 1000, pattern = r"^([^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*)?$")]
-    comment: Remark,
-    /// Most that the order may cost, in the smallest unit of the sale's currency, with every fee that is paid in it. If it
-    /// costs more, nothing is bought.
-    max_price: Option<Amount>,
-}
-
-/// Tokens per order: 1 to 1000.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Quantity(u64);
-
-/// A comment of up to 1000 characters, without control characters; may be empty.
-#[derive(Debug, PartialEq, Eq)]
-struct Remark(String);
 
 impl Endpoint for CollectMoment {
     async fn from_env() -> Result<Self, StartError> {
@@ -69,7 +40,7 @@ impl Endpoint for CollectMoment {
                     session.afford(&[purchase.cost()], &calls).await?;
                     return Ok(calls);
                 }
-                let purchase = Purchase::of(session, &moment, amount).await?;
+                let purchase = purchase::read(session, &moment, amount).await?;
                 session.require_genuine(moment.collection).await?;
                 let costs = purchase.costs(session.chain());
                 costs.first().map_or(Ok(()), |cost| require_price(*cost, max_price))?;
@@ -89,34 +60,5 @@ fn require_price(cost: Cost, most: Option<Amount>) -> Result<(), ApiError> {
             Err(ApiError::conflict(words).with_detail("price", json!(Amount(cost.amount))))
         }
         _ => Ok(()),
-    }
-}
-
-impl Scalar for Quantity {
-    const FORM: Form = Form::Number;
-}
-
-impl Scalar for Remark {}
-
-impl FromStr for Quantity {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        match text.parse() {
-            Ok(Whole(number @ 1..=1_000)) => Ok(Self(number)),
-            _ => Err(Invalid("must be a whole number from 1 to 1000")),
-        }
-    }
-}
-
-impl FromStr for Remark {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let is_short = text.is_empty() || text.parse::<CommentText>().is_ok();
-        if !is_short || text.contains(char::is_control) {
-            return Err(Invalid("must be up to 1000 characters long, without control characters"));
-        }
-        Ok(Self(text.to_owned()))
     }
 }

@@ -1,27 +1,21 @@
-//! A purchase: the sale, its costs and its calls.
+//! A purchase, read from the chain.
 
-use alloy::{
-    primitives::{Address, U256, uint},
-    sol_types::SolValue,
+use alloy::primitives::{Address, U256, uint};
+use moments::{
+    collect_moment::Quantity,
+    purchase::{Purchase, check_terms},
 };
 use shared::{
-    api::{
-        error::no_moment,
-        transact::{Cost, WriteSession},
-    },
+    api::{error::no_moment, transact::WriteSession},
     chain::{
-        Chain, ChainAddresses,
-        contracts::native::{Creator1155, Erc20, Erc20Minter, LimitedMinter, TimedMinter},
+        ChainAddresses,
+        contracts::native::{Creator1155, Erc20Minter, LimitedMinter},
         node::{Node, NodeError},
         protocol::sale::{CurrentSale, Strategy},
-        wallet::Call,
     },
-    clock,
     http::ApiError,
     model::MomentRef,
 };
-
-use crate::{Quantity, Remark};
 
 /// Fee of a timed sale per token, in wei. A constant of the strategy's contract without a function:
 /// <https://github.com/ourzora/zora-protocol/blob/main/legacy/erc20z/src/minter/ZoraTimedSaleStrategyConstants.sol>
@@ -31,234 +25,70 @@ const TIMED_SALE_FEE: U256 = uint!(111_000_000_000_000_U256);
 /// <https://github.com/ourzora/zora-protocol/blob/main/packages/1155-contracts/CHANGELOG.md>
 const MOST_MINT_FEE: U256 = uint!(777_000_000_000_000_U256);
 
-/// A purchase that the chain's current state allows.
-pub(crate) struct Purchase {
-    moment: MomentRef,
-    sale: CurrentSale,
-    quantity: U256,
-    /// Protocol's fee per token, in wei.
-    fee: U256,
-}
-
-impl Purchase {
-    /// Chooses the first open sale: in an ERC-20 currency, in the chain's own, timed. Two rounds of calls.
-    ///
-    /// # Errors
-    /// 404 for an unknown moment, 422 for one that can't be collected now, or not in this quantity.
-    pub(crate) async fn of(
-        session: &WriteSession<'_>,
-        moment: &MomentRef,
-        quantity: Quantity,
-    ) -> Result<Self, ApiError> {
-        let (node, addresses) = (session.node(), &session.chain().addresses);
-        let token_info = Creator1155::getTokenInfoCall { tokenId: moment.token.into() };
-        let (token, sales, now) = tokio::try_join!(
-            node.read(moment.collection.into(), &token_info),
-            CurrentSale::all(node, addresses, moment),
-            node.newest_block_time()
-        )?;
-        // Token 0 stands for the collection: like an unknown token, it has no supply.
-        let token = token.filter(|token| !token.maxSupply.is_zero()).ok_or_else(|| no_moment(moment))?;
-        let sale = sales.iter().find(|sale| sale.is_open(now)).or(sales.first()).copied();
-        let sale = sale.ok_or_else(|| ApiError::unprocessable("This moment is not for sale"))?;
-        check_terms(&sale, now)?;
-        let purchase = Self { moment: *moment, sale, quantity: U256::from(quantity.0), fee: U256::ZERO };
-        purchase.check_supply(&token)?;
-        let (fee, had) = tokio::try_join!(
-            purchase.fee(node, addresses),
-            purchase.had_by(node, addresses, session.account().into())
-        )?;
-        purchase.check_limit(had)?;
-        let fee = fee.ok_or_else(|| ApiError::unprocessable("This collection doesn't say what collecting costs"))?;
-        if fee > MOST_MINT_FEE {
-            return Err(ApiError::unprocessable("This collection asks for more than the protocol's mint fee"));
-        }
-        if let Strategy::Erc20 { currency } = sale.strategy
-            && !session.chain().currencies().iter().any(|known| known.contract == Some(currency))
-        {
-            let reason =
-                format!("This moment is sold for the currency {currency:#x}, which your account can't pay with");
-            return Err(ApiError::unprocessable(reason));
-        }
-        Ok(Self { fee, ..purchase })
+/// Chooses the first open sale: in an ERC-20 currency, in the chain's own, timed. Two rounds of calls.
+///
+/// # Errors
+/// 404 for an unknown moment, 422 for one that can't be collected now, or not in this quantity.
+pub(crate) async fn read(
+    session: &WriteSession<'_>,
+    moment: &MomentRef,
+    Quantity(quantity): Quantity,
+) -> Result<Purchase, ApiError> {
+    let (node, addresses) = (session.node(), &session.chain().addresses);
+    let token_info = Creator1155::getTokenInfoCall { tokenId: moment.token.into() };
+    let (token, sales, now) = tokio::try_join!(
+        node.read(moment.collection.into(), &token_info),
+        CurrentSale::all(node, addresses, moment),
+        node.newest_block_time()
+    )?;
+    // Token 0 stands for the collection: like an unknown token, it has no supply.
+    let token = token.filter(|token| !token.maxSupply.is_zero()).ok_or_else(|| no_moment(moment))?;
+    let sale = sales.iter().find(|sale| sale.is_open(now)).or(sales.first()).copied();
+    let sale = sale.ok_or_else(|| ApiError::unprocessable("This moment is not for sale"))?;
+    check_terms(&sale, now)?;
+    let purchase = Purchase { moment: *moment, sale, quantity: U256::from(quantity), fee: U256::ZERO };
+    purchase.check_supply(&token)?;
+    let (fee, had) = tokio::try_join!(
+        fee(&purchase, node, addresses),
+        had_by(&purchase, node, addresses, session.account().into())
+    )?;
+    purchase.check_limit(had)?;
+    let fee = fee.ok_or_else(|| ApiError::unprocessable("This collection doesn't say what collecting costs"))?;
+    if fee > MOST_MINT_FEE {
+        return Err(ApiError::unprocessable("This collection asks for more than the protocol's mint fee"));
     }
-
-    /// Costs for the account, one per currency.
-    pub(crate) fn costs(&self, chain: &Chain) -> Vec<Cost> {
-        let native = Cost { currency: chain.native_currency(), amount: self.value() };
-        match self.sale.strategy {
-            Strategy::FixedPrice | Strategy::Timed => vec![native],
-            Strategy::Erc20 { currency } => {
-                let paid_with = chain.currencies().into_iter().find(|known| known.contract == Some(currency));
-                let price = paid_with.map(|currency| Cost { currency, amount: self.price() });
-                price.into_iter().chain([native]).collect()
-            }
-        }
-    }
-
-    /// Calls of the account, which receives the tokens.
-    pub(crate) fn calls(&self, session: &WriteSession<'_>, Remark(comment): &Remark) -> Vec<Call> {
-        let collector = Address::from(session.account());
-        let (collection, token) = (self.moment.collection.into(), self.moment.token.into());
-        let minter = self.sale.strategy.minter(&session.chain().addresses);
-        let no_referral = Address::ZERO;
-        match self.sale.strategy {
-            Strategy::FixedPrice => {
-                let mint = Creator1155::mintCall {
-                    minter,
-                    tokenId: token,
-                    quantity: self.quantity,
-                    rewardsRecipients: Vec::new(),
-                    minterArguments: (collector, comment).abi_encode_params().into(),
-                };
-                vec![Call::new(collection, &mint).with_value(self.value())]
-            }
-            Strategy::Erc20 { currency } => {
-                let approve = Erc20::approveCall { spender: minter, amount: self.price() };
-                let mint = Erc20Minter::mintCall {
-                    mintTo: collector,
-                    quantity: self.quantity,
-                    tokenAddress: collection,
-                    tokenId: token,
-                    totalValue: self.price(),
-                    currency,
-                    mintReferral: no_referral,
-                    comment: comment.clone(),
-                };
-                vec![Call::new(currency, &approve), Call::new(minter, &mint).with_value(self.value())]
-            }
-            Strategy::Timed => {
-                let mint = TimedMinter::mintCall {
-                    mintTo: collector,
-                    quantity: self.quantity,
-                    collection,
-                    tokenId: token,
-                    mintReferral: no_referral,
-                    comment: comment.clone(),
-                };
-                vec![Call::new(minter, &mint).with_value(self.value())]
-            }
-        }
-    }
-
-    /// Total price, in the sale's currency.
-    fn price(&self) -> U256 {
-        self.sale.price.saturating_mul(self.quantity)
-    }
-
-    /// Wei to send with the call.
-    fn value(&self) -> U256 {
-        let fee = self.fee.saturating_mul(self.quantity);
-        match self.sale.strategy {
-            Strategy::FixedPrice => fee.saturating_add(self.price()),
-            Strategy::Erc20 { .. } | Strategy::Timed => fee,
-        }
-    }
-
-    /// Protocol's fee per token; `None` if the contract has none.
-    async fn fee(&self, node: &Node, addresses: &ChainAddresses) -> Result<Option<U256>, NodeError> {
-        match self.sale.strategy {
-            Strategy::FixedPrice => node.read(self.moment.collection.into(), &Creator1155::mintFeeCall {}).await,
-            Strategy::Erc20 { .. } => node.read(addresses.erc20_minter, &Erc20Minter::ethRewardAmountCall {}).await,
-            Strategy::Timed => Ok(Some(TIMED_SALE_FEE)),
-        }
-    }
-
-    /// Tokens that an account collected from a sale with a limit per address.
-    async fn had_by(&self, node: &Node, addresses: &ChainAddresses, account: Address) -> Result<U256, NodeError> {
-        if self.sale.terms.max_per_address == 0 {
-            return Ok(U256::ZERO);
-        }
-        let had = LimitedMinter::getMintedPerWalletCall {
-            tokenContract: self.moment.collection.into(),
-            tokenId: self.moment.token.into(),
-            wallet: account,
-        };
-        Ok(node.read(self.sale.strategy.minter(addresses), &had).await?.unwrap_or_default())
-    }
-
-    fn check_supply(&self, token: &Creator1155::TokenData) -> Result<(), ApiError> {
-        let left = token.maxSupply.saturating_sub(token.totalMinted);
-        match left {
-            _ if left >= self.quantity => Ok(()),
-            U256::ZERO => Err(ApiError::unprocessable("This moment is sold out")),
-            left => Err(ApiError::unprocessable(format!("Only {left} of this moment are left"))),
-        }
-    }
-
-    fn check_limit(&self, had: U256) -> Result<(), ApiError> {
-        let limit = self.sale.terms.max_per_address;
-        if limit == 0 || had.saturating_add(self.quantity) <= U256::from(limit) {
-            return Ok(());
-        }
-        let reason = format!("An address can collect {limit} of this moment at most, and your account has had {had}");
-        Err(ApiError::unprocessable(reason))
-    }
-}
-
-fn check_terms(sale: &CurrentSale, now: u64) -> Result<(), ApiError> {
-    let when = |time: u64| clock::iso_8601(time).unwrap_or_else(|_| time.to_string());
-    if now < sale.terms.start {
-        let reason = format!("The sale has not started: it starts at {}", when(sale.terms.start));
+    if let Strategy::Erc20 { currency } = sale.strategy
+        && !session.chain().currencies().iter().any(|known| known.contract == Some(currency))
+    {
+        let reason = format!("This moment is sold for the currency {currency:#x}, which your account can't pay with");
         return Err(ApiError::unprocessable(reason));
     }
-    if now > sale.terms.end {
-        return Err(ApiError::unprocessable(format!("The sale is over: it ended at {}", when(sale.terms.end))));
-    }
-    Ok(())
+    Ok(Purchase { fee, ..purchase })
 }
 
-#[cfg(test)]
-mod tests {
-    use shared::{
-        chain::Chains,
-        model::{ChainId, SaleTerms},
+/// Protocol's fee per token; `None` if the contract has none.
+async fn fee(purchase: &Purchase, node: &Node, addresses: &ChainAddresses) -> Result<Option<U256>, NodeError> {
+    match purchase.sale.strategy {
+        Strategy::FixedPrice => node.read(purchase.moment.collection.into(), &Creator1155::mintFeeCall {}).await,
+        Strategy::Erc20 { .. } => node.read(addresses.erc20_minter, &Erc20Minter::ethRewardAmountCall {}).await,
+        Strategy::Timed => Ok(Some(TIMED_SALE_FEE)),
+    }
+}
+
+/// Tokens that an account collected from a sale with a limit per address.
+async fn had_by(
+    purchase: &Purchase,
+    node: &Node,
+    addresses: &ChainAddresses,
+    account: Address,
+) -> Result<U256, NodeError> {
+    if purchase.sale.terms.max_per_address == 0 {
+        return Ok(U256::ZERO);
+    }
+    let had = LimitedMinter::getMintedPerWalletCall {
+        tokenContract: purchase.moment.collection.into(),
+        tokenId: purchase.moment.token.into(),
+        wallet: account,
     };
-
-    use super::*;
-
-    fn purchase(strategy: Strategy, price: u64, quantity: u64) -> Purchase {
-        let terms = SaleTerms { start: 10, end: 20, max_per_address: 5 };
-        Purchase {
-            moment: MomentRef {
-                chain: ChainId::DEFAULT,
-                collection: Address::repeat_byte(1).into(),
-                token: U256::ONE.into(),
-            },
-            sale: CurrentSale { strategy, terms, price: U256::from(price), funds_recipient: Address::ZERO },
-            quantity: U256::from(quantity),
-            fee: U256::from(111),
-        }
-    }
-
-    #[test]
-    fn every_strategy_costs_what_its_contract_takes() {
-        let chains: Chains = r#"[{"id": 8453}]"#.parse().unwrap();
-        let chain = chains.get(ChainId::DEFAULT).unwrap();
-        let [eth, usdc] = chain.currencies();
-        let erc20 = Strategy::Erc20 { currency: chain.addresses.usdc };
-        let costs = |strategy, price| purchase(strategy, price, 3).costs(chain);
-        let cost = |currency, amount: u64| Cost { currency, amount: U256::from(amount) };
-        assert_eq!(costs(Strategy::FixedPrice, 1_000), [cost(eth, 3_333)]);
-        assert_eq!(costs(Strategy::FixedPrice, 0), [cost(eth, 333)]);
-        assert_eq!(costs(erc20, 10_000), [cost(usdc, 30_000), cost(eth, 333)]);
-        assert_eq!(costs(Strategy::Timed, 0), [cost(eth, 333)]);
-    }
-
-    #[test]
-    fn an_impossible_purchase_is_refused_with_its_reason() {
-        let sale = purchase(Strategy::FixedPrice, 0, 2);
-        let words = |outcome: Result<(), ApiError>| outcome.map_err(|error| error.body()).unwrap_err();
-        assert!(words(check_terms(&sale.sale, 9)).contains("starts at 1970-01-01T00:00:10Z"));
-        assert!(words(check_terms(&sale.sale, 21)).contains("ended at 1970-01-01T00:00:20Z"));
-        let token = |minted: u64| Creator1155::TokenData {
-            uri: String::new(),
-            maxSupply: U256::from(10),
-            totalMinted: U256::from(minted),
-        };
-        assert!(words(sale.check_supply(&token(10))).contains("sold out"));
-        assert!(words(sale.check_supply(&token(9))).contains("Only 1"));
-        assert!(words(sale.check_limit(U256::from(4))).contains("5 of this moment at most"));
-        assert!(sale.check_supply(&token(8)).is_ok() && sale.check_limit(U256::from(3)).is_ok());
-    }
+    Ok(node.read(purchase.sale.strategy.minter(addresses), &had).await?.unwrap_or_default())
 }

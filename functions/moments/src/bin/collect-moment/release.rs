@@ -1,6 +1,7 @@
 //! A purchase of the registry protocol, whose controller sells for the chain's ERC-20 currency.
 
 use alloy::primitives::{Address, U256};
+use moments::collect_moment::{Quantity, Remark};
 use shared::{
     api::{
         error::no_moment,
@@ -16,8 +17,6 @@ use shared::{
     http::ApiError,
     model::MomentRef,
 };
-
-use crate::{Quantity, Remark};
 
 /// A purchase at the controller's present price.
 pub(crate) struct ReleasePurchase {

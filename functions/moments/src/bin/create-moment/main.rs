@@ -1,8 +1,5 @@
 //! `POST /moment/create`: creates a moment in an existing or a new collection, or in the artist's own.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
     api::publish::{CreateMomentRequest, PublishingService},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

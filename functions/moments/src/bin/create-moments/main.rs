@@ -1,8 +1,5 @@
 //! `POST /moment/create-batch`: creates up to 50 moments in one collection and one transaction.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
     api::publish::{CreateMomentsRequest, PublishingService},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

@@ -1,8 +1,5 @@
 //! `POST /moment/create/writing`: stores a text with its metadata, and creates a moment of it.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
     api::publish::{CreateWritingRequest, PublishingService},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

@@ -1,14 +1,11 @@
 //! `POST /moment/permission`: makes an account an admin of a moment.
 
-#[cfg(test)]
-mod description;
-
+use moments::grant_permission::GrantPermissionRequest;
 use shared::{
     api::transact::TransactionService,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, MomentRef, Scope},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{CheckedAddress, Scope},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -17,16 +14,6 @@ async fn main() -> Result<(), StartError> {
 
 struct GrantPermission {
     service: TransactionService,
-}
-
-/// The moment and its new admin.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct GrantPermissionRequest {
-    /// The moment; token 0 is its whole collection.
-    moment: MomentRef,
-    /// Account that gets the permission.
-    admin_address: CheckedAddress,
 }
 
 impl Endpoint for GrantPermission {

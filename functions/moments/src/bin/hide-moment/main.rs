@@ -1,19 +1,15 @@
 //! `POST /moment/hide`: leaves a moment out of timelines, or shows it again.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use moments::hide_moment::{HideMomentRequest, HideMomentResponse, Hiding};
 use shared::{
     api::error::{no_artist, no_moment},
     auth::caller::CallerAuthenticator,
     chain::Chains,
     clock, config,
-    http::{AllowedChains, ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
+    http::{AllowedChains, ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ArtistId, ChainId, Invalid, MomentRef, Scope, WalletType},
     store::{Artists, Moments, Table},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -25,26 +21,6 @@ struct HideMoment {
     chains: Chains,
     moments: Moments,
     artists: Artists,
-}
-
-/// The moment.
-#[derive(FromFields, ToSchema)]
-struct HideMomentRequest {
-    /// The moment.
-    moment: MomentRef,
-    /// Whether it is hidden from now on.
-    #[schema(value_type = Option<bool>, default = true)]
-    hidden: Hiding,
-}
-
-struct Hiding(bool);
-
-/// What holds from now on.
-#[derive(Serialize, ToSchema)]
-struct HideMomentResponse {
-    success: bool,
-    /// Whether the moment is hidden.
-    hidden: bool,
 }
 
 impl HideMoment {
@@ -65,12 +41,6 @@ impl HideMoment {
             return Ok(());
         }
         Err(ApiError::forbidden("None of your wallets is an admin of this moment"))
-    }
-}
-
-impl FromField for Hiding {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        field.boolean().map(Self)
     }
 }
 

@@ -5,6 +5,7 @@ use alloy::{
     sol_types::SolCall,
 };
 use futures::{StreamExt, TryStreamExt, stream};
+use moments::grants::{Grant, calls};
 use shared::{
     api::transact::WriteSession,
     chain::{
@@ -25,9 +26,6 @@ const MAX_BATCHES: usize = 5;
 /// Collections read in parallel.
 const AT_ONCE: usize = 16;
 const TOKENS_PER_CALL: u64 = 200;
-
-/// A missing ADMIN permission on a token, or with id 0 on a whole collection.
-type Grant = (Address, U256);
 
 /// Calls that make `wallet` an admin of every collection that the artist's account administers, in bounded batches. At
 /// most as many as fit one request: the next one finds the rest.
@@ -54,17 +52,6 @@ pub(crate) async fn missing(
         grants.extend(found.into_iter().flatten());
     }
     Ok(grants.chunks(GRANTS_PER_BATCH).take(MAX_BATCHES).map(|batch| calls(batch, wallet)).collect())
-}
-
-/// One call per collection.
-fn calls(grants: &[Grant], wallet: Address) -> Vec<Call> {
-    let of_collections = grants.chunk_by(|(one, _), (other, _)| one == other);
-    let call = |grants: &[Grant]| {
-        let (collection, _) = grants.first()?;
-        let data = grants.iter().map(|(_, token)| Permission::Admin.grant(*token, wallet).abi_encode().into());
-        Some(Call::new(*collection, &multicallCall { data: data.collect() }))
-    };
-    of_collections.filter_map(call).collect()
 }
 
 struct Collection<'a> {
@@ -119,22 +106,5 @@ impl Collection<'_> {
             permissionsCall::abi_decode_returns(answer).is_ok_and(|mask| Permission::Admin.is_among(mask))
         };
         Ok(answers.unwrap_or_default().iter().map(|answer| is_admin(answer)).collect())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn grants_become_one_call_per_collection() {
-        let (one, other) = (Address::repeat_byte(1), Address::repeat_byte(2));
-        let grants =
-            [(one, 1), (one, 2), (one, 0), (other, 0)].map(|(collection, token)| (collection, U256::from(token)));
-        let calls = calls(&grants, Address::repeat_byte(3));
-        assert_eq!(calls.iter().map(|call| call.target).collect::<Vec<_>>(), [one, other]);
-        let bundled = multicallCall::abi_decode(&calls[0].data).unwrap().data;
-        assert_eq!(bundled[2], Permission::Admin.grant(U256::ZERO, Address::repeat_byte(3)).abi_encode());
-        assert_eq!(bundled.len(), 3);
     }
 }

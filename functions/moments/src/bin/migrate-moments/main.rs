@@ -1,31 +1,20 @@
 //! `POST /moment/migrate`: makes the artist's external wallet an admin of every collection that their embedded wallet
 //! administers, so that artists can leave the service with their work. No token moves.
 
-#[cfg(test)]
-mod description;
 mod grants;
 
+use moments::migrate_moments::MigrateMomentsRequest;
 use shared::{
     api::transact::TransactionService,
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ArtistId, ChainId, Scope, WalletType},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{Address, ArtistId, Scope, WalletType},
     store::{Artists, Moments, Table},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     serve::<MigrateMoments>().await
-}
-
-/// The chain.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct MigrateMomentsRequest {
-    /// The chain.
-    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
-    chain_id: ChainId,
 }
 
 struct MigrateMoments {

@@ -1,16 +1,13 @@
 //! `GET /moment`: one moment.
 
-#[cfg(test)]
-mod description;
-
+use moments::read_moment::ReadMomentQuery;
 use shared::{
-    api::read::Reader,
+    api::{error::no_moment, read::Reader},
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ChainId, MomentRef, TokenId},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::MomentRef,
     store::Table,
 };
-use utoipa::IntoParams;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -19,19 +16,6 @@ async fn main() -> Result<(), StartError> {
 
 struct ReadMoment {
     reader: Reader,
-}
-
-/// The moment.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct ReadMomentQuery {
-    /// The moment's collection.
-    collection_address: Address,
-    /// The moment's token.
-    token_id: TokenId,
-    /// The collection's chain.
-    #[param(default = json!(ChainId::DEFAULT), required = false)]
-    chain_id: ChainId,
 }
 
 impl Endpoint for ReadMoment {
@@ -43,9 +27,8 @@ impl Endpoint for ReadMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ReadMomentQuery { collection_address: collection, token_id: token, chain_id: chain } =
             request.query().read_for(&self.reader)?;
-        let moment = self.reader.moment(&MomentRef { chain, collection, token }).await?;
-        Response::public(&moment.ok_or_else(|| {
-            ApiError::not_found(format!("There is no moment {token} in collection {collection} on chain {chain}"))
-        })?)
+        let place = MomentRef { chain, collection, token };
+        let moment = self.reader.moment(&place).await?;
+        Response::public(&moment.ok_or_else(|| no_moment(&place))?)
     }
 }

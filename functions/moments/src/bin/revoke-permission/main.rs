@@ -1,14 +1,11 @@
 //! `DELETE /moment/permission`: revokes an account's admin permission on a moment.
 
-#[cfg(test)]
-mod description;
-
+use moments::revoke_permission::{RevokePermissionQuery, RevokePermissionRequest};
 use shared::{
-    api::{request::MomentFields, transact::TransactionService},
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{CheckedAddress, MomentRef, Scope},
+    api::transact::TransactionService,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{CheckedAddress, Scope},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -17,25 +14,6 @@ async fn main() -> Result<(), StartError> {
 
 struct RevokePermission {
     service: TransactionService,
-}
-
-/// The moment and its admin.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct RevokePermissionRequest {
-    /// The moment; token 0 is its whole collection.
-    moment: MomentRef,
-    /// Account that loses the permission.
-    admin_address: CheckedAddress,
-}
-
-/// The same in the query, for clients that send no body with `DELETE`.
-#[derive(FromFields)]
-#[schema(rename_all = "camelCase")]
-struct RevokePermissionQuery {
-    #[field(flatten)]
-    moment: MomentFields,
-    admin_address: CheckedAddress,
 }
 
 impl Endpoint for RevokePermission {
@@ -51,11 +29,5 @@ impl Endpoint for RevokePermission {
             request.query().read_for::<RevokePermissionQuery>(&self.service)?.into()
         };
         self.service.revoke_admin(request, caller, &moment, admin).await
-    }
-}
-
-impl From<RevokePermissionQuery> for RevokePermissionRequest {
-    fn from(query: RevokePermissionQuery) -> Self {
-        Self { moment: query.moment.into(), admin_address: query.admin_address }
     }
 }

@@ -1,9 +1,6 @@
 //! `POST /moment/create/simulate`: simulates `POST /moment/create`; nothing is sent or stored.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use moments::simulate_moment::SimulateMomentResponse;
 use shared::{
     api::{
         publish::{CreateMomentRequest, Publication, Target, expected_own_collection},
@@ -12,7 +9,6 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::Scope,
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,15 +17,6 @@ async fn main() -> Result<(), StartError> {
 
 struct SimulateMoment {
     service: TransactionService,
-}
-
-/// What a creation would take.
-#[derive(Serialize, ToSchema)]
-struct SimulateMomentResponse {
-    /// The creation would succeed now.
-    success: bool,
-    /// Gas limit of its transaction.
-    gas: u64,
 }
 
 impl Endpoint for SimulateMoment {

@@ -1,15 +1,12 @@
 //! `POST /registry/metadata/moment`: changes a moment's metadata URI.
 
-#[cfg(test)]
-mod description;
-
+use moments::update_moment_uri::UpdateMomentUriRequest;
 use shared::{
     api::transact::TransactionService,
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Creation, MetadataUri, MomentRef, Protocol, Scope},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{Creation, Protocol, Scope},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -18,16 +15,6 @@ async fn main() -> Result<(), StartError> {
 
 struct UpdateMomentUri {
     service: TransactionService,
-}
-
-/// The moment's new metadata.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct UpdateMomentUriRequest {
-    /// The moment.
-    moment: MomentRef,
-    /// New metadata.
-    new_uri: MetadataUri,
 }
 
 impl Endpoint for UpdateMomentUri {

@@ -1,5 +1,6 @@
 //! A changed sale. Strategies store a sale as a whole, so all of its fields are written.
 
+use moments::update_sale::SaleChange;
 use shared::{
     chain::{
         ChainAddresses,
@@ -11,8 +12,6 @@ use shared::{
     },
     model::{Amount, CheckedAddress, Invalid, MomentRef, Sale, SaleTerms, Whole},
 };
-
-use crate::SaleChange;
 
 /// Returns the call that writes the changed sale, or the field that the strategy refuses, and why.
 pub(crate) fn updated(

@@ -1,9 +1,8 @@
 //! `POST /sale`: changes a moment's sale. Missing fields keep their onchain values.
 
 mod change;
-#[cfg(test)]
-mod description;
 
+use moments::update_sale::UpdateSaleRequest;
 use shared::{
     api::transact::TransactionService,
     chain::{
@@ -13,10 +12,9 @@ use shared::{
         },
         wallet::Call,
     },
-    http::{ApiError, Endpoint, Fields, FromFields, Request, Response, StartError, serve},
-    model::{Amount, CheckedAddress, Creation, Invalid, MomentRef, Scope, Whole},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{Creation, Scope},
 };
-use utoipa::ToSchema;
 
 use crate::change::updated;
 
@@ -27,40 +25,6 @@ async fn main() -> Result<(), StartError> {
 
 struct UpdateSale {
     service: TransactionService,
-}
-
-/// The moment and its sale's changes.
-#[derive(FromFields)]
-struct UpdateSaleRequest {
-    moment: MomentRef,
-    #[field(flatten)]
-    change: SaleChange,
-}
-
-/// A moment, and the changed fields of its sale: at least one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[field(check)]
-struct SaleChange {
-    /// In the currency's smallest unit; `0` means free.
-    price_per_token: Option<Amount>,
-    /// Unix time in seconds.
-    sale_start: Option<Whole>,
-    /// Unix time in seconds; the largest value, 18446744073709551615, means no end.
-    sale_end: Option<Whole>,
-    /// 0 means unlimited.
-    max_tokens_per_address: Option<Whole>,
-    /// Recipient of the proceeds.
-    funds_recipient: Option<CheckedAddress>,
-}
-
-impl SaleChange {
-    fn check(&self, fields: &Fields<'_>) {
-        if *self == Self::default() {
-            let reason = "or one of saleStart, saleEnd, maxTokensPerAddress and fundsRecipient must be given";
-            fields.field("pricePerToken").refuse(&Invalid(reason));
-        }
-    }
 }
 
 impl Endpoint for UpdateSale {

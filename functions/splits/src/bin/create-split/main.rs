@@ -1,8 +1,5 @@
 //! `POST /splits`: creates a split, without anything that pays to it yet.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
     api::{
         publish::{CreateSplitRequest, CreatedSplit, locate_split},

@@ -1,24 +1,20 @@
 //! `POST /splits/distribute`: pays what waits in a split to its recipients.
 
-#[cfg(test)]
-mod description;
-
-use std::str::FromStr;
-
 use alloy::primitives::U256;
 use shared::{
     api::{
+        error::no_split,
         publish::locate_split,
         transact::{TransactionService, WriteSession},
     },
     chain::{
-        protocol::{currency::Currency, splits},
+        protocol::{currency::Currency, splits::distribution},
         wallet::Call,
     },
-    http::{ApiError, Endpoint, FromFields, Request, Response, Scalar, StartError, serve},
-    model::{Address, ChainId, Creation, FeeRecipient, Invalid, Scope, Share, Split},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{Address, Creation, FeeRecipient, Invalid, Scope, Share, Split},
 };
-use utoipa::ToSchema;
+use splits::distribute_split::{CurrencyName, DistributeSplitRequest};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -28,23 +24,6 @@ async fn main() -> Result<(), StartError> {
 struct DistributeSplit {
     service: TransactionService,
 }
-
-/// The split, and what it pays out.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct DistributeSplitRequest {
-    /// The split.
-    split_address: Address,
-    /// `ETH`, `USDC` or a contract; by default all of which anything waits.
-    #[schema(value_type = Option<String>, pattern = "^(ETH|USDC|0x[0-9a-fA-F]{40})$")]
-    currency: Option<CurrencyName>,
-    /// Its chain.
-    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
-    chain_id: ChainId,
-}
-
-/// A symbol or a contract.
-struct CurrencyName(String);
 
 impl Endpoint for DistributeSplit {
     async fn from_env() -> Result<Self, StartError> {
@@ -74,7 +53,7 @@ impl Endpoint for DistributeSplit {
 /// The split at an address: 404 if there is none, 422 unless it is as this service makes them. One read and one call.
 async fn find(session: &WriteSession<'_>, address: Address) -> Result<Split, ApiError> {
     let recipients = session.split(address).await?;
-    let recipients = recipients.ok_or_else(|| ApiError::not_found(format!("There is no split at {address}")))?;
+    let recipients = recipients.ok_or_else(|| no_split(address))?;
     let share = |recipient: &FeeRecipient| Some((recipient.address, Share::of_millionths(recipient.millionths)?));
     let split = recipients.iter().map(share).collect::<Option<Vec<_>>>().and_then(|shares| Split::new(shares).ok());
     let located = locate_split(session.chain(), session.node(), split.as_ref(), session.account()).await?;
@@ -98,21 +77,11 @@ async fn payouts(
     for currency in currencies {
         let waiting = currency.balance(session.node(), address.into()).await?;
         if waiting.saturating_mul(U256::from(most)) >= U256::from(Share::WHOLE) {
-            calls.push(splits::distribution(split, address.into(), currency, session.account().into()));
+            calls.push(distribution(split, address.into(), currency, session.account().into()));
         }
     }
     if calls.is_empty() {
         return Err(ApiError::unprocessable("Nothing waits in this split"));
     }
     Ok(calls)
-}
-
-impl Scalar for CurrencyName {}
-
-impl FromStr for CurrencyName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        Ok(Self(text.to_owned()))
-    }
 }

@@ -1,13 +1,9 @@
 //! `GET /splits/{network}/{address}`: the recipients of a split, and what waits for them.
 
-#[cfg(test)]
-mod description;
-
 use std::time::Duration;
 
-use serde::Serialize;
 use shared::{
-    api::read::FeeRecipientView,
+    api::{error::no_split, read::FeeRecipientView},
     auth::client_limit::ClientLimit,
     chain::{
         Chain, Chains,
@@ -15,11 +11,11 @@ use shared::{
         protocol::currency::Currency,
     },
     clock, config,
-    http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{AllowedChains, ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, Amount, CaipNetwork, ChainId, Invalid},
     store::{Moments, Table},
 };
-use utoipa::{IntoParams, ToSchema};
+use splits::read_split::{ReadSplitResponse, SplitPath, WaitingAmount};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -30,40 +26,6 @@ struct ReadSplit {
     moments: Moments,
     reads: ClientLimit,
     chains: Vec<(Chain, Node)>,
-}
-
-/// A split in a path.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Path)]
-struct SplitPath {
-    /// The split's chain.
-    network: CaipNetwork,
-    /// Its contract.
-    address: Address,
-}
-
-/// A split.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ReadSplitResponse {
-    address: Address,
-    chain_id: ChainId,
-    recipients: Vec<FeeRecipientView>,
-    /// What the next payout divides, in each supported currency, the chain's own first.
-    waiting: Vec<WaitingAmount>,
-}
-
-/// What waits in a split in one currency.
-#[derive(Serialize, ToSchema)]
-struct WaitingAmount {
-    /// The currency's contract; the zero address for the chain's own.
-    currency: Address,
-    /// Currency symbol.
-    symbol: &'static str,
-    /// Decimals of `amount`.
-    decimals: u8,
-    /// In the smallest unit.
-    amount: Amount,
 }
 
 impl ReadSplit {
@@ -98,19 +60,16 @@ impl Endpoint for ReadSplit {
         self.reads.admit(request, clock::now()?).await?;
         let (chain, node) = self.chain(chain_id).map_err(ApiError::internal)?;
         let recipients = self.moments.split(chain_id, address).await?;
-        let recipients = recipients
-            .ok_or_else(|| ApiError::not_found(format!("There is no split at {address} on chain {chain_id}")))?;
-        let recipients = recipients.iter().map(FeeRecipientView::of).collect();
-        let waiting = chain.currencies().map(|currency| WaitingAmount::read(currency, node, address));
+        let recipients = recipients.ok_or_else(|| no_split(address))?.iter().map(FeeRecipientView::of).collect();
+        let waiting = chain.currencies().map(|currency| read_waiting(currency, node, address));
         let waiting = futures::future::try_join_all(waiting).await?;
         Response::json(&ReadSplitResponse { address, chain_id, recipients, waiting })
     }
 }
 
-impl WaitingAmount {
-    async fn read(currency: Currency, node: &Node, split: Address) -> Result<Self, NodeError> {
-        let Currency { symbol, decimals, contract } = currency;
-        let amount = Amount(currency.balance(node, split.into()).await?);
-        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount })
-    }
+/// What waits in a split in one currency. One call to the chain.
+async fn read_waiting(currency: Currency, node: &Node, split: Address) -> Result<WaitingAmount, NodeError> {
+    let Currency { symbol, decimals, contract } = currency;
+    let amount = Amount(currency.balance(node, split.into()).await?);
+    Ok(WaitingAmount { currency: contract.unwrap_or_default().into(), symbol, decimals, amount })
 }

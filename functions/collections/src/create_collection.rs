@@ -1,3 +1,5 @@
+//! Description of `POST /collections`.
+
 use shared::api::{
     publish::{CreateCollectionRequest, CreatedCollection},
     transact::WriteResponse,
@@ -16,7 +18,6 @@ use shared::api::{
         "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
     })),
     responses((status = 200, description = "The collection.", body = inline(WriteResponse<CreatedCollection>))),
+    extensions(("x-effect" = json!("write"))),
 )]
-fn create_collection() {}
-
-openapi::published!(create_collection writes);
+pub fn create_collection() {}

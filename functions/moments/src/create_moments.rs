@@ -1,3 +1,5 @@
+//! Description of `POST /moment/create-batch`.
+
 use shared::api::{
     publish::{CreateMomentsRequest, CreatedMoments},
     transact::WriteResponse,
@@ -12,7 +14,7 @@ use shared::api::{
     tag = "Moments",
     security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentsRequest, description = "At most 256 KiB.", example = json!({
-        "contract": openapi::new_contract(),
+        "contract": shared::api::publish::example::new_contract(),
         "tokens": [
             {
                 "tokenMetadataURI": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
@@ -32,7 +34,6 @@ use shared::api::{
         ],
     })),
     responses((status = 200, description = "The moments.", body = inline(WriteResponse<CreatedMoments>))),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
-fn create_moments() {}
-
-openapi::published!(create_moments writes, 404);
+pub fn create_moments() {}

@@ -1,6 +1,20 @@
-use shared::api::transact::{WritesInProgressResponse, WritesResponse};
+//! Request and description of `POST /moment/migrate`.
 
-use super::MigrateMomentsRequest;
+use shared::{
+    api::transact::{WritesInProgressResponse, WritesResponse},
+    http::FromFields,
+    model::ChainId,
+};
+use utoipa::ToSchema;
+
+/// The chain.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct MigrateMomentsRequest {
+    /// The chain.
+    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
+    pub chain_id: ChainId,
+}
 
 /// Make your own wallet an admin of your moments
 ///
@@ -16,7 +30,6 @@ use super::MigrateMomentsRequest;
         (status = 200, description = "The transactions.", body = WritesResponse),
         (status = 202, description = "Not all of them are mined yet.", body = WritesInProgressResponse),
     ),
+    extensions(("x-effect" = json!("write"))),
 )]
-fn migrate_moments() {}
-
-openapi::published!(migrate_moments writes);
+pub fn migrate_moments() {}

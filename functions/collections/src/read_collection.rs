@@ -1,15 +1,16 @@
+//! Description of `GET /collections/{network}/{contract}`.
+
 use shared::api::{read::CollectionView, request::CollectionPath};
 
 /// Read a collection
 ///
-/// What is indexed of it: seconds behind the chain.
+/// Returns the indexed collection. The index lags the chain by a few seconds.
 #[utoipa::path(
     get,
     path = "/collections/{network}/{contract}",
     tag = "Collections",
     params(CollectionPath),
     responses((status = 200, description = "The collection.", body = CollectionView)),
+    extensions(("x-errors" = json!([404]))),
 )]
-fn read_collection() {}
-
-openapi::published!(read_collection, 404);
+pub fn read_collection() {}

@@ -1,6 +1,17 @@
-use shared::api::publish::CreateMomentRequest;
+//! Answer and description of `POST /moment/create/simulate`.
 
-use super::SimulateMomentResponse;
+use serde::Serialize;
+use shared::api::publish::CreateMomentRequest;
+use utoipa::ToSchema;
+
+/// What a creation would take.
+#[derive(Serialize, ToSchema)]
+pub struct SimulateMomentResponse {
+    /// The creation would succeed now.
+    pub success: bool,
+    /// Gas limit of its transaction.
+    pub gas: u64,
+}
 
 /// Simulate creating a moment
 ///
@@ -11,14 +22,13 @@ use super::SimulateMomentResponse;
     tag = "Moments",
     security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentRequest, example = json!({
-        "contract": openapi::new_contract(),
+        "contract": shared::api::publish::example::new_contract(),
         "token": {
             "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
             "salesConfig": {"type": "timed", "pricePerToken": "0", "saleStart": 0, "saleEnd": 0},
         },
     })),
     responses((status = 200, description = "The creation would succeed.", body = SimulateMomentResponse)),
+    extensions(("x-errors" = json!([402, 403, 404, 422, 429, 502, 503]))),
 )]
-fn simulate_moment() {}
-
-openapi::published!(simulate_moment, 402, 403, 404, 422, 429, 502, 503);
+pub fn simulate_moment() {}

@@ -1,6 +1,21 @@
-use shared::api::transact::SentTransaction;
+//! Request and description of `POST /registry/metadata/moment`.
 
-use super::UpdateMomentUriRequest;
+use shared::{
+    api::transact::SentTransaction,
+    http::FromFields,
+    model::{MetadataUri, MomentRef},
+};
+use utoipa::ToSchema;
+
+/// The moment's new metadata.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct UpdateMomentUriRequest {
+    /// The moment.
+    pub moment: MomentRef,
+    /// New metadata.
+    pub new_uri: MetadataUri,
+}
 
 /// Change a moment's metadata URI
 ///
@@ -16,7 +31,6 @@ use super::UpdateMomentUriRequest;
         "newUri": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
     })),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
-fn update_moment_uri() {}
-
-openapi::published!(update_moment_uri writes, 404);
+pub fn update_moment_uri() {}

@@ -1,9 +1,36 @@
-use shared::{
-    api::transact::SentTransaction,
-    model::{Address, ChainId, CheckedAddress, TokenId},
-};
+//! Request and description of `DELETE /moment/permission`.
 
-use super::RevokePermissionRequest;
+use shared::{
+    api::{request::MomentFields, transact::SentTransaction},
+    http::FromFields,
+    model::{Address, ChainId, CheckedAddress, MomentRef, TokenId},
+};
+use utoipa::ToSchema;
+
+/// The moment and its admin.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct RevokePermissionRequest {
+    /// The moment; token 0 is its whole collection.
+    pub moment: MomentRef,
+    /// Account that loses the permission.
+    pub admin_address: CheckedAddress,
+}
+
+/// The same in the query, for clients that send no body with `DELETE`.
+#[derive(FromFields)]
+#[schema(rename_all = "camelCase")]
+pub struct RevokePermissionQuery {
+    #[field(flatten)]
+    moment: MomentFields,
+    admin_address: CheckedAddress,
+}
+
+impl From<RevokePermissionQuery> for RevokePermissionRequest {
+    fn from(query: RevokePermissionQuery) -> Self {
+        Self { moment: query.moment.into(), admin_address: query.admin_address }
+    }
+}
 
 /// Revoke the admin permission on a moment
 ///
@@ -25,7 +52,6 @@ use super::RevokePermissionRequest;
         "adminAddress": "0x00000000000000000000000000000000000000a1",
     })),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
-fn revoke_permission() {}
-
-openapi::published!(revoke_permission writes, 404);
+pub fn revoke_permission() {}

@@ -1,3 +1,5 @@
+//! Description of `POST /moment/create`.
+
 use shared::api::{
     publish::{CreateMomentRequest, CreatedMoment},
     transact::WriteResponse,
@@ -13,14 +15,13 @@ use shared::api::{
     tag = "Moments",
     security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateMomentRequest, example = json!({
-        "contract": openapi::new_contract(),
+        "contract": shared::api::publish::example::new_contract(),
         "token": {
             "tokenMetadataURI": "ar://jK9sLb1mRzUQxG6cVtYf0sPDNwqk3XeMhA5oTtWZyPI",
-            "salesConfig": openapi::open_sale(),
+            "salesConfig": shared::api::publish::example::open_sale(),
         },
     })),
     responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
-fn create_moment() {}
-
-openapi::published!(create_moment writes, 404);
+pub fn create_moment() {}

@@ -1,3 +1,5 @@
+//! Description of `POST /metadata`.
+
 use shared::api::media::{MetadataRequest, StoredMedia};
 
 /// Store a metadata document
@@ -14,7 +16,6 @@ use shared::api::media::{MetadataRequest, StoredMedia};
         "image": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
     })),
     responses((status = 200, description = "The document.", body = StoredMedia)),
+    extensions(("x-errors" = json!([429]))),
 )]
-fn create_metadata() {}
-
-openapi::published!(create_metadata, 429);
+pub fn create_metadata() {}

@@ -1,6 +1,19 @@
-use shared::api::{request::CollectionPath, transact::SentTransaction};
+//! Request and description of `POST /collections/{network}/{contract}/admins`.
 
-use super::AddCollectionAdminRequest;
+use shared::{
+    api::{request::CollectionPath, transact::SentTransaction},
+    http::FromFields,
+    model::CheckedAddress,
+};
+use utoipa::ToSchema;
+
+/// The new admin.
+#[derive(FromFields, ToSchema)]
+#[schema(rename_all = "camelCase")]
+pub struct AddCollectionAdminRequest {
+    /// Account that gets the permission.
+    pub admin_address: CheckedAddress,
+}
 
 /// Make an account an admin of a collection
 ///
@@ -13,7 +26,6 @@ use super::AddCollectionAdminRequest;
     params(CollectionPath),
     request_body(content = AddCollectionAdminRequest, example = json!({"adminAddress": "0x00000000000000000000000000000000000000a1"})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
-fn add_collection_admin() {}
-
-openapi::published!(add_collection_admin writes, 404);
+pub fn add_collection_admin() {}

@@ -1,6 +1,27 @@
-use utoipa::ToSchema;
+//! Request, answer and description of `GET /ipfs/{cid}`.
 
-use super::{ReadContentPath, ReadContentQuery};
+use shared::{
+    http::FromFields,
+    model::{Cid, RawFormat},
+};
+use utoipa::{IntoParams, ToSchema};
+
+/// A file.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct ReadContentPath {
+    /// Its CID.
+    pub cid: Cid,
+}
+
+/// What of it.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ReadContentQuery {
+    /// The block with this CID alone, unpacked by nobody, as IPFS nodes fetch it.
+    #[param(inline)]
+    pub format: Option<RawFormat>,
+}
 
 /// The bytes of a file, with its own media type.
 #[derive(ToSchema)]
@@ -42,7 +63,6 @@ struct StoredDocument(#[expect(dead_code, reason = "only described")] Vec<u8>);
         (status = 307, description = "A large file is at `location`, for an hour."),
         (status = 416, description = "The file has no such range."),
     ),
+    extensions(("x-errors" = json!([404]))),
 )]
-fn read_content() {}
-
-openapi::published!(read_content, 404);
+pub fn read_content() {}

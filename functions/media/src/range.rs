@@ -1,3 +1,5 @@
+//! The `Range` header of a request.
+
 /// What a request wants of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Range {

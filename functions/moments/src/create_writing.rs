@@ -1,3 +1,5 @@
+//! Description of `POST /moment/create/writing`.
+
 use shared::api::{
     publish::{CreateWritingRequest, CreatedMoment},
     transact::WriteResponse,
@@ -12,15 +14,14 @@ use shared::api::{
     tag = "Moments",
     security(("apiKey" = []), ("token" = [])),
     request_body(content = CreateWritingRequest, example = json!({
-        "contract": openapi::new_contract(),
+        "contract": shared::api::publish::example::new_contract(),
         "title": "Fog",
         "text": "It came in at four and stayed.",
         "token": {
-            "salesConfig": openapi::open_sale(),
+            "salesConfig": shared::api::publish::example::open_sale(),
         },
     })),
     responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
-fn create_writing() {}
-
-openapi::published!(create_writing writes, 404);
+pub fn create_writing() {}

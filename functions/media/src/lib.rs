@@ -1,0 +1,19 @@
+//! Uploads, files and metadata documents.
+
+pub mod complete_upload;
+pub mod content;
+pub mod create_metadata;
+pub mod create_upload;
+pub mod parts;
+pub mod range;
+pub mod read_content;
+
+/// The resource's part of the published contract.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    complete_upload::complete_upload,
+    create_metadata::create_metadata,
+    create_upload::create_upload,
+    read_content::read_content,
+))]
+pub struct Contract;
