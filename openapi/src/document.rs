@@ -1,104 +1,65 @@
-//! `openapi.json`: read, compared and written by the endpoints' tests.
+//! The whole document.
 
-use std::{
-    env,
-    fs::{self, File},
-    path::{Path, PathBuf},
-};
-
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::openapi::OpenApi;
 
-use crate::{
-    endpoint::{Effect, complete},
-    polish::polish,
-};
+use crate::{endpoint::complete, frame::frame, polish::polish};
 
-/// The published document.
+/// Why contracts make no document.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// An endpoint's `x-effect` or `x-errors` has another form.
+    #[error("the extensions of {method} {path}: {source}")]
+    Extensions {
+        /// The endpoint's path.
+        path: String,
+        /// The endpoint's method.
+        method: String,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// A description can't be serialized.
+    #[error("a description is no JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Two resources describe one endpoint, or different schemas under one name.
+    #[error("{0} is described in two ways")]
+    Ambiguous(String),
+}
+
+/// Makes the document of the resources' contracts.
 ///
-/// # Panics
-/// When it isn't there or isn't JSON.
-#[expect(clippy::expect_used, reason = "a test's own")]
-pub fn document() -> Value {
-    serde_json::from_str(&fs::read_to_string(path()).expect("openapi.json: run `make openapi`")).expect("JSON")
-}
-
-/// Compares the published document with an endpoint's description; with `OPENAPI=write`, writes the description into it.
-///
-/// # Panics
-/// When they differ.
-#[expect(clippy::expect_used, reason = "a test's own")]
-pub fn hold(description: &OpenApi, effect: Effect, errors: &[u16]) {
-    let description = serde_json::to_value(description).expect("a description is JSON");
-    let own = own(&description, effect, errors);
-    if is_writing() {
-        // The tests of one function run in parallel.
-        let lock = File::create(env::temp_dir().join("openapi.json.lock")).expect("a lock");
-        lock.lock().expect("a lock");
-        let mut document = document();
-        for (place, value) in own {
-            *place.iter().fold(&mut document, |value, name| &mut value[name]) = value;
+/// # Errors
+/// As [`DocumentError`] lists them: all are mistakes in descriptions.
+pub fn document(contracts: impl IntoIterator<Item = OpenApi>) -> Result<Value, DocumentError> {
+    let mut document = frame();
+    for contract in contracts {
+        let mut contract = serde_json::to_value(contract)?;
+        polish(&mut contract);
+        for (path, mut operations) in entries(&mut contract["paths"]) {
+            for (method, mut operation) in entries(&mut operations) {
+                if let Err(source) = complete(&method, &mut operation) {
+                    return Err(DocumentError::Extensions { path, method, source });
+                }
+                insert(&mut document["paths"][&path], method, operation)?;
+            }
         }
-        write(&document);
-    } else {
-        let document = document();
-        for (place, value) in own {
-            let published = place.iter().fold(&document, |value, name| &value[name]);
-            assert_eq!(published, &value, "openapi.json differs at {place:?}: run `make openapi`");
+        for (name, schema) in entries(&mut contract["components"]["schemas"]) {
+            insert(&mut document["components"]["schemas"], name, schema)?;
         }
     }
+    Ok(document)
 }
 
-/// A description's parts of the document: paths of names, and their values.
-fn own(description: &Value, effect: Effect, errors: &[u16]) -> Vec<(Vec<String>, Value)> {
-    let entries = |value: &Value| value.as_object().cloned().into_iter().flatten();
-    let place = |names: [&str; 3]| names.map(ToOwned::to_owned).to_vec();
-    let mut description = description.clone();
-    polish(&mut description);
-    let mut own: Vec<_> = entries(&description["components"]["schemas"])
-        .map(|(name, schema)| (place(["components", "schemas", &name]), schema))
-        .collect();
-    for (path, operations) in entries(&description["paths"]) {
-        for (method, mut operation) in entries(&operations) {
-            complete(&method, &mut operation, effect, errors);
-            own.push((place(["paths", &path, &method]), operation));
-        }
+/// Takes an object's fields; none of anything else.
+fn entries(value: &mut Value) -> Map<String, Value> {
+    value.as_object_mut().map(std::mem::take).unwrap_or_default()
+}
+
+fn insert(object: &mut Value, name: String, value: Value) -> Result<(), DocumentError> {
+    let present = &mut object[&name];
+    if !present.is_null() && *present != value {
+        return Err(DocumentError::Ambiguous(name));
     }
-    own
-}
-
-fn is_writing() -> bool {
-    env::var("OPENAPI").as_deref() == Ok("write")
-}
-
-#[expect(clippy::expect_used, reason = "a test's own")]
-fn write(document: &Value) {
-    let text = serde_json::to_string_pretty(document).expect("JSON");
-    fs::write(path(), text + "\n").expect("openapi.json can be written");
-}
-
-fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../openapi.json")
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::frame;
-
-    #[test]
-    fn the_frame_is_as_published() {
-        if is_writing() {
-            return write(&frame());
-        }
-        let (mut published, frame) = (document(), frame());
-        published["paths"] = json!({});
-        for (name, schema) in frame["components"]["schemas"].as_object().unwrap() {
-            assert_eq!(&published["components"]["schemas"][name], schema);
-        }
-        published["components"]["schemas"] = frame["components"]["schemas"].clone();
-        assert_eq!(published, frame, "openapi.json: run `make openapi`");
-    }
+    *present = value;
+    Ok(())
 }

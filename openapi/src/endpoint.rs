@@ -1,31 +1,51 @@
 //! Completes an endpoint's description.
 
-use serde_json::{Value, json};
+use heck::ToLowerCamelCase;
+use serde::Deserialize;
+use serde_json::{Error, Value, json};
 
-use crate::frame::{error_name, header_ref};
+use crate::{
+    errors::error_name,
+    names::{header, response},
+};
 
-/// Whether an endpoint sends a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// No transaction.
-    Nothing,
-    /// A transaction.
+/// What an endpoint's description says in extensions, which aren't published.
+#[derive(Deserialize)]
+struct Extensions {
+    /// None without a transaction.
+    #[serde(rename = "x-effect")]
+    effect: Option<Effect>,
+    /// Error statuses, except those that follow from the inputs and the effect.
+    #[serde(rename = "x-errors", default)]
+    errors: Vec<u16>,
+}
+
+/// How an endpoint changes a chain.
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Effect {
+    /// It sends a transaction.
     Write,
-    /// A transaction that moves money or tokens: it needs an idempotency key.
+    /// It sends a transaction that moves money or tokens: it needs an idempotency key.
     Payment,
 }
 
 /// Errors of every write.
 const WRITE_ERRORS: [u16; 7] = [402, 403, 409, 422, 429, 502, 503];
 
-/// Adds the errors and headers that follow from the inputs, and converts the name to camel case.
-pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors: &[u16]) {
+/// Adds the errors and headers that follow from the inputs and the extensions, and converts the name to camel case. Fails for
+/// extensions of another form.
+pub fn complete(method: &str, operation: &mut Value) -> Result<(), Error> {
+    let Extensions { effect, errors: own_errors } = Extensions::deserialize(&*operation)?;
+    if let Some(operation) = operation.as_object_mut() {
+        operation.retain(|name, _| name != "x-effect" && name != "x-errors");
+    }
     let is_set = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
     let (has_body, has_credential) = (operation["requestBody"].is_object(), is_set(&operation["security"]));
-    let is_write = effect != Effect::Nothing;
+    let is_write = effect.is_some();
     let is_limited = is_write || own_errors.contains(&429);
     let mut errors = vec![429, 500];
-    errors.extend(own_errors);
+    errors.extend(&own_errors);
     if has_body || is_set(&operation["parameters"]) {
         errors.push(400);
     }
@@ -37,7 +57,7 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
     }
     if is_write {
         errors.extend(WRITE_ERRORS);
-        let name = if effect == Effect::Payment { "RequiredIdempotencyKey" } else { "IdempotencyKey" };
+        let name = if effect == Some(Effect::Payment) { "RequiredIdempotencyKey" } else { "IdempotencyKey" };
         let key = json!({"$ref": format!("#/components/parameters/{name}")});
         match operation.get_mut("parameters").and_then(Value::as_array_mut) {
             Some(parameters) => parameters.push(key),
@@ -45,7 +65,7 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
         }
     }
     if let Some(name) = operation["operationId"].as_str() {
-        operation["operationId"] = json!(camel_case(name));
+        operation["operationId"] = json!(name.to_lower_camel_case());
     }
     // A parameter or a whole body can be missing, but not null.
     let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
@@ -63,18 +83,18 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
         operation["security"] = json!([]);
     }
     let is_public = method == "get" && !has_credential;
-    let Some(responses) = operation["responses"].as_object_mut() else { return };
-    for (status, response) in responses.iter_mut() {
-        let links = response.get_mut("links").and_then(Value::as_object_mut);
+    let Some(responses) = operation["responses"].as_object_mut() else { return Ok(()) };
+    for (status, answer) in responses.iter_mut() {
+        let links = answer.get_mut("links").and_then(Value::as_object_mut);
         for link in links.into_iter().flat_map(|links| links.values_mut()) {
-            link["operationId"] = json!(camel_case(link["operationId"].as_str().unwrap_or_default()));
+            link["operationId"] = json!(link["operationId"].as_str().unwrap_or_default().to_lower_camel_case());
         }
-        let mut add = |name: &str, component: &str| response["headers"][name] = header_ref(component);
+        let mut add = |name: &str, component: &str| answer["headers"][name] = header(component);
         add("x-request-id", "RequestId");
-        for header in response["headers"].as_object_mut().into_iter().flat_map(|headers| headers.values_mut()) {
+        for header in answer["headers"].as_object_mut().into_iter().flat_map(|headers| headers.values_mut()) {
             header.get_mut("schema").into_iter().for_each(without_null);
         }
-        let mut add = |name: &str, component: &str| response["headers"][name] = header_ref(component);
+        let mut add = |name: &str, component: &str| answer["headers"][name] = header(component);
         if is_public {
             add("etag", "ETag");
         }
@@ -92,18 +112,17 @@ pub fn complete(method: &str, operation: &mut Value, effect: Effect, own_errors:
         }
     }
     if is_public {
-        responses.insert("304".to_owned(), json!({"$ref": "#/components/responses/NotModified"}));
+        responses.insert("304".to_owned(), response("NotModified"));
     }
     if is_write {
-        let accepted = json!({"$ref": "#/components/responses/Accepted"});
-        responses.entry("202").or_insert(accepted);
+        responses.entry("202").or_insert_with(|| response("Accepted"));
     }
     for status in errors {
         if let Some(name) = error_name(status) {
-            let response = json!({"$ref": format!("#/components/responses/{name}")});
-            responses.entry(status.to_string()).or_insert(response);
+            responses.entry(status.to_string()).or_insert_with(|| response(name));
         }
     }
+    Ok(())
 }
 
 fn without_null(schema: &mut Value) {
@@ -117,14 +136,4 @@ fn without_null(schema: &mut Value) {
             _ => {}
         }
     }
-}
-
-/// `list_comments` → `listComments`
-pub(crate) fn camel_case(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |name, word| {
-        let (initial, rest) = word.split_at(word.len().min(1));
-        name + &initial.to_uppercase() + rest
-    })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::polish::resolve;
+use crate::names::resolve;
 
 /// Examples of fields whose types have none.
 const FIELDS: [(&str, &str); 31] = [

@@ -10,7 +10,13 @@ use shared::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::{example, polish::polish, webhooks::webhooks};
+use crate::{
+    errors::ERRORS,
+    example,
+    names::{header, reference},
+    polish::polish,
+    webhooks::webhooks,
+};
 
 /// The document without its endpoints.
 pub fn frame() -> Value {
@@ -142,73 +148,10 @@ fn headers() -> Value {
     })
 }
 
-/// Common errors: status, name, meaning, and a message as an example.
-pub(crate) const ERRORS: [(u16, &str, &str, &str); 14] = [
-    (400, "InvalidInput", "The request is malformed; `errors` names the wrong fields.", "Invalid input: see errors"),
-    (
-        401,
-        "Unauthorized",
-        "No credential, or one that is wrong, expired or revoked.",
-        "The API key is wrong or revoked",
-    ),
-    (402, "PaymentRequired", "The artist's account can't pay for this.", "The account has too little money for this"),
-    (
-        403,
-        "Forbidden",
-        "The artist's account may not do this; the message names the permission that it lacks.",
-        "The account lacks the permission SALES on this moment",
-    ),
-    (404, "NotFound", "It doesn't exist.", "There is no moment at this place"),
-    (
-        409,
-        "Conflict",
-        "The current state doesn't allow it, or the first request with this key still runs.",
-        "The first request with this key still runs: wait and send it again",
-    ),
-    (
-        410,
-        "Gone",
-        "It was there, and isn't any more.",
-        "The cursor belongs to a log that was made anew: begin without after, ids are the same",
-    ),
-    (413, "PayloadTooLarge", "The body is too long.", "The body must be at most 16384 bytes long"),
-    (
-        415,
-        "UnsupportedMediaType",
-        "The body isn't sent as `application/json`.",
-        "The body must be sent as application/json",
-    ),
-    (
-        422,
-        "Unprocessable",
-        "It is valid and can't be carried out; the message has the contract's reason.",
-        "The chain refuses it: the sale has ended",
-    ),
-    (
-        429,
-        "TooManyRequests",
-        "A limit is used up. The gateway's own limit answers without `status` and `Retry-After`.",
-        "Too many requests: wait",
-    ),
-    (
-        500,
-        "InternalError",
-        "A fault of the service. The logs have its cause under `x-request-id`.",
-        "Something went wrong at the service",
-    ),
-    (502, "BadGateway", "Another service failed.", "The chain's node can't be reached"),
-    (503, "Unavailable", "Out of capacity for now.", "Out of capacity for now: try again"),
-];
-
-/// Name of an error's response among the components.
-pub(crate) fn error_name(status: u16) -> Option<&'static str> {
-    ERRORS.iter().find(|error| error.0 == status).map(|error| error.1)
-}
-
 fn responses() -> Map<String, Value> {
     let response = |(status, name, description, message): (u16, &str, &str, &str)| {
-        let mut headers = json!({"x-request-id": header_ref("RequestId")});
-        let mut add = |name: &str, component: &str| headers[name] = header_ref(component);
+        let mut headers = json!({"x-request-id": header("RequestId")});
+        let mut add = |name: &str, component: &str| headers[name] = header(component);
         match status {
             401 => add("www-authenticate", "WwwAuthenticate"),
             422 => add("transaction-id", "TransactionId"),
@@ -224,12 +167,11 @@ fn responses() -> Map<String, Value> {
         if status == 400 {
             example["errors"] = json!([{"field": "moment.tokenId", "message": "is required"}]);
         }
-        let content =
-            json!({"application/json": {"schema": {"$ref": "#/components/schemas/Error"}, "example": example}});
+        let content = json!({"application/json": {"schema": reference("Error"), "example": example}});
         (name.to_owned(), json!({"description": description, "headers": headers, "content": content}))
     };
     let mut responses: Map<_, _> = ERRORS.into_iter().map(response).collect();
-    let headers = json!({"x-request-id": header_ref("RequestId"), "etag": header_ref("ETag")});
+    let headers = json!({"x-request-id": header("RequestId"), "etag": header("ETag")});
     let not_modified = "The answer hasn't changed since `If-None-Match`.";
     responses.insert("Accepted".to_owned(), accepted());
     responses.insert("NotModified".to_owned(), json!({"description": not_modified, "headers": headers}));
@@ -241,23 +183,19 @@ fn accepted() -> Value {
     json!({
         "description": "The transaction isn't mined yet.",
         "headers": {
-            "x-request-id": header_ref("RequestId"),
-            "transaction-id": header_ref("TransactionId"),
-            "location": header_ref("Location"),
-            "retry-after": header_ref("RetryAfter"),
-            "idempotent-replayed": header_ref("IdempotentReplayed"),
-            "ratelimit": header_ref("RateLimit"),
-            "ratelimit-policy": header_ref("RateLimitPolicy"),
+            "x-request-id": header("RequestId"),
+            "transaction-id": header("TransactionId"),
+            "location": header("Location"),
+            "retry-after": header("RetryAfter"),
+            "idempotent-replayed": header("IdempotentReplayed"),
+            "ratelimit": header("RateLimit"),
+            "ratelimit-policy": header("RateLimitPolicy"),
         },
         "content": {"application/json": {
-            "schema": {"$ref": "#/components/schemas/PendingTransaction"},
+            "schema": reference("PendingTransaction"),
             "example": example::of(&schemas()["PendingTransaction"], schemas().as_object().unwrap_or(&Map::new())),
         }},
     })
-}
-
-pub(crate) fn header_ref(component: &str) -> Value {
-    json!({"$ref": format!("#/components/headers/{component}")})
 }
 
 /// The error's schema, and those that only parameters use: no endpoint's description contains them.

@@ -1,10 +1,14 @@
 //! Turns what utoipa makes of types into what generators of clients read well.
 
+use heck::ToUpperCamelCase;
 use serde_json::{Map, Value, json};
 
-use crate::{endpoint::camel_case, example};
+use crate::{
+    example,
+    names::{reference, resolve},
+};
 
-/// Polishes an endpoint's description: its schemas first, since its answers refer to them.
+/// Polishes a description: its schemas first, since its answers refer to them.
 pub fn polish(description: &mut Value) {
     tidy(description);
     let mut schemas = description["components"]["schemas"].as_object().cloned().unwrap_or_default();
@@ -44,7 +48,7 @@ fn name_parameters(operation: &mut Value, schemas: &mut Map<String, Value>) {
 }
 
 fn name_answers(operation: &mut Value, schemas: &mut Map<String, Value>) {
-    let name = operation["operationId"].as_str().map(|name| camel_case(&format!("_{name}"))).unwrap_or_default();
+    let name = operation["operationId"].as_str().unwrap_or_default().to_upper_camel_case();
     let responses = operation["responses"].as_object_mut().into_iter().flat_map(Map::values_mut);
     for content in responses.filter_map(|response| response.get_mut("content")?.get_mut("application/json")) {
         if content["schema"]["$ref"].is_null() {
@@ -55,16 +59,6 @@ fn name_answers(operation: &mut Value, schemas: &mut Map<String, Value>) {
         }
         content["example"] = example::of(&content["schema"], schemas);
     }
-}
-
-fn reference(name: &str) -> Value {
-    json!({"$ref": format!("#/components/schemas/{name}")})
-}
-
-/// The schema that is meant: a reference's target.
-pub fn resolve<'a>(schema: &'a Value, schemas: &'a Map<String, Value>) -> &'a Value {
-    let name = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next());
-    name.and_then(|name| schemas.get(name)).unwrap_or(schema)
 }
 
 /// Makes one object of several that hold together.

@@ -1,10 +1,11 @@
 //! The events that webhooks are sent, one for each type.
 
+use heck::ToLowerCamelCase;
 use serde_json::{Map, Value, json};
 use shared::{api::read::EventView, model::EventKind};
 use utoipa::ToSchema;
 
-use crate::{endpoint::camel_case, example, polish::polish};
+use crate::{example, names::reference, polish::polish};
 
 /// Headers of Standard Webhooks (<https://www.standardwebhooks.com>).
 const HEADERS: [(&str, &str, &str); 3] = [
@@ -26,7 +27,7 @@ pub fn webhooks() -> Map<String, Value> {
     let schemas = schemas();
     let webhook = |kind: &EventKind| {
         let (name, says) = (kind.name(), kind.says());
-        let schema = json!({"$ref": format!("#/components/schemas/{name}")});
+        let schema = reference(name);
         let example = example::of(&schema, &schemas);
         let header = |(name, description, example): (&str, &str, &str)| {
             json!({
@@ -39,7 +40,7 @@ pub fn webhooks() -> Map<String, Value> {
             })
         };
         let post = json!({
-            "operationId": camel_case(&format!("on_{}", kind.word().replace('.', "_"))),
+            "operationId": format!("on.{}", kind.word()).to_lower_camel_case(),
             "tags": ["Activity"],
             "summary": says.trim_end_matches('.'),
             "description": format!("{says} With `.reverted`, the chain has taken it back."),

@@ -1,6 +1,7 @@
 //! `#[derive(FromFields)]`: makes a request's parser from the same fields and attributes as its schema.
 #![warn(missing_docs)]
 
+use heck::ToLowerCamelCase;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Data, DeriveInput, Error, LitStr, Token, ext::IdentExt, meta::ParseNestedMeta};
@@ -56,7 +57,7 @@ fn read(field: &syn::Field, is_camel_case: bool) -> syn::Result<TokenStream> {
         return Ok(quote!(::shared::http::FromFields::from_fields(fields)));
     }
     let ident = ident.unraw().to_string();
-    let name = rename.unwrap_or_else(|| if is_camel_case { camel_case(&ident) } else { ident });
+    let name = rename.unwrap_or_else(|| if is_camel_case { ident.to_lower_camel_case() } else { ident });
     let default = default.map(|value| quote!(.or(#value)));
     let count = match (min_items, max_items) {
         (min, Some(max)) => {
@@ -144,14 +145,4 @@ fn json(value: TokenStream) -> TokenStream {
         }
         _ => quote!(::shared::http::json!(#value)),
     }
-}
-
-/// `token_id` → `tokenId`
-fn camel_case(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |name, word| {
-        let (initial, rest) = word.split_at(word.len().min(1));
-        name + &initial.to_uppercase() + rest
-    })
 }

@@ -1,12 +1,9 @@
 //! Requests, answers and errors that several endpoints share.
 
 pub mod activity;
-pub mod artist;
 pub mod error;
 pub mod media;
-pub mod payout;
 pub mod publish;
 pub mod read;
 pub mod request;
 pub mod transact;
-pub mod webhook;

@@ -1,14 +1,12 @@
 //! `GET /events`: what happened, in the order of its logs. A cursor makes it resumable: nothing twice, nothing missing.
 
-#[cfg(test)]
-mod description;
-mod page;
-mod query;
-
 use std::time::Duration;
 
+use activity::list_events::{
+    ListEventsQuery, ListEventsResponse,
+    page::{Page, Read, page},
+};
 use futures::future::try_join_all;
-use serde::Serialize;
 use shared::{
     api::read::{EventView, Reader},
     auth::caller::CallerAuthenticator,
@@ -18,12 +16,6 @@ use shared::{
     store::{Artists, EventLogs, LogHead, StoreError, Table},
 };
 use tokio::time::Instant;
-use utoipa::ToSchema;
-
-use crate::{
-    page::{Page, Read, page},
-    query::ListEventsQuery,
-};
 
 /// Time between two looks at the logs while a request waits.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -41,16 +33,6 @@ struct ListEvents {
     artists: Artists,
     reader: Reader,
     logs: EventLogs,
-}
-
-/// A page of events.
-#[derive(Serialize, ToSchema)]
-struct ListEventsResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    events: Vec<EventView>,
-    /// The `after` of the next page: it is there even if nothing has happened yet.
-    next: EventCursor,
 }
 
 /// Whose events are asked for, and who asks.

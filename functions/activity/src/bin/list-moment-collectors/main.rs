@@ -1,18 +1,12 @@
 //! `GET /moment/collectors`: who got tokens of a moment, newest first.
 
-#[cfg(test)]
-mod description;
-
-use alloy::primitives::B256;
-use serde::Serialize;
+use activity::list_moment_collectors::{ListMomentCollectorsQuery, ListMomentCollectorsResponse, MomentCollector};
 use shared::{
     api::read::{Pagination, Reader},
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, Amount, ChainId, EventId, Page, TokenId, TransferType},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::{Table, TransferList, Transfers},
 };
-use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,49 +16,6 @@ async fn main() -> Result<(), StartError> {
 struct ListMomentCollectors {
     transfers: Transfers,
     reader: Reader,
-}
-
-/// The moment and the page.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct ListMomentCollectorsQuery {
-    /// The moment's collection.
-    collection_address: Address,
-    /// The moment's token.
-    token_id: TokenId,
-    /// The collection's chain.
-    #[param(default = json!(ChainId::DEFAULT), required = false)]
-    chain_id: ChainId,
-    #[param(ignore)]
-    #[field(flatten)]
-    page: Page,
-}
-
-/// A page of collectors.
-#[derive(Serialize, ToSchema)]
-struct ListMomentCollectorsResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    collectors: Vec<MomentCollector>,
-    pagination: Pagination,
-}
-
-/// An account that got tokens of the moment; listed each time.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct MomentCollector {
-    id: EventId,
-    /// The account.
-    collector: Address,
-    /// Empty without a name.
-    username: String,
-    r#type: TransferType,
-    /// Number of tokens.
-    amount: Amount,
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]{64}$")]
-    transaction_hash: B256,
-    /// Unix time in milliseconds.
-    timestamp: u64,
 }
 
 impl Endpoint for ListMomentCollectors {

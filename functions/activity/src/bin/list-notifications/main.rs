@@ -1,19 +1,16 @@
 //! `GET /notifications`: payments to artists, newest first.
 
-#[cfg(test)]
-mod description;
 mod find;
 
-use serde::Serialize;
+use activity::list_notifications::{ListNotificationsQuery, ListNotificationsResponse, Notification, NotifiedArtist};
 use shared::{
-    api::read::{Pagination, PaymentView, Reader},
+    api::read::{Pagination, Reader},
     clock::iso_8601_with_offset,
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ArtistName, ChainId, EventId, Flag, Page},
-    store::{Artists, NotificationReads, Payments, Profile, Table},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{Address, Flag},
+    store::{Artists, NotificationReads, Payments, Table},
 };
-use utoipa::{IntoParams, ToSchema};
 
 use crate::find::{NotificationPage, Notifications};
 
@@ -26,55 +23,6 @@ struct ListNotifications {
     notifications: Notifications,
     artists: Artists,
     reader: Reader,
-}
-
-/// Filters and page.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct ListNotificationsQuery {
-    /// The notified artist, by any of their wallets or their username: notifications of all of their wallets.
-    #[param(inline)]
-    artist: Option<ArtistName>,
-    /// `true` for viewed ones, `false` for others; both by default. Without an artist a page has the matches among that page
-    /// of all notifications, and may be short or empty before the last one.
-    #[param(value_type = Option<bool>)]
-    viewed: Option<Flag>,
-    /// The chain; all by default.
-    chain_id: Option<ChainId>,
-    #[param(ignore)]
-    #[field(flatten)]
-    page: Page,
-}
-
-/// A page of notifications.
-#[derive(Serialize, ToSchema)]
-struct ListNotificationsResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    notifications: Vec<Notification>,
-    pagination: Pagination,
-}
-
-/// A notification of a payment.
-#[derive(Serialize, ToSchema)]
-struct Notification {
-    id: EventId,
-    payment: PaymentView,
-    artist: NotifiedArtist,
-    viewed: bool,
-    /// ISO 8601, with an offset.
-    created_at: String,
-}
-
-/// The artist who was paid; texts are empty where the profile has none.
-#[derive(Serialize, ToSchema)]
-struct NotifiedArtist {
-    address: Address,
-    username: String,
-    bio: String,
-    instagram_username: String,
-    twitter_username: String,
-    telegram_username: String,
 }
 
 impl ListNotifications {
@@ -122,19 +70,5 @@ impl Endpoint for ListNotifications {
         Response::public(&ListNotificationsResponse { status: "success", notifications, pagination })?
             .cacheable(0)
             .with_next_page(request, page, pagination.has_more())
-    }
-}
-
-impl NotifiedArtist {
-    fn new(address: Address, profile: Option<&Profile>) -> Self {
-        let text = |field: fn(&Profile) -> &String| profile.map(field).cloned().unwrap_or_default();
-        Self {
-            address,
-            username: text(|profile| &profile.username),
-            bio: text(|profile| &profile.bio),
-            instagram_username: text(|profile| &profile.instagram_username),
-            twitter_username: text(|profile| &profile.twitter_username),
-            telegram_username: text(|profile| &profile.telegram_username),
-        }
     }
 }

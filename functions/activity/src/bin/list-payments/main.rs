@@ -1,17 +1,12 @@
 //! `GET /payments`: paid collects, newest first.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use activity::list_payments::{ListPaymentsQuery, ListPaymentsResponse};
 use shared::{
-    api::read::{Pagination, PaymentView, Reader},
+    api::read::{Pagination, Reader},
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{Address, ArtistName, ChainId, Page},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::{PaymentFilter, Payments, Table},
 };
-use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,31 +16,6 @@ async fn main() -> Result<(), StartError> {
 struct ListPayments {
     payments: Payments,
     reader: Reader,
-}
-
-/// Filters and page.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct ListPaymentsQuery {
-    /// Creator of the collections, by any of their wallets or their username: payments to all of their wallets.
-    #[param(inline)]
-    artist: Option<ArtistName>,
-    /// Recipient of the tokens.
-    collector: Option<Address>,
-    /// The chain; all by default.
-    chain_id: Option<ChainId>,
-    #[param(ignore)]
-    #[field(flatten)]
-    page: Page,
-}
-
-/// A page of payments.
-#[derive(Serialize, ToSchema)]
-struct ListPaymentsResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    payments: Vec<PaymentView>,
-    pagination: Pagination,
 }
 
 impl Endpoint for ListPayments {

@@ -1,21 +1,14 @@
 //! `GET /timeline`: moments, newest first.
 
-#[cfg(test)]
-mod description;
-mod query;
-
+use activity::list_timeline::{ListTimelineQuery, ListTimelineResponse, TimelineType};
 use futures::future::try_join_all;
-use serde::Serialize;
 use shared::{
-    api::read::{MomentView, Pagination, Reader},
+    api::read::{Pagination, Reader},
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ChainId},
     store::{Artists, Moments, Scope, StoreError, Table, TimelineFilter, TimelinePage, Timelines},
 };
-use utoipa::ToSchema;
-
-use crate::query::{ListTimelineQuery, TimelineType};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -27,15 +20,6 @@ struct ListTimeline {
     moments: Moments,
     artists: Artists,
     reader: Reader,
-}
-
-/// A page of moments.
-#[derive(Serialize, ToSchema)]
-struct ListTimelineResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    moments: Vec<MomentView>,
-    pagination: Pagination,
 }
 
 impl ListTimeline {

@@ -1,20 +1,13 @@
 //! `GET /transfers`: who got which tokens, newest first.
 
-#[cfg(test)]
-mod description;
-mod query;
-
-use serde::Serialize;
+use activity::list_transfers::{ListTransfersQuery, ListTransfersResponse};
 use shared::{
-    api::read::{Pagination, Reader, TransferView},
+    api::read::{Pagination, Reader},
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ArtistName, ChainId, Transfer, TransferType},
     store::{StoreError, Table, TransferList, Transfers},
 };
-use utoipa::ToSchema;
-
-use crate::query::ListTransfersQuery;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -24,15 +17,6 @@ async fn main() -> Result<(), StartError> {
 struct ListTransfers {
     transfers: Transfers,
     reader: Reader,
-}
-
-/// A page of transfers.
-#[derive(Serialize, ToSchema)]
-struct ListTransfersResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    transfers: Vec<TransferView>,
-    pagination: Pagination,
 }
 
 /// Wallets that the query names.

@@ -1,20 +1,16 @@
 //! `PUT /notifications`: marks notifications of the caller as viewed, all or some.
 
-#[cfg(test)]
-mod description;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use activity::mark_notifications::{MarkNotificationsRequest, MarkNotificationsResponse};
 use shared::{
     auth::caller::CallerAuthenticator,
     chain::Chains,
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, EventId},
     store::{Artists, NotificationList, NotificationPlace, NotificationReads, Payments, StoreError, Table},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -27,23 +23,6 @@ struct MarkNotifications {
     payments: Payments,
     artists: Artists,
     viewed: NotificationReads,
-}
-
-/// The notifications.
-#[derive(FromFields, ToSchema)]
-struct MarkNotificationsRequest {
-    /// Their ids; all of yours by default.
-    #[schema(min_items = 1, max_items = 100)]
-    ids: Option<Vec<EventId>>,
-}
-
-/// How many notifications changed.
-#[derive(Serialize, ToSchema)]
-struct MarkNotificationsResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    /// Number of newly viewed ones.
-    updated: u64,
 }
 
 impl MarkNotifications {

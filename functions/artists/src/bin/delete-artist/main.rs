@@ -1,10 +1,7 @@
 //! `DELETE /artists/me`: the account is erased after a week, unless its artist signs in before.
 
-#[cfg(test)]
-mod description;
-
+use artists::delete_artist::{Abandon, DeleteArtistRequest, DeleteArtistResponse};
 use futures::future::try_join_all;
-use serde::Serialize;
 use shared::{
     api::{activity::ActivityLog, error::no_artist},
     auth::{session::SessionAuthenticator, token::LIFETIME},
@@ -13,11 +10,10 @@ use shared::{
         node::{Node, NodeError, NodeUrls},
     },
     clock, config,
-    http::{ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ActivityKind, Address},
     store::{Artists, Deletions, Sessions, Table},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -31,25 +27,6 @@ struct DeleteArtist {
     deletions: Deletions,
     activity: ActivityLog,
     chains: Vec<(Chain, Node)>,
-}
-
-/// What to do with money.
-#[derive(FromFields, ToSchema)]
-struct DeleteArtistRequest {
-    /// Erase the account although it holds money, which nobody can get at afterwards.
-    #[schema(value_type = Option<bool>, default = json!(false))]
-    abandon: Abandon,
-}
-
-struct Abandon(bool);
-
-/// The account is to be erased.
-#[derive(Serialize, ToSchema)]
-struct DeleteArtistResponse {
-    /// True: all sessions are ended.
-    success: bool,
-    /// When it is erased; signing in before keeps it: ISO 8601.
-    erased_after: String,
 }
 
 impl DeleteArtist {
@@ -99,11 +76,5 @@ impl Endpoint for DeleteArtist {
         // Last: until here the request can be repeated with its token.
         self.sessions.end_all(artist, (now + LIFETIME).as_secs()).await?;
         Response::json(&DeleteArtistResponse { success: true, erased_after })
-    }
-}
-
-impl FromField for Abandon {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        field.boolean().map(Self)
     }
 }

@@ -1,20 +1,15 @@
 //! `GET /artists/me/export`: all that is kept of the artist.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
-use serde_json::{Map, Value};
+use artists::export_artist::{ExportArtistQuery, ExportArtistResponse};
 use shared::{
     api::error::no_artist,
     auth::session::SessionAuthenticator,
     chain::Chains,
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ChainId, ExportCursor},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::ChainId,
     store::{Artists, Person, PersonalRows, Table},
 };
-use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -26,23 +21,6 @@ struct ExportArtist {
     artists: Artists,
     rows: PersonalRows,
     chains: Vec<ChainId>,
-}
-
-/// The page.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ExportArtistQuery {
-    /// Where the page begins; the first page by default.
-    after: Option<ExportCursor>,
-}
-
-/// A page of what is kept.
-#[derive(Serialize, ToSchema)]
-struct ExportArtistResponse {
-    /// Rows as they are stored, the profile first; `pk` names their kind. Only what keys and codes are checked with is
-    /// left out.
-    #[schema(value_type = Vec<Object>)]
-    rows: Vec<Map<String, Value>>,
 }
 
 impl Endpoint for ExportArtist {

@@ -1,17 +1,12 @@
 //! `GET /artists/activity`: what happened to the artist's account, newest first.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use artists::list_activity::{ActivityView, ListActivityQuery, ListActivityResponse};
 use shared::{
     auth::session::SessionAuthenticator,
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ActivityId, ActivityKind, PageLimit},
-    store::{Activities, Activity, Table},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    store::{Activities, Table},
 };
-use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,35 +16,6 @@ async fn main() -> Result<(), StartError> {
 struct ListActivity {
     sessions: SessionAuthenticator,
     activities: Activities,
-}
-
-/// The page.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ListActivityQuery {
-    /// Most entries.
-    #[param(default = 20, required = false)]
-    limit: PageLimit,
-    /// The last id of the page before; the newest entries by default.
-    before: Option<ActivityId>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct ListActivityResponse {
-    activity: Vec<ActivityView>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[schema(as = Activity)]
-struct ActivityView {
-    id: ActivityId,
-    kind: ActivityKind,
-    /// ISO 8601.
-    at: String,
-    /// Network that asked for it; of IPv6 the /64.
-    network: String,
-    /// What it concerns, such as a key's name or an address; may be empty.
-    subject: String,
 }
 
 impl Endpoint for ListActivity {
@@ -72,13 +38,5 @@ impl Endpoint for ListActivity {
             Some(last) => response.with_next(request, "before", last),
             None => Ok(response),
         }
-    }
-}
-
-impl TryFrom<Activity> for ActivityView {
-    type Error = ApiError;
-
-    fn try_from(Activity { id, kind, at, network, subject, .. }: Activity) -> Result<Self, ApiError> {
-        Ok(Self { id, kind, at: clock::iso_8601(at)?, network, subject })
     }
 }

@@ -1,16 +1,11 @@
 //! `GET /artists/{address}`: an artist's profile, by any of their wallets.
 
-#[cfg(test)]
-mod description;
-
+use artists::{profile::ArtistResponse, read_artist::ReadArtistPath};
 use shared::{
-    api::artist::ArtistResponse,
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::Address,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::{Artists, Table},
 };
-use utoipa::IntoParams;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -19,14 +14,6 @@ async fn main() -> Result<(), StartError> {
 
 struct ReadArtist {
     artists: Artists,
-}
-
-/// A wallet.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Path)]
-struct ReadArtistPath {
-    /// One of the artist's wallets.
-    address: Address,
 }
 
 impl Endpoint for ReadArtist {

@@ -1,12 +1,10 @@
 //! `PATCH /artists/me`: changes the caller's profile.
 
-#[cfg(test)]
-mod description;
-
 use std::time::Duration;
 
+use artists::profile::ArtistResponse;
 use shared::{
-    api::{artist::ArtistResponse, error::no_artist},
+    api::error::no_artist,
     auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},

@@ -1,18 +1,14 @@
 //! `POST /artists/api-keys`: creates an API key for the signed-in artist and shows it, this once.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use auth::create_api_key::{CreateApiKeyRequest, CreateApiKeyResponse};
 use shared::{
     api::activity::ActivityLog,
     auth::{api_key::PlainKey, session::SessionAuthenticator},
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ActivityKind, DailyLimit, DailySpend, KeyDays, KeyId, KeyName, Scope},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{ActivityKind, DailySpend, KeyId},
     store::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, Table},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -24,39 +20,6 @@ struct CreateApiKey {
     keys: ApiKeys,
     activity: ActivityLog,
     daily_spend: DailySpend,
-}
-
-/// A new key.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct CreateApiKeyRequest {
-    /// The key's name.
-    #[schema(value_type = Option<KeyName>, default = json!(KeyName::default()))]
-    name: KeyName,
-    /// What it may do. No scope allows withdrawing, wallets, the profile or keys.
-    #[schema(value_type = Option<Vec<Scope>>, default = json!(Scope::DEFAULT), min_items = 1, max_items = 3)]
-    scopes: Vec<Scope>,
-    /// Days until it expires; never unless given.
-    expires_in_days: Option<KeyDays>,
-    /// Most that it may spend in a day (UTC).
-    daily_spend: Option<DailySpendRequest>,
-}
-
-/// Most that a key may spend in a day. A currency that is left out has the service's default.
-#[derive(FromFields, ToSchema)]
-struct DailySpendRequest {
-    /// In wei.
-    eth: Option<DailyLimit>,
-    /// In millionths of a USDC.
-    usdc: Option<DailyLimit>,
-}
-
-/// A new key.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CreateApiKeyResponse {
-    /// The key, shown this once: only its hash is stored.
-    api_key: String,
 }
 
 impl CreateApiKey {

@@ -1,17 +1,12 @@
 //! `GET /artists/api-keys`: the signed-in artist's live keys, newest first, without the secrets.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use auth::list_api_keys::{ListApiKeysResponse, ListedKey};
 use shared::{
     auth::session::SessionAuthenticator,
-    clock, config,
+    config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{DailySpend, KeyId, KeyName, Scope},
-    store::{ApiKeys, KeyRecord, Table},
+    store::{ApiKeys, Table},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,33 +16,6 @@ async fn main() -> Result<(), StartError> {
 struct ListApiKeys {
     sessions: SessionAuthenticator,
     keys: ApiKeys,
-}
-
-/// The keys of an artist.
-#[derive(Serialize, ToSchema)]
-struct ListApiKeysResponse {
-    keys: Vec<ListedKey>,
-}
-
-/// An API key without its secret part.
-#[derive(Serialize, ToSchema)]
-struct ListedKey {
-    id: KeyId,
-    name: KeyName,
-    /// The key's first characters.
-    prefix: String,
-    /// ISO 8601.
-    created_at: String,
-    /// ISO 8601; null until the key is used.
-    #[schema(required = true)]
-    last_used_at: Option<String>,
-    /// What it may do.
-    scopes: Vec<Scope>,
-    /// ISO 8601; null if it doesn't expire.
-    #[schema(required = true)]
-    expires_at: Option<String>,
-    /// Most that it may spend in a day (UTC), in the currencies' smallest units.
-    daily_spend: DailySpend,
 }
 
 impl Endpoint for ListApiKeys {
@@ -61,22 +29,5 @@ impl Endpoint for ListApiKeys {
         let keys = self.keys.list(artist).await?;
         let keys = keys.into_iter().map(ListedKey::try_from).collect::<Result<_, _>>()?;
         Response::json(&ListApiKeysResponse { keys })
-    }
-}
-
-impl TryFrom<KeyRecord> for ListedKey {
-    type Error = ApiError;
-
-    fn try_from(record: KeyRecord) -> Result<Self, ApiError> {
-        Ok(Self {
-            id: record.id,
-            name: record.name,
-            prefix: record.prefix,
-            created_at: clock::iso_8601(record.created_at)?,
-            last_used_at: record.last_used_at.map(clock::iso_8601).transpose()?,
-            scopes: record.grant.scopes,
-            expires_at: record.grant.valid_until.map(clock::iso_8601).transpose()?,
-            daily_spend: record.grant.daily_spend,
-        })
     }
 }

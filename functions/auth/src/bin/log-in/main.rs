@@ -1,11 +1,8 @@
 //! `POST /oauth/login`: exchanges a mailed code for a token. The first sign-in creates the artist.
 
-#[cfg(test)]
-mod description;
-
 use std::time::Duration;
 
-use serde::Serialize;
+use auth::log_in::{LogInRequest, LogInResponse};
 use shared::{
     api::activity::ActivityRetention,
     auth::{
@@ -16,14 +13,13 @@ use shared::{
     },
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     kms::MacKey,
     mail::{Mailer, Notice},
-    model::{ActivityKind, Address, ArtistId, Email, Nonce, OneTimeCode},
+    model::{ActivityKind, ArtistId, Email},
     store::{Activities, Artist, Artists, Codes, Deletions, Guesses, MAX_WRONG_TRIES, StoreError, Table, TakenBack},
     telemetry::{self, Metric},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -38,39 +34,19 @@ struct LogIn {
     tokens: TokenIssuer,
     activities: Activities,
     retention: ActivityRetention,
-    tries: ClientLimit,
+    attempts: ClientLimit,
     guesses: Guesses,
     mailer: Mailer,
     address: ServiceAddress,
 }
 
-/// The code and its address.
-#[derive(FromFields, ToSchema)]
-struct LogInRequest {
-    /// Address that got the code.
-    email: Email,
-    /// Six digits.
-    code: OneTimeCode,
-    /// The nonce that the code was asked for with, if there was one.
-    nonce: Option<Nonce>,
-}
-
-/// The credential of a signed-in artist.
-#[derive(Serialize, ToSchema)]
-struct LogInResponse {
-    /// A JWT, valid for an hour.
-    token: String,
-    /// The artist's embedded wallet: the same at every sign-in, deployed by the first write.
-    social_wallet: Address,
-}
-
 impl LogIn {
-    /// Signing in takes the account's deletion back; if it has begun, the address gets a new account.
-    async fn arrive(&self, email: &Email, now: Duration) -> Result<(Artist, TakenBack), StoreError> {
+    /// Finds or creates the artist, and cancels the deletion of the account; if it has begun, the address gets a new account.
+    async fn sign_in(&self, email: &Email, now: Duration) -> Result<(Artist, TakenBack), StoreError> {
         let artist = self.find_or_create(email, now).await?;
         match self.deletions.take_back(artist.artist_id).await? {
             TakenBack::TooLate => Ok((self.find_or_create(email, now).await?, TakenBack::Nothing)),
-            taken_back => Ok((artist, taken_back)),
+            cancelled => Ok((artist, cancelled)),
         }
     }
 
@@ -96,7 +72,7 @@ impl Endpoint for LogIn {
         let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
         let secrets = Table::secrets(&aws)?;
         Ok(Self {
-            tries: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
+            attempts: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
             codes: SignInCodes::new(Codes::new(secrets.clone()), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             guesses: Guesses::new(secrets),
             mailer: Mailer::from_env(&aws)?,
@@ -113,7 +89,7 @@ impl Endpoint for LogIn {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let LogInRequest { email, code, nonce } = request.json()?.read()?;
         let now = clock::now()?;
-        self.tries.admit(request, now).await?;
+        self.attempts.admit(request, now).await?;
         let (mailbox, client) = (email.mailbox(), request.client_hash());
         let standing = self.guesses.standing(&mailbox, &client, now.as_secs()).await?;
         if standing.pause_until > now.as_secs() && !standing.is_known_client {
@@ -121,45 +97,49 @@ impl Endpoint for LogIn {
         }
         let checked = self.codes.check(&email, &code, &holder(nonce.as_ref(), &client), now).await?;
         let Some(issued) = checked else {
-            self.count_wrong(request, &email, now).await?;
+            self.count_failure(request, &email, now).await?;
             return Err(wrong_code());
         };
-        let (artist, taken_back) = self.arrive(&email, now).await?;
+        let (artist, cancelled) = self.sign_in(&email, now).await?;
         let token = self.tokens.issue(artist.artist_id, now).await?;
-        // The code is consumed last, so that a failure before costs a try, not the code.
+        // The code is consumed last, so that an earlier failure costs an attempt, not the code.
         if !self.codes.withdraw(&issued).await? {
             return Err(wrong_code());
         }
-        self.remember(request, &artist, ActivityKind::SignedIn).await;
-        if taken_back == TakenBack::Done {
-            self.remember(request, &artist, ActivityKind::DeletionCancelled).await;
-            self.tell(request, &email, ActivityKind::DeletionCancelled.notice().unwrap_or_default(), now).await;
+        self.record_activity(request, &artist, ActivityKind::SignedIn).await;
+        if cancelled == TakenBack::Done {
+            self.record_activity(request, &artist, ActivityKind::DeletionCancelled).await;
+            self.notify(request, &email, ActivityKind::DeletionCancelled.notice().unwrap_or_default(), now).await;
         }
-        self.forgive(request, &mailbox, now).await;
+        self.reset_failures(request, &mailbox, now).await;
         telemetry::count(Metric::SignIns);
         Response::json(&LogInResponse { token, social_wallet: artist.embedded_wallet })
     }
 }
 
 impl LogIn {
-    /// Tells the owner of the mailbox once strangers have to pause.
-    async fn count_wrong(&self, request: &Request, email: &Email, now: Duration) -> Result<(), ApiError> {
+    /// Counts a wrong code; notifies the owner of the mailbox once strangers have to pause.
+    async fn count_failure(&self, request: &Request, email: &Email, now: Duration) -> Result<(), ApiError> {
         if self.guesses.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_WRONG_TRIES {
             return Ok(());
         }
         let what = "Somebody tried 100 wrong sign-in codes for this address, and has to pause now";
-        self.tell(request, email, what, now).await;
+        self.notify(request, email, what, now).await;
         Ok(())
     }
 
-    /// Mails a notice; it doesn't fail.
-    async fn tell(&self, request: &Request, email: &Email, what: &str, now: Duration) {
-        if let Err(error) = self.try_tell(request, email, what, now).await {
-            tracing::error!(request.id = request.id(), error = error.cause().map(telemetry::chain), "notice not sent");
+    /// Mails a notice; a failure is only logged.
+    async fn notify(&self, request: &Request, email: &Email, what: &str, now: Duration) {
+        if let Err(error) = self.send_notice(request, email, what, now).await {
+            tracing::error!(
+                request.id = request.id(),
+                error = error.cause().map(telemetry::chain),
+                "notice of a sign-in not mailed"
+            );
         }
     }
 
-    async fn try_tell(&self, request: &Request, email: &Email, what: &str, now: Duration) -> Result<(), ApiError> {
+    async fn send_notice(&self, request: &Request, email: &Email, what: &str, now: Duration) -> Result<(), ApiError> {
         let (when, origin) = (clock::iso_8601(now.as_secs())?, self.address.of(request)?);
         let (network, origin) = (request.client_network(), origin.as_str().trim_end_matches('/'));
         let notice = Notice { what, subject: "", when: &when, network: &network, origin };
@@ -167,18 +147,26 @@ impl LogIn {
         sent.map_err(|error| ApiError::bad_gateway("The mail wasn't sent", error))
     }
 
-    /// Records what happened; it doesn't fail, since the code is used up.
-    async fn remember(&self, request: &Request, artist: &Artist, kind: ActivityKind) {
+    /// Records the activity; a failure is only logged, since the code is used up.
+    async fn record_activity(&self, request: &Request, artist: &Artist, kind: ActivityKind) {
         let Ok(activity) = self.retention.activity(request, kind, "") else { return };
         if let Err(error) = self.activities.record(artist.artist_id, &activity).await {
-            tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "sign-in not recorded");
+            tracing::error!(
+                request.id = request.id(),
+                error = telemetry::chain(&error),
+                "activity of a sign-in not recorded"
+            );
         }
     }
 
-    /// Ends the streak of wrong tries; it doesn't fail either.
-    async fn forgive(&self, request: &Request, mailbox: &str, now: Duration) {
+    /// Ends the streak of wrong codes; a failure is only logged.
+    async fn reset_failures(&self, request: &Request, mailbox: &str, now: Duration) {
         if let Err(error) = self.guesses.forgive(mailbox, &request.client_hash(), now.as_secs()).await {
-            tracing::error!(request.id = request.id(), error = telemetry::chain(&error), "tries not forgiven");
+            tracing::error!(
+                request.id = request.id(),
+                error = telemetry::chain(&error),
+                "failed sign-in codes not reset"
+            );
         }
     }
 }

@@ -1,18 +1,14 @@
 //! `POST /oauth/logout`: ends the token that the request brings, or all tokens of its artist.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use auth::log_out::{Everywhere, LogOutRequest, LogOutResponse};
 use shared::{
     api::activity::ActivityLog,
     auth::{session::SessionAuthenticator, token::LIFETIME},
     clock, config,
-    http::{ApiError, Endpoint, Field, FromField, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
     store::{Sessions, Table},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -23,22 +19,6 @@ struct LogOut {
     authenticator: SessionAuthenticator,
     sessions: Sessions,
     activity: ActivityLog,
-}
-
-/// What to end.
-#[derive(FromFields, ToSchema)]
-struct LogOutRequest {
-    /// End all of the artist's tokens, not only this one.
-    #[schema(value_type = Option<bool>, default = json!(false))]
-    everywhere: Everywhere,
-}
-
-struct Everywhere(bool);
-
-#[derive(Serialize, ToSchema)]
-struct LogOutResponse {
-    /// The token is ended.
-    success: bool,
 }
 
 impl Endpoint for LogOut {
@@ -65,11 +45,5 @@ impl Endpoint for LogOut {
         };
         self.activity.note(request, token.artist, kind, "").await;
         Response::json(&LogOutResponse { success: true })
-    }
-}
-
-impl FromField for Everywhere {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        field.boolean().map(Self)
     }
 }

@@ -1,8 +1,5 @@
 //! `GET /.well-known/jwks.json`: the public keys of tokens (RFC 7517).
 
-#[cfg(test)]
-mod description;
-
 use shared::{
     auth::token::PublicKeys,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},

@@ -1,18 +1,14 @@
 //! `DELETE /artists/api-keys?keyId=`: revokes a key of the signed-in artist, immediately and permanently.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
+use auth::revoke_api_key::{RevokeApiKeyQuery, RevokeApiKeyResponse};
 use shared::{
     api::activity::ActivityLog,
     auth::session::SessionAuthenticator,
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ActivityKind, KeyId},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::ActivityKind,
     store::{ApiKeys, Table},
 };
-use utoipa::{IntoParams, ToSchema};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -23,22 +19,6 @@ struct RevokeApiKey {
     sessions: SessionAuthenticator,
     keys: ApiKeys,
     activity: ActivityLog,
-}
-
-/// The key.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct RevokeApiKeyQuery {
-    /// Its id, from the list of keys.
-    #[param(rename = "keyId")]
-    key: KeyId,
-}
-
-/// The key no longer works.
-#[derive(Serialize, ToSchema)]
-struct RevokeApiKeyResponse {
-    /// The key is revoked.
-    success: bool,
 }
 
 impl Endpoint for RevokeApiKey {

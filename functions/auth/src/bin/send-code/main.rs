@@ -1,11 +1,8 @@
 //! `POST /oauth/code`: mails a sign-in code.
 
-#[cfg(test)]
-mod description;
+use std::{iter, time::Duration};
 
-use std::time::Duration;
-
-use serde::Serialize;
+use auth::send_code::{SendCodeRequest, SendCodeResponse};
 use shared::{
     auth::{
         rate_limit::{self, Limit},
@@ -13,14 +10,13 @@ use shared::{
         sign_in_code::{SignInCodes, holder},
     },
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, RateLimit, Request, Response, StartError, serve},
     kms::MacKey,
     mail::Mailer,
     model::{Email, Nonce},
     store::{Codes, GuessStanding, Guesses, RateWindows, Table},
     telemetry::{self, Metric},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -34,22 +30,6 @@ struct SendCode {
     guesses: Guesses,
     mailer: Mailer,
     address: ServiceAddress,
-}
-
-/// The recipient.
-#[derive(FromFields, ToSchema)]
-struct SendCodeRequest {
-    /// Address of the mail.
-    email: Email,
-    /// Any random text. Send it to `POST /oauth/login`, too: without it nobody can use the code or its tries.
-    nonce: Option<Nonce>,
-}
-
-/// The code is on its way.
-#[derive(Serialize, ToSchema)]
-struct SendCodeResponse {
-    /// The mail was sent. The answer is the same for unknown addresses.
-    success: bool,
 }
 
 impl Endpoint for SendCode {
@@ -80,10 +60,9 @@ impl SendCode {
         let now = clock::now()?;
         let (mailbox, client) = (email.mailbox(), request.client_hash());
         let standing = self.guesses.standing(&mailbox, &client, now.as_secs()).await?;
-        let limits = self.limits.of(&mailbox, &client, standing, request);
-        let limits = rate_limit::admit(&self.windows, &limits, now).await?;
+        let limits = self.limits.of_request(&mailbox, &client, standing, request);
         // Only the client's limit: the address's would reveal sign-ins of its owner.
-        request.note_limits(limits.get(CodeLimits::CLIENT).map_or(&[], std::slice::from_ref));
+        request.note_limits(limits.admit(&self.windows, now).await?.as_slice());
         let (code, issued) = self.codes.issue(email, holder(nonce, &client), now).await?;
         let origin = self.address.of(request)?;
         if let Err(error) = self.mailer.send_code(email, &code, origin.as_str().trim_end_matches('/')).await {
@@ -95,16 +74,20 @@ impl SendCode {
     }
 }
 
-/// Limits on codes: per mailbox and client, per client, in total, and per mailbox.
+/// Configured limits on codes.
 struct CodeLimits {
     per_client_hourly: u32,
     total_hourly: u32,
 }
 
-impl CodeLimits {
-    /// Index of the client's limit.
-    const CLIENT: usize = 2;
+/// Limits on one request for a code.
+struct RequestLimits {
+    client: Limit,
+    /// Per mailbox and client, in total, and per mailbox.
+    others: Vec<Limit>,
+}
 
+impl CodeLimits {
     /// Reads `CODES_PER_CLIENT_HOURLY` (30) and `CODES_TOTAL_HOURLY` (3000).
     fn from_env() -> Result<Self, StartError> {
         Ok(Self {
@@ -113,21 +96,21 @@ impl CodeLimits {
         })
     }
 
-    /// A client that the mailbox signed in from isn't held up by what strangers ask for it, and mailboxes that signed in
-    /// before not by those that never did.
-    fn of(&self, mailbox: &str, client: &str, standing: GuessStanding, request: &Request) -> Vec<Limit> {
+    /// Strangers' requests for a mailbox don't hold up a client that it signed in from, and requests for new mailboxes don't
+    /// hold up mailboxes that signed in before.
+    fn of_request(&self, mailbox: &str, client: &str, standing: GuessStanding, request: &Request) -> RequestLimits {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let often = "Too many codes were asked for: use the newest one, or wait";
         let pool = if standing.is_known_mailbox { "known" } else { "new" };
-        let mut limits = vec![
+        let client_limit = Limit {
+            subject: format!("code#client#{}", request.client_network()),
+            max: self.per_client_hourly,
+            window: HOUR,
+            message: "Too many codes were asked for from your network: wait",
+        };
+        let mut others = vec![
             Limit { subject: format!("code#10m#{mailbox}#{client}"), max: 3, window: HOUR / 6, message: often },
             Limit { subject: format!("code#1d#{mailbox}#{client}"), max: 10, window: 24 * HOUR, message: often },
-            Limit {
-                subject: format!("code#client#{}", request.client_network()),
-                max: self.per_client_hourly,
-                window: HOUR,
-                message: "Too many codes were asked for from your network: wait",
-            },
             Limit {
                 subject: format!("code#all#{pool}"),
                 max: self.total_hourly,
@@ -136,13 +119,21 @@ impl CodeLimits {
             },
         ];
         if !standing.is_known_client {
-            limits.push(Limit {
+            others.push(Limit {
                 subject: format!("code#mailbox#{mailbox}"),
                 max: 20,
                 window: 24 * HOUR,
                 message: often,
             });
         }
-        limits
+        RequestLimits { client: client_limit, others }
+    }
+}
+
+impl RequestLimits {
+    /// Counts the request against all limits, or none if one is used up (429). The state of the client's.
+    async fn admit(self, windows: &RateWindows, now: Duration) -> Result<Option<RateLimit>, ApiError> {
+        let limits: Vec<_> = iter::once(self.client).chain(self.others).collect();
+        Ok(rate_limit::admit(windows, &limits, now).await?.into_iter().next())
     }
 }

@@ -1,17 +1,10 @@
 //! `GET /chains`: what is served where, so that a client needs no list of its own.
 
-#[cfg(test)]
-mod description;
-mod view;
-
-use serde::Serialize;
+use chains::list_chains::{ChainView, ListChainsResponse};
 use shared::{
     chain::Chains,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
 };
-use utoipa::ToSchema;
-
-use crate::view::ChainView;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -20,12 +13,6 @@ async fn main() -> Result<(), StartError> {
 
 struct ListChains {
     chains: Vec<ChainView>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct ListChainsResponse<'a> {
-    /// The chains. Where a request names none, 8453 is meant.
-    chains: &'a [ChainView],
 }
 
 impl Endpoint for ListChains {

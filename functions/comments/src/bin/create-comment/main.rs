@@ -1,10 +1,9 @@
 //! `POST /comments/{network}/{contract}`: comments on a moment, or replies to a comment on it.
 
-#[cfg(test)]
-mod description;
 mod parent;
 
 use alloy::primitives::{Address, B256, U256};
+use comments::create_comment::CreateCommentRequest;
 use shared::{
     api::{
         error::no_moment,
@@ -17,11 +16,10 @@ use shared::{
         wallet::Call,
     },
     config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{self, CommentId, CommentText, Creation, MomentRef, Scope, TokenId},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{self, CommentText, Creation, MomentRef, Scope},
     store::{Comments, Table},
 };
-use utoipa::ToSchema;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -31,18 +29,6 @@ async fn main() -> Result<(), StartError> {
 struct CreateComment {
     service: TransactionService,
     comments: Comments,
-}
-
-/// A comment.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct CreateCommentRequest {
-    /// The moment's token.
-    token_id: TokenId,
-    /// The comment's text.
-    text: CommentText,
-    /// `commentId` of the parent comment.
-    reply_to: Option<CommentId>,
 }
 
 impl Endpoint for CreateComment {

@@ -1,9 +1,6 @@
 //! The API description: `GET /openapi.json` for machines, `GET /llms.txt` for programs that read text, `GET /docs` for people,
 //! with the scripts of that page, and the guides below it. The build makes all of them from `openapi.json` and `docs/guide/`.
 
-#[cfg(test)]
-mod description;
-
 use shared::http::{ApiError, Endpoint, Request, Response, StartError, serve};
 
 #[tokio::main(flavor = "current_thread")]

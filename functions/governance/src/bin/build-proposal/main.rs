@@ -1,33 +1,25 @@
 //! `POST /governance`: arguments of a governor's `propose` for a proposal that publishes moments. They are simulated onchain
 //! first; nothing is sent, and only the client's rate limit is stored.
 
-#[cfg(test)]
-mod description;
-mod governance;
+mod governor;
 mod proposal;
-mod request;
 
 use std::time::Duration;
 
-use serde::Serialize;
+use governance::build_proposal::{BuildProposalRequest, BuildProposalResponse};
 use shared::{
     api::publish::{MAX_MOMENTS_BYTES, locate_split},
     auth::rate_limit::{self, Limit},
     chain::protocol::{destination::Destination, publishing::Publisher},
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{Address, CheckedAddress},
+    model::CheckedAddress,
     store::{RateWindows, Table},
-};
-use utoipa::{
-    ToSchema,
-    openapi::{ArrayBuilder, ObjectBuilder, Schema, Type, schema::AnyOfBuilder},
 };
 
 use self::{
-    governance::{Governance, Governances},
-    proposal::{Proposal, ProposeArguments},
-    request::BuildProposalRequest,
+    governor::{Governance, Governances},
+    proposal::Proposal,
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -40,28 +32,6 @@ struct BuildProposal {
     windows: RateWindows,
     /// Proposals per client network and hour.
     per_client_hourly: u32,
-}
-
-/// A call of a governor.
-#[derive(Serialize, ToSchema)]
-struct BuildProposalResponse<'a> {
-    /// The contract to call `propose` on.
-    governor: Address,
-    #[schema(schema_with = propose_arguments)]
-    args: ProposeArguments<'a>,
-    /// Wei to send with the call.
-    #[schema(pattern = "^0$")]
-    value: &'static str,
-}
-
-/// Targets, values, signatures and calldatas of the calls, and the description.
-fn propose_arguments() -> ArrayBuilder {
-    let text = || ObjectBuilder::new().schema_type(Type::String);
-    let list = || Schema::Array(ArrayBuilder::new().items(text()).build());
-    let parts = [list(), list(), list(), list(), Schema::Object(text().build())];
-    let description = "Its arguments: targets, values, signatures, calldatas and description.";
-    let tuple = ArrayBuilder::new().prefix_items(parts).items(AnyOfBuilder::new().item(list()).item(text()));
-    tuple.min_items(Some(5)).max_items(Some(5)).description(Some(description))
 }
 
 impl BuildProposal {

@@ -1,11 +1,12 @@
 use alloy::{primitives::Bytes, sol_types::SolCall};
+use governance::build_proposal::ProposeArguments;
 use shared::{
     chain::{
         contracts::native::{Creator1155, Governor::proposeCall, SplitFactory::createSplitDeterministicCall},
         protocol::{destination::Destination, publishing::Publisher},
         wallet::Call,
     },
-    model::{Address, NewMoment},
+    model::NewMoment,
 };
 
 /// One or two actions; governors take ten.
@@ -20,9 +21,6 @@ struct Action {
     /// Canonical signature of the function.
     signature: &'static str,
 }
-
-/// The arguments of `propose`: targets, values, signatures, calldatas and description.
-pub type ProposeArguments<'a> = (Vec<Address>, Vec<String>, Vec<&'a str>, Vec<Bytes>, &'a str);
 
 impl Proposal {
     /// Proposes to publish moments, after their split if it doesn't exist yet.

@@ -1,18 +1,13 @@
 //! `GET /transactions`: the caller's transactions, newest first.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
 use shared::{
     api::transact::TransactionView,
     auth::caller::CallerAuthenticator,
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{PageLimit, TransactionId},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::{Table, Transactions},
 };
-use utoipa::{IntoParams, ToSchema};
+use transactions::list_transactions::{ListTransactionsQuery, ListTransactionsResponse};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,25 +17,6 @@ async fn main() -> Result<(), StartError> {
 struct ListTransactions {
     callers: CallerAuthenticator,
     transactions: Transactions,
-}
-
-/// A part of the list.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ListTransactionsQuery {
-    /// How many transactions a page has.
-    #[param(default = 20, required = false)]
-    limit: PageLimit,
-    /// The last id of the page before; the newest transactions by default.
-    before: Option<TransactionId>,
-}
-
-/// A page of transactions.
-#[derive(Serialize, ToSchema)]
-struct ListTransactionsResponse {
-    #[schema(pattern = "^success$")]
-    status: &'static str,
-    transactions: Vec<TransactionView>,
 }
 
 impl Endpoint for ListTransactions {

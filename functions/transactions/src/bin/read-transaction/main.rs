@@ -1,17 +1,13 @@
 //! `GET /transactions/{id}`: one of the caller's transactions and what became of it.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
     api::transact::TransactionView,
     auth::caller::CallerAuthenticator,
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::TransactionId,
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::{Table, Transactions},
 };
-use utoipa::IntoParams;
+use transactions::read_transaction::ReadTransactionPath;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,14 +17,6 @@ async fn main() -> Result<(), StartError> {
 struct ReadTransaction {
     callers: CallerAuthenticator,
     transactions: Transactions,
-}
-
-/// A transaction.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Path)]
-struct ReadTransactionPath {
-    /// Its id, as `Transaction-Id` has it.
-    id: TransactionId,
 }
 
 impl Endpoint for ReadTransaction {

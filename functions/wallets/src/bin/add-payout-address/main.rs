@@ -1,16 +1,12 @@
 //! `POST /artists/payout-addresses`: adds an address that the artist's money can be withdrawn to, a day later.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
-    api::payout::{PayoutService, PayoutView},
     clock,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ActivityKind, CheckedAddress},
     store::{MAX_PAYOUTS, PayoutAddress},
 };
-use utoipa::ToSchema;
+use wallets::{PayoutService, PayoutView, add_payout_address::AddPayoutAddressRequest};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -18,13 +14,6 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct AddPayoutAddress(PayoutService);
-
-/// The address.
-#[derive(FromFields, ToSchema)]
-struct AddPayoutAddressRequest {
-    /// Account that money can be withdrawn to.
-    address: CheckedAddress,
-}
 
 impl Endpoint for AddPayoutAddress {
     async fn from_env() -> Result<Self, StartError> {

@@ -1,11 +1,7 @@
 //! `POST /artists/wallets/challenge`: issues a message to sign as proof of a wallet's ownership.
 
-#[cfg(test)]
-mod description;
-
 use std::time::Duration;
 
-use serde::Serialize;
 use shared::{
     api::error::no_artist,
     auth::{
@@ -16,11 +12,11 @@ use shared::{
     },
     chain::Chains,
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ArtistId, ChainId, CheckedAddress},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::{ArtistId, CheckedAddress},
     store::{Artists, Challenges, RateWindows, StoredChallenge, Table},
 };
-use utoipa::ToSchema;
+use wallets::challenge_wallet::{ChallengeWalletRequest, ChallengeWalletResponse};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -35,24 +31,6 @@ struct ChallengeWallet {
     challenges: Challenges,
     windows: RateWindows,
     per_client_hourly: u32,
-}
-
-/// The wallet.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct ChallengeWalletRequest {
-    /// Wallet to connect.
-    address: CheckedAddress,
-    /// Chain of a contract wallet.
-    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
-    chain_id: ChainId,
-}
-
-/// The message that proves whose wallet it is.
-#[derive(Serialize, ToSchema)]
-struct ChallengeWalletResponse<'a> {
-    /// Message to sign (EIP-4361), valid for one use within 10 minutes.
-    message: &'a str,
 }
 
 impl ChallengeWallet {

@@ -1,10 +1,7 @@
 //! `POST /artists/wallets`: connects a wallet that signed a message of `POST /artists/wallets/challenge`.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
-    api::{activity::ActivityLog, artist::WalletsResponse, error::no_artist},
+    api::{activity::ActivityLog, error::no_artist},
     auth::{
         session::SessionAuthenticator,
         wallet_proof::{Message, WalletSignature},
@@ -14,11 +11,11 @@ use shared::{
         wallet::erc1271,
     },
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ActivityKind, Wallet, WalletType},
     store::{Artists, Challenges, MAX_WALLETS, StoredChallenge, Table, WalletRefusal},
 };
-use utoipa::ToSchema;
+use wallets::{WalletsResponse, connect_wallet::ConnectWalletRequest};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -31,17 +28,6 @@ struct ConnectWallet {
     artists: Artists,
     activity: ActivityLog,
     nodes: NodeUrls,
-}
-
-/// Proof of ownership.
-#[derive(FromFields, ToSchema)]
-struct ConnectWalletRequest {
-    /// The message from the challenge, word for word.
-    #[schema(value_type = String, min_length = 1, max_length = 2000)]
-    message: Message,
-    /// The wallet's signature of the message (`personal_sign`), or one that a contract wallet accepts.
-    #[schema(value_type = String, pattern = "^0x([0-9a-fA-F]{2}){1,4096}$")]
-    signature: WalletSignature,
 }
 
 impl ConnectWallet {

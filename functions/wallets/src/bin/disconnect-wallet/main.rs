@@ -1,17 +1,14 @@
 //! `DELETE /artists/wallets?address=`: disconnects one of the caller's wallets. Nothing changes onchain.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
-    api::{activity::ActivityLog, artist::WalletsResponse, error::no_artist},
+    api::{activity::ActivityLog, error::no_artist},
     auth::session::SessionAuthenticator,
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ActivityKind, Address},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::ActivityKind,
     store::{Artists, Table, WalletRefusal},
 };
-use utoipa::IntoParams;
+use wallets::{WalletsResponse, disconnect_wallet::DisconnectWalletQuery};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -22,14 +19,6 @@ struct DisconnectWallet {
     sessions: SessionAuthenticator,
     artists: Artists,
     activity: ActivityLog,
-}
-
-/// The wallet.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct DisconnectWalletQuery {
-    /// Its address.
-    address: Address,
 }
 
 impl Endpoint for DisconnectWallet {

@@ -1,17 +1,12 @@
 //! `GET /artists/payout-addresses`: addresses that the artist's money can be withdrawn to.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
 use shared::{
-    api::payout::PayoutView,
     auth::session::SessionAuthenticator,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::{PayoutAddresses, Table},
 };
-use utoipa::ToSchema;
+use wallets::{PayoutView, list_payout_addresses::ListPayoutAddressesResponse};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,12 +16,6 @@ async fn main() -> Result<(), StartError> {
 struct ListPayoutAddresses {
     sessions: SessionAuthenticator,
     payouts: PayoutAddresses,
-}
-
-#[derive(Serialize, ToSchema)]
-struct ListPayoutAddressesResponse {
-    /// Ordered by address.
-    addresses: Vec<PayoutView>,
 }
 
 impl Endpoint for ListPayoutAddresses {

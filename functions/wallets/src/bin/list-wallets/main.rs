@@ -1,15 +1,13 @@
 //! `GET /artists/wallets`: the caller's wallets, the embedded one first.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
-    api::{artist::WalletsResponse, error::no_artist},
+    api::error::no_artist,
     auth::caller::CallerAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::{Artists, Table},
 };
+use wallets::WalletsResponse;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {

@@ -1,15 +1,11 @@
 //! `GET /smartwallet`: the balances of an artist's embedded wallet.
 
-#[cfg(test)]
-mod description;
-
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use serde::Serialize;
 use shared::{
     auth::client_limit::ClientLimit,
     chain::{
@@ -18,11 +14,11 @@ use shared::{
         protocol::currency::Currency,
     },
     clock, config,
-    http::{AllowedChains, ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    http::{AllowedChains, ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, Amount, ChainId, Invalid},
     store::{Artists, Table},
 };
-use utoipa::{IntoParams, ToSchema};
+use wallets::read_smart_wallet::{Balance, ReadSmartWalletQuery, ReadSmartWalletResponse};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -42,45 +38,6 @@ struct Known(Instant, Vec<Balance>);
 
 /// How long balances are kept.
 const FRESH: Duration = Duration::from_secs(2);
-
-/// The account and its chain.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct ReadSmartWalletQuery {
-    /// The embedded wallet, or another wallet of its artist.
-    address: Address,
-    /// The chain.
-    #[param(default = json!(ChainId::DEFAULT), required = false)]
-    chain_id: ChainId,
-}
-
-/// An embedded wallet and its balances.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ReadSmartWalletResponse {
-    /// The embedded wallet.
-    address: Address,
-    chain_id: ChainId,
-    /// Balance in each supported currency, the chain's own first.
-    balances: Vec<Balance>,
-}
-
-/// What a wallet has in one currency.
-#[derive(Clone, Serialize, ToSchema)]
-struct Balance {
-    /// The currency's contract; the zero address for the chain's own.
-    currency: Address,
-    /// Currency symbol.
-    symbol: &'static str,
-    /// Decimals of `amount`.
-    decimals: u8,
-    /// In the smallest unit.
-    amount: Amount,
-    /// The same in the main unit, such as ether: exact, without trailing zeros.
-    #[serde(rename = "decimalAmount")]
-    #[schema(pattern = r"^[0-9]+(\.[0-9]*[1-9])?$")]
-    decimal_amount: String,
-}
 
 impl ReadSmartWallet {
     fn chain(&self, id: ChainId) -> Result<&(Chain, Node), Invalid> {
@@ -134,7 +91,7 @@ impl ReadSmartWallet {
         {
             return Ok(balances.clone());
         }
-        let balances = chain.currencies().map(|currency| Balance::read(currency, node, wallet));
+        let balances = chain.currencies().map(|currency| read_balance(currency, node, wallet));
         let balances = futures::future::try_join_all(balances).await?;
         let mut kept = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= MOST_KEPT {
@@ -145,11 +102,9 @@ impl ReadSmartWallet {
     }
 }
 
-impl Balance {
-    async fn read(currency: Currency, node: &Node, wallet: Address) -> Result<Self, NodeError> {
-        let Currency { symbol, decimals, contract } = currency;
-        let amount = Amount(currency.balance(node, wallet.into()).await?);
-        let decimal_amount = amount.decimal(decimals.into());
-        Ok(Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount, decimal_amount })
-    }
+async fn read_balance(currency: Currency, node: &Node, wallet: Address) -> Result<Balance, NodeError> {
+    let Currency { symbol, decimals, contract } = currency;
+    let amount = Amount(currency.balance(node, wallet.into()).await?);
+    let decimal_amount = amount.decimal(decimals.into());
+    Ok(Balance { currency: contract.unwrap_or_default().into(), symbol, decimals, amount, decimal_amount })
 }

@@ -1,15 +1,13 @@
 //! `DELETE /artists/payout-addresses?address=`: removes an address that money can be withdrawn to.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
 use shared::{
-    api::payout::PayoutService,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ActivityKind, Address},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::ActivityKind,
 };
-use utoipa::{IntoParams, ToSchema};
+use wallets::{
+    PayoutService,
+    remove_payout_address::{RemovePayoutAddressQuery, RemovePayoutAddressResponse},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -17,20 +15,6 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct RemovePayoutAddress(PayoutService);
-
-/// The address.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct RemovePayoutAddressQuery {
-    /// The account.
-    address: Address,
-}
-
-#[derive(Serialize, ToSchema)]
-struct RemovePayoutAddressResponse {
-    /// It is removed.
-    success: bool,
-}
 
 impl Endpoint for RemovePayoutAddress {
     async fn from_env() -> Result<Self, StartError> {

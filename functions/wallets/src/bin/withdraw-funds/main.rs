@@ -1,10 +1,5 @@
 //! `POST /smartwallet/withdraw`: sends money from the artist's embedded wallet, to a wallet or payout address of theirs.
 
-#[cfg(test)]
-mod description;
-
-use std::str::FromStr;
-
 use alloy::primitives::U256;
 use shared::{
     api::{
@@ -15,11 +10,11 @@ use shared::{
     auth::{api_key::Caller, session::SessionAuthenticator},
     chain::{Chain, protocol::currency::Currency},
     clock, config,
-    http::{ApiError, Endpoint, FieldError, FromFields, Request, Response, Scalar, StartError, serve},
-    model::{ActivityKind, Address, ArtistId, ChainId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
+    http::{ApiError, Endpoint, FieldError, Request, Response, StartError, serve},
+    model::{ActivityKind, Address, ArtistId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
     store::{Artists, PayoutAddresses, Table},
 };
-use utoipa::ToSchema;
+use wallets::withdraw_funds::{CurrencyName, WithdrawFundsRequest};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -32,40 +27,6 @@ struct WithdrawFunds {
     artists: Artists,
     payouts: PayoutAddresses,
     activity: ActivityLog,
-}
-
-/// A transfer.
-#[derive(FromFields, ToSchema)]
-#[schema(rename_all = "camelCase")]
-struct WithdrawFundsRequest {
-    /// Recipient: a connected wallet whose key signed for it, or a payout address that was added 24 hours ago.
-    to: CheckedAddress,
-    /// More than 0, in `unit`; `max` for the whole balance.
-    #[schema(value_type = String, pattern = r"^(max|[0-9]{1,78}(\.[0-9]{1,18})?)$")]
-    amount: Withdrawal,
-    /// `wei`: the currency's smallest unit. `main`: ether or USDC, with decimals. Without it an amount is in the smallest
-    /// unit, and refused below a ten-thousandth of the main one, since it may be meant in that.
-    #[schema(value_type = Option<String>, pattern = "^(wei|main)$")]
-    unit: Option<Unit>,
-    /// `ETH`, `USDC` or a contract.
-    #[schema(value_type = Option<String>, default = "ETH", pattern = "^(ETH|USDC|0x[0-9a-fA-F]{40})$")]
-    currency: CurrencyName,
-    /// The chain.
-    #[schema(value_type = Option<ChainId>, default = json!(ChainId::DEFAULT))]
-    chain_id: ChainId,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Withdrawal {
-    Everything,
-    /// Digits, perhaps with decimals.
-    Amount(String),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Smallest,
-    Main,
 }
 
 impl WithdrawFunds {
@@ -150,80 +111,6 @@ fn check(chain: &Chain, to: Address, CurrencyName(name): &CurrencyName) -> Resul
         Err(Invalid(message)) => errors.push(wrong("currency", message)),
     }
     Err(ApiError::invalid_fields(errors))
-}
-
-/// A symbol or a contract.
-struct CurrencyName(String);
-
-impl Scalar for CurrencyName {}
-
-impl FromStr for CurrencyName {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl Scalar for Withdrawal {}
-
-impl FromStr for Withdrawal {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
-        let is_part = |part: &str, most: usize| {
-            (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        match text {
-            "max" => Ok(Self::Everything),
-            _ if is_part(whole, 78) && is_part(decimals, 18) => Ok(Self::Amount(text.to_owned())),
-            _ => Err(Invalid("must be an amount, such as 25 or 0.5, or max")),
-        }
-    }
-}
-
-impl Scalar for Unit {}
-
-impl FromStr for Unit {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        match text {
-            "wei" => Ok(Self::Smallest),
-            "main" => Ok(Self::Main),
-            _ => Err(Invalid("must be wei or main")),
-        }
-    }
-}
-
-impl Withdrawal {
-    /// `None` for the whole balance.
-    fn in_smallest_unit(&self, unit: Option<Unit>, currency: &Currency) -> Result<Option<U256>, Invalid> {
-        const TEN: U256 = U256::from_limbs([10, 0, 0, 0]);
-        const TEN_THOUSANDTH: usize = 4;
-        let Self::Amount(text) = self else { return Ok(None) };
-        let decimals = usize::from(currency.decimals);
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-        let amount = match unit {
-            Some(Unit::Main) if fraction.len() > decimals => {
-                return Err(Invalid("must not have more decimals than the currency"));
-            }
-            Some(Unit::Main) => format!("{whole}{fraction:0<decimals$}").parse(),
-            _ if !fraction.is_empty() => return Err(Invalid("must be a whole number unless unit is main")),
-            _ => whole.parse(),
-        };
-        let amount: U256 = amount.map_err(|_| Invalid("must be less than 2^256 in the smallest unit"))?;
-        if amount.is_zero() {
-            return Err(Invalid("must be more than 0"));
-        }
-        if unit.is_none() && amount < TEN.pow(U256::from(decimals.saturating_sub(TEN_THOUSANDTH))) {
-            return Err(Invalid(
-                "is less than a ten-thousandth of the main unit: give unit main if you mean that one, or unit wei if not",
-            ));
-        }
-        Ok(Some(amount))
-    }
 }
 
 /// The amount, or all that is there; 402 if there is nothing.

@@ -1,22 +1,19 @@
 //! `POST /webhooks`: makes a webhook and shows its secret, this once.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
 use shared::{
-    api::{
-        activity::ActivityLog,
-        webhook::{WebhookService, WebhookView, require_public},
-    },
+    api::activity::ActivityLog,
     auth::webhook_secret::WebhookSecrets,
     clock, config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{ActivityKind, Address, EventKind, WebhookDescription, WebhookUrl},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    model::ActivityKind,
     public_web::PrivateReceivers,
     store::{MAX_WEBHOOKS, Webhook},
 };
-use utoipa::ToSchema;
+use webhooks::{
+    WebhookService, WebhookView,
+    create_webhook::{CreateWebhookRequest, CreateWebhookResponse},
+    require_public,
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -28,30 +25,6 @@ struct CreateWebhook {
     secrets: WebhookSecrets,
     receivers: PrivateReceivers,
     activity: ActivityLog,
-}
-
-/// A new webhook.
-#[derive(FromFields, ToSchema)]
-struct CreateWebhookRequest {
-    /// Where events are sent to.
-    url: WebhookUrl,
-    /// Types of events to send; all unless given, or if there is none.
-    #[schema(value_type = Option<Vec<EventKind>>, max_items = 20, default = json!([]))]
-    types: Vec<EventKind>,
-    /// The only collection whose events are sent; all unless given.
-    collection: Option<Address>,
-    /// A note for yourself.
-    #[schema(value_type = Option<WebhookDescription>, default = "")]
-    description: WebhookDescription,
-}
-
-/// A new webhook, with its secret.
-#[derive(Serialize, ToSchema)]
-struct CreateWebhookResponse {
-    webhook: WebhookView,
-    /// What messages are signed with. It is shown this once.
-    #[schema(pattern = "^whsec_[A-Za-z0-9+/]{43}=$")]
-    secret: String,
 }
 
 impl Endpoint for CreateWebhook {

@@ -1,19 +1,12 @@
 //! `DELETE /webhooks/{id}`: nothing more is sent to the webhook.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
 use shared::{
-    api::{
-        activity::ActivityLog,
-        webhook::{WebhookPath, WebhookService, no_webhook},
-    },
+    api::activity::ActivityLog,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
 };
-use utoipa::ToSchema;
+use webhooks::{WebhookPath, WebhookService, delete_webhook::DeleteWebhookResponse, no_webhook};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -23,13 +16,6 @@ async fn main() -> Result<(), StartError> {
 struct DeleteWebhook {
     service: WebhookService,
     activity: ActivityLog,
-}
-
-/// The webhook is gone.
-#[derive(Serialize, ToSchema)]
-struct DeleteWebhookResponse {
-    /// The webhook is deleted.
-    success: bool,
 }
 
 impl Endpoint for DeleteWebhook {

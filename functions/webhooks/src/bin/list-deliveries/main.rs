@@ -1,16 +1,13 @@
 //! `GET /webhooks/{id}/deliveries`: what was sent to a webhook in the last 7 days, and what waits.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
 use shared::{
-    api::webhook::{DeliveryView, WebhookPath, WebhookService},
     clock,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
-    model::{DeliveryId, PageLimit},
+    http::{ApiError, Endpoint, Request, Response, StartError, serve},
 };
-use utoipa::{IntoParams, ToSchema};
+use webhooks::{
+    DeliveryView, WebhookPath, WebhookService,
+    list_deliveries::{ListDeliveriesQuery, ListDeliveriesResponse},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -18,23 +15,6 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ListDeliveries(WebhookService);
-
-/// The page.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ListDeliveriesQuery {
-    /// Most deliveries.
-    #[param(default = 20, required = false)]
-    limit: PageLimit,
-    /// The last id of the page before; the newest deliveries by default.
-    before: Option<DeliveryId>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct ListDeliveriesResponse {
-    /// The newest first.
-    deliveries: Vec<DeliveryView>,
-}
 
 impl Endpoint for ListDeliveries {
     async fn from_env() -> Result<Self, StartError> {

@@ -1,14 +1,7 @@
 //! `GET /webhooks`: the artist's webhooks.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
-use shared::{
-    api::webhook::{WebhookService, WebhookView},
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
-};
-use utoipa::ToSchema;
+use shared::http::{ApiError, Endpoint, Request, Response, StartError, serve};
+use webhooks::{WebhookService, WebhookView, list_webhooks::ListWebhooksResponse};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -16,12 +9,6 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ListWebhooks(WebhookService);
-
-#[derive(Serialize, ToSchema)]
-struct ListWebhooksResponse {
-    /// The oldest first.
-    webhooks: Vec<WebhookView>,
-}
 
 impl Endpoint for ListWebhooks {
     async fn from_env() -> Result<Self, StartError> {

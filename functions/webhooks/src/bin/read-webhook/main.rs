@@ -1,12 +1,7 @@
 //! `GET /webhooks/{id}`: one of the artist's webhooks.
 
-#[cfg(test)]
-mod description;
-
-use shared::{
-    api::webhook::{WebhookPath, WebhookService, WebhookView},
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
-};
+use shared::http::{ApiError, Endpoint, Request, Response, StartError, serve};
+use webhooks::{WebhookPath, WebhookService, WebhookView};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {

@@ -1,14 +1,11 @@
 //! `POST /webhooks/{id}/deliveries/{delivery}/redeliver`: sends an event once more.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
-    api::webhook::{DeliveryPath, WebhookService},
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{DeliveryId, DeliveryStatus},
     store::Delivery,
 };
+use webhooks::{DeliveryPath, WebhookService};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {

@@ -1,21 +1,14 @@
 //! `POST /webhooks/{id}/rotate`: replaces a webhook's secret and shows the new one, this once.
 
-#[cfg(test)]
-mod description;
-
-use serde::Serialize;
 use shared::{
-    api::{
-        activity::ActivityLog,
-        webhook::{WebhookPath, WebhookService, WebhookView, no_webhook},
-    },
+    api::activity::ActivityLog,
     auth::webhook_secret::WebhookSecrets,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
     store::Webhook,
 };
-use utoipa::ToSchema;
+use webhooks::{WebhookPath, WebhookService, WebhookView, no_webhook, rotate_webhook::RotateWebhookResponse};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -26,15 +19,6 @@ struct RotateWebhook {
     service: WebhookService,
     secrets: WebhookSecrets,
     activity: ActivityLog,
-}
-
-/// The webhook with its new secret.
-#[derive(Serialize, ToSchema)]
-struct RotateWebhookResponse {
-    webhook: WebhookView,
-    /// What messages are signed with. It is shown this once.
-    #[schema(pattern = "^whsec_[A-Za-z0-9+/]{43}=$")]
-    secret: String,
 }
 
 impl Endpoint for RotateWebhook {

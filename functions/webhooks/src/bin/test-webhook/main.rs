@@ -1,17 +1,20 @@
 //! `POST /webhooks/{id}/test`: sends an event that says nothing.
 
-#[cfg(test)]
-mod description;
-
 use shared::{
-    api::webhook::{WebhookPath, WebhookService, test_event},
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    http::{ApiError, Endpoint, Request, Response, StartError, json, serve},
+    model::{DeliveryId, WebhookId},
+    store::Delivery,
 };
+use webhooks::{WebhookPath, WebhookService};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     serve::<TestWebhook>().await
 }
+
+/// Type of the event.
+const TEST: &str = "webhook.test";
 
 struct TestWebhook(WebhookService);
 
@@ -27,4 +30,20 @@ impl Endpoint for TestWebhook {
         let now = self.0.admit(request, artist, &webhook).await?;
         Response::json(&self.0.send(artist, test_event(id, now)?).await?)
     }
+}
+
+/// An event that says nothing, to try a receiver with.
+fn test_event(webhook: WebhookId, now: u64) -> Result<Delivery, ApiError> {
+    let id = DeliveryId::next();
+    let body = json!({
+        "specversion": "1.0",
+        "id": id,
+        "source": "/service",
+        "type": TEST,
+        "time": clock::iso_8601(now)?,
+        "subject": format!("/webhooks/{webhook}"),
+        "datacontenttype": "application/json",
+        "data": {"webhook": webhook},
+    });
+    Ok(Delivery::new(id, webhook, id.to_string(), TEST.to_owned(), body.to_string(), now))
 }

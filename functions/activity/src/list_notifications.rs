@@ -1,0 +1,90 @@
+//! Contract of `GET /notifications`.
+
+use serde::Serialize;
+use shared::{
+    api::{
+        read::{Pagination, PaymentView},
+        request::PageQuery,
+    },
+    http::FromFields,
+    model::{Address, ArtistName, ChainId, EventId, Flag, Page},
+    store::Profile,
+};
+use utoipa::{IntoParams, ToSchema};
+
+/// Filters and page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub struct ListNotificationsQuery {
+    /// The notified artist, by any of their wallets or their username: notifications of all of their wallets.
+    #[param(inline)]
+    pub artist: Option<ArtistName>,
+    /// `true` for viewed ones, `false` for others; both by default. Without an artist a page has the matches among that page
+    /// of all notifications, and may be short or empty before the last one.
+    #[param(value_type = Option<bool>)]
+    pub viewed: Option<Flag>,
+    /// The chain; all by default.
+    pub chain_id: Option<ChainId>,
+    #[param(ignore)]
+    #[field(flatten)]
+    pub page: Page,
+}
+
+/// A page of notifications.
+#[derive(Serialize, ToSchema)]
+pub struct ListNotificationsResponse {
+    #[schema(pattern = "^success$")]
+    pub status: &'static str,
+    pub notifications: Vec<Notification>,
+    pub pagination: Pagination,
+}
+
+/// A notification of a payment.
+#[derive(Serialize, ToSchema)]
+pub struct Notification {
+    pub id: EventId,
+    pub payment: PaymentView,
+    pub artist: NotifiedArtist,
+    pub viewed: bool,
+    /// ISO 8601, with an offset.
+    pub created_at: String,
+}
+
+/// The artist who was paid; texts are empty where the profile has none.
+#[derive(Serialize, ToSchema)]
+pub struct NotifiedArtist {
+    pub address: Address,
+    pub username: String,
+    pub bio: String,
+    pub instagram_username: String,
+    pub twitter_username: String,
+    pub telegram_username: String,
+}
+
+/// List notifications
+///
+/// Payments to artists, newest first.
+#[utoipa::path(
+    get,
+    path = "/notifications",
+    tag = "Activity",
+    params(ListNotificationsQuery, PageQuery),
+    responses((status = 200, description = "The page.", body = ListNotificationsResponse, headers(
+        ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
+    ))),
+)]
+pub fn list_notifications() {}
+
+impl NotifiedArtist {
+    pub fn new(address: Address, profile: Option<&Profile>) -> Self {
+        let text = |field: fn(&Profile) -> &String| profile.map(field).cloned().unwrap_or_default();
+        Self {
+            address,
+            username: text(|profile| &profile.username),
+            bio: text(|profile| &profile.bio),
+            instagram_username: text(|profile| &profile.instagram_username),
+            twitter_username: text(|profile| &profile.twitter_username),
+            telegram_username: text(|profile| &profile.telegram_username),
+        }
+    }
+}

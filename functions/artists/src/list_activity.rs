@@ -1,0 +1,63 @@
+//! Contract of `GET /artists/activity`.
+
+use serde::Serialize;
+use shared::{
+    clock,
+    http::{ApiError, FromFields},
+    model::{ActivityId, ActivityKind, PageLimit},
+    store::Activity,
+};
+use utoipa::{IntoParams, ToSchema};
+
+/// The page.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListActivityQuery {
+    /// Most entries.
+    #[param(default = 20, required = false)]
+    pub limit: PageLimit,
+    /// The last id of the page before; the newest entries by default.
+    pub before: Option<ActivityId>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct ListActivityResponse {
+    pub activity: Vec<ActivityView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Activity)]
+pub struct ActivityView {
+    pub id: ActivityId,
+    pub kind: ActivityKind,
+    /// ISO 8601.
+    pub at: String,
+    /// Network that asked for it; of IPv6 the /64.
+    pub network: String,
+    /// What it concerns, such as a key's name or an address; may be empty.
+    pub subject: String,
+}
+
+/// List what happened to your account
+///
+/// Sign-ins, keys, wallets, payout addresses and withdrawals of the last 90 days, newest first.
+#[utoipa::path(
+    get,
+    path = "/artists/activity",
+    tag = "Artists",
+    security(("token" = [])),
+    params(ListActivityQuery),
+    responses((status = 200, description = "What happened.", body = ListActivityResponse, headers(
+        ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
+    ))),
+    extensions(("x-errors" = json!([403]))),
+)]
+pub fn list_activity() {}
+
+impl TryFrom<Activity> for ActivityView {
+    type Error = ApiError;
+
+    fn try_from(Activity { id, kind, at, network, subject, .. }: Activity) -> Result<Self, ApiError> {
+        Ok(Self { id, kind, at: clock::iso_8601(at)?, network, subject })
+    }
+}

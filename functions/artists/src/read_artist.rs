@@ -1,0 +1,27 @@
+//! Contract of `GET /artists/{address}`.
+
+use shared::{http::FromFields, model::Address};
+use utoipa::IntoParams;
+
+use crate::profile::ArtistResponse;
+
+/// A wallet.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct ReadArtistPath {
+    /// One of the artist's wallets.
+    pub address: Address,
+}
+
+/// Read an artist
+///
+/// By any of the artist's wallets.
+#[utoipa::path(
+    get,
+    path = "/artists/{address}",
+    tag = "Artists",
+    params(ReadArtistPath),
+    responses((status = 200, description = "The artist.", body = ArtistResponse)),
+    extensions(("x-errors" = json!([404]))),
+)]
+pub fn read_artist() {}

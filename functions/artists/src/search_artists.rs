@@ -1,0 +1,74 @@
+//! Contract of `GET /artists/search`.
+
+use std::str::FromStr;
+
+use serde::Serialize;
+use shared::{
+    http::{Form, FromFields, Scalar},
+    model::{FoldedName, Invalid},
+    store::ListedArtist,
+};
+use utoipa::{IntoParams, ToSchema};
+
+/// A prefix and the number of results.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct SearchArtistsQuery {
+    /// Prefix of their names.
+    #[param(value_type = String, min_length = 1, max_length = 32, pattern = r"[^\s\x85]", example = "ada")]
+    pub query: Prefix,
+    /// Most results.
+    #[param(value_type = u32, minimum = 1, maximum = 50, default = 10, required = false)]
+    pub limit: SearchLimit,
+}
+
+/// Artists whose names start alike.
+#[derive(Serialize, ToSchema)]
+pub struct SearchArtistsResponse {
+    /// Sorted by name.
+    pub artists: Vec<ListedArtist>,
+}
+
+/// A prefix of a name: 1 to 32 literal characters, without surrounding space.
+pub struct Prefix(pub FoldedName);
+
+/// 1 to 50.
+pub struct SearchLimit(pub u32);
+
+/// Search artists
+///
+/// By a prefix of their names, in any letter case.
+#[utoipa::path(
+    get,
+    path = "/artists/search",
+    tag = "Artists",
+    params(SearchArtistsQuery),
+    responses((status = 200, description = "The artists, sorted by name.", body = SearchArtistsResponse)),
+)]
+pub fn search_artists() {}
+
+impl Scalar for Prefix {}
+
+impl FromStr for Prefix {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let text = text.trim();
+        let fits = (1..=32).contains(&text.chars().count());
+        if fits { Ok(Self(FoldedName::of(text))) } else { Err(Invalid("must have 1 to 32 characters")) }
+    }
+}
+
+impl Scalar for SearchLimit {
+    const FORM: Form = Form::Number;
+}
+
+impl FromStr for SearchLimit {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        let limit = text.parse().ok().filter(|limit| digits && (1..=50).contains(limit));
+        limit.map(Self).ok_or(Invalid("must be a whole number from 1 to 50"))
+    }
+}

@@ -1,0 +1,9 @@
+//! Artists' transactions.
+
+pub mod list_transactions;
+pub mod read_transaction;
+
+/// The resource's part of the published contract.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list_transactions::list_transactions, read_transaction::read_transaction))]
+pub struct Contract;

@@ -1,0 +1,27 @@
+//! Request, answer and description of `DELETE /webhooks/{id}`.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::WebhookPath;
+
+/// The webhook is gone.
+#[derive(Serialize, ToSchema)]
+pub struct DeleteWebhookResponse {
+    /// The webhook is deleted.
+    pub success: bool,
+}
+
+/// Delete a webhook
+///
+/// Nothing more is sent to it. What waited is dropped.
+#[utoipa::path(
+    delete,
+    path = "/webhooks/{id}",
+    tag = "Webhooks",
+    security(("token" = [])),
+    params(WebhookPath),
+    responses((status = 200, description = "It is deleted.", body = DeleteWebhookResponse)),
+    extensions(("x-errors" = json!([403, 404]))),
+)]
+pub fn delete_webhook() {}

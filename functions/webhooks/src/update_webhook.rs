@@ -1,0 +1,79 @@
+//! Request, answer and description of `PATCH /webhooks/{id}`.
+
+use shared::{
+    http::{Field, FromField, FromFields},
+    model::{EventKind, WebhookDescription, WebhookStatus, WebhookUrl},
+    store::Webhook,
+};
+use utoipa::ToSchema;
+
+use crate::{WebhookPath, WebhookView};
+
+/// What changes. A missing field stays as it is; at least one is required.
+#[derive(FromFields, ToSchema)]
+pub struct UpdateWebhookRequest {
+    /// Where events are sent to.
+    pub url: Option<WebhookUrl>,
+    /// Types of events to send; all if there is none.
+    #[schema(max_items = 20)]
+    pub types: Option<Vec<EventKind>>,
+    /// A note for yourself; may be empty.
+    pub description: Option<WebhookDescription>,
+    /// Whether it gets events.
+    #[schema(value_type = Option<bool>)]
+    pub active: Option<Activity>,
+}
+
+/// Whether a webhook gets events.
+#[derive(Clone, Copy)]
+pub struct Activity(pub bool);
+
+impl FromField for Activity {
+    fn from_field(field: &Field<'_>) -> Option<Self> {
+        field.boolean().map(Self)
+    }
+}
+
+impl UpdateWebhookRequest {
+    /// Whether nothing would change.
+    pub fn is_empty(&self) -> bool {
+        let Self { url, types, description, active } = self;
+        url.is_none() && types.is_none() && description.is_none() && active.is_none()
+    }
+
+    /// Changes the webhook.
+    pub fn apply(&self, webhook: &mut Webhook) {
+        if let Some(url) = &self.url {
+            webhook.url = url.clone();
+        }
+        if let Some(types) = &self.types {
+            webhook.types = types.clone();
+            webhook.types.sort_unstable();
+            webhook.types.dedup();
+        }
+        if let Some(description) = &self.description {
+            webhook.description = description.clone();
+        }
+        match self.active {
+            Some(Activity(true)) => webhook.status = WebhookStatus::Active,
+            Some(Activity(false)) if webhook.is_active() => webhook.status = WebhookStatus::Paused,
+            _ => {}
+        }
+    }
+}
+
+/// Change a webhook
+///
+/// A missing field stays unchanged; at least one is required. While a webhook is off, what happens isn't kept for it; once it
+/// is on again, what waited from before, for up to three days, is sent first.
+#[utoipa::path(
+    patch,
+    path = "/webhooks/{id}",
+    tag = "Webhooks",
+    security(("token" = [])),
+    params(WebhookPath),
+    request_body(content = UpdateWebhookRequest, example = json!({"active": true})),
+    responses((status = 200, description = "The webhook.", body = WebhookView)),
+    extensions(("x-errors" = json!([403, 404]))),
+)]
+pub fn update_webhook() {}

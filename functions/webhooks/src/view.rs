@@ -1,0 +1,96 @@
+//! Webhooks and deliveries as they are shown.
+
+use serde::Serialize;
+use shared::{
+    clock,
+    http::ApiError,
+    model::{Address, DeliveryId, DeliveryStatus, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
+    store::{Delivery, DeliveryAttempt, Webhook},
+};
+use utoipa::ToSchema;
+
+/// A webhook, without its secret.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Webhook)]
+pub struct WebhookView {
+    id: WebhookId,
+    /// Where events are sent to.
+    url: WebhookUrl,
+    /// Your note.
+    description: WebhookDescription,
+    /// Types of events that are sent; all if there is none.
+    types: Vec<EventKind>,
+    /// The only collection whose events are sent; null for all.
+    #[schema(required = true)]
+    collection: Option<Address>,
+    /// Whether it gets events: `gone` if its receiver answered 410, `failing` if it failed for five days.
+    status: WebhookStatus,
+    /// ISO 8601.
+    created_at: String,
+    /// When the secret was replaced last: ISO 8601; null if never.
+    #[schema(required = true)]
+    rotated_at: Option<String>,
+}
+
+/// A delivery of an event.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WebhookDelivery)]
+pub struct DeliveryView {
+    id: DeliveryId,
+    /// Id of the event, as `webhook-id` has it.
+    event_id: String,
+    /// Type of the event.
+    r#type: String,
+    status: DeliveryStatus,
+    /// Tries so far.
+    attempts: u32,
+    /// Since when it waits, or waited: ISO 8601.
+    created_at: String,
+    /// The last try; null before the first.
+    #[schema(required = true)]
+    last_attempt: Option<AttemptView>,
+}
+
+/// A try to deliver.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WebhookAttempt)]
+struct AttemptView {
+    /// ISO 8601.
+    at: String,
+    /// Status of the receiver's answer; null without one.
+    #[schema(required = true)]
+    status: Option<u16>,
+    /// How long it took, in milliseconds.
+    latency_ms: u64,
+    /// Why there is no answer; null with one.
+    #[schema(required = true)]
+    error: Option<String>,
+}
+
+impl WebhookView {
+    /// Shows a webhook. Fails for a time beyond the year 9999.
+    pub fn of(webhook: Webhook) -> Result<Self, ApiError> {
+        let Webhook { id, url, description, types, collection, status, created_at, rotated_at, .. } = webhook;
+        let created_at = clock::iso_8601(created_at)?;
+        let rotated_at = rotated_at.map(clock::iso_8601).transpose()?;
+        Ok(Self { id, url, description, types, collection, status, created_at, rotated_at })
+    }
+}
+
+impl DeliveryView {
+    /// Shows a delivery. Fails for a time beyond the year 9999.
+    pub fn of(delivery: Delivery) -> Result<Self, ApiError> {
+        let attempt = |DeliveryAttempt { at, status, latency_ms, error }| {
+            Ok::<_, ApiError>(AttemptView { at: clock::iso_8601(at)?, status, latency_ms, error })
+        };
+        Ok(Self {
+            id: delivery.id,
+            event_id: delivery.event,
+            r#type: delivery.r#type,
+            status: delivery.status,
+            attempts: delivery.attempts,
+            created_at: clock::iso_8601(delivery.created_at)?,
+            last_attempt: delivery.last.map(attempt).transpose()?,
+        })
+    }
+}
