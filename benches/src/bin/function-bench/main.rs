@@ -1,6 +1,6 @@
-//! Measures each deployed function: time to the first answer, time of later answers, memory, size and AWS calls. Runs
-//! under `local bench`, against its stack. Arguments select functions by name; `FUNCTION_PROFILE` selects a cargo
-//! profile other than `release`.
+//! Measures each deployed function: time to the first answer, time of later answers, memory and AWS calls. Runs under
+//! `local bench`, against its stack. Arguments select functions by name; `FUNCTION_PROFILE` selects a cargo profile other
+//! than `release`. A run of all functions writes `benches/results/functions.md`.
 
 mod requests;
 mod runtime;
@@ -10,7 +10,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::Path,
-    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -74,8 +73,8 @@ fn results(profile: &str, rows: &[String]) -> String {
     format!(
         "# Functions\n\n\
          Each function as a process of its own behind Lambda's runtime API, against the local stack; {STARTS} starts, then \
-         {REQUESTS} requests, or\n{SLOW_REQUESTS} where they are slow. \"First answer\" is from the process's start to its \
-         first answer. Profile `{profile}`:\n\n\
+         {REQUESTS} requests,\nor {SLOW_REQUESTS} where they are slow. \"First answer\" is from the process's start to its first \
+         answer. Profile `{profile}`:\n\n\
          ```sh\ncargo build --profile {profile} --workspace --exclude tests --bins\n\
          FUNCTION_PROFILE={profile} target/{profile}/local bench target/{profile}/function-bench\n```\n\n\
          {HEADER}\n{}\n",
