@@ -10,12 +10,19 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: run test clients lint-openapi check fuzz soak bench load openapi contract operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
+.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
 
-run: tools binaries
+.DEFAULT_GOAL := help
+
+help: ## Lists the commands
+	@sed -n 's/^\([a-z][a-z -]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='|' read -r name does; do \
+	printf '  make %-16s %s\n' "$$name" "$$does"; done
+
+run: tools binaries ## Starts the service on this machine, and takes up edited code
 	@exec $(LOCAL) run
 
-test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries
+test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clients browser binaries ## Runs every test
+	@$(CARGO) build --workspace --bin load-bench --quiet
 	@$(CARGO) test --workspace --no-run --quiet
 	@node --test local/contracts/abi.test.mjs contracts/guard.test.mjs
 	@$(LOCAL) test bash -c '$(CARGO) test --workspace --no-fail-fast && node --test $(wildcard tests/page/*.test.mjs) $(wildcard tests/clients/*.test.mjs)'
@@ -29,27 +36,27 @@ test: tools tests/page/node_modules/.installed tests/fuzz/.venv/.installed clien
 SHORT := LATENCY=free ATTACK_RATE=150 ATTACK_SECONDS=2 QUIET_SECONDS=2 OUTAGE_SECONDS=2 ROUTES=/timeline,/oauth/login,/moment/collect
 
 # The clients, built from openapi.json; `make clients lint-openapi` after a change of the contract.
-clients: tests/clients/node_modules/.installed tests/clients/.venv/.installed clients/typescript/node_modules/.installed
+clients: tests/clients/node_modules/.installed tests/clients/.venv/.installed clients/typescript/node_modules/.installed ## Builds the clients from openapi.json
 	@npm --prefix clients/typescript run --silent build
 	@tests/clients/.venv/bin/python clients/python/generate.py
 
 # The validator and the linters; `make test` asks the running service for the same.
-lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.installed
+lint-openapi: tests/clients/node_modules/.installed tests/clients/.venv/.installed ## Asks a validator and two linters about openapi.json
 	@tests/clients/.venv/bin/openapi-spec-validator openapi.json
 	@REDOCLY_TELEMETRY=off tests/clients/node_modules/.bin/redocly lint --config tests/clients/redocly.yaml openapi.json
 	@tests/clients/node_modules/.bin/spectral lint --ruleset tests/clients/.spectral.yaml --fail-severity hint openapi.json
 
 # The inner loop: format, lints, unit tests of what changed.
-check:
+check: ## Checks format, lints and the unit tests of what changed
 	@.ci/check
 
 # Fuzzes the service against its contract, for FUZZ_SECONDS (default 1800) from FUZZ_SEED (default random).
-fuzz: tools tests/fuzz/.venv/.installed binaries
+fuzz: tools tests/fuzz/.venv/.installed binaries ## Holds the service to its contract (FUZZ_SECONDS, FUZZ_SEED)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} $(LOCAL) test $(CARGO) test --workspace --test fuzz -- --nocapture
 
 # Runs the relay's processes through every kind of fault: TRANSACTIONS (default 1000) of each of SEEDS (default 1 to 20). Then
 # kills those of endpoints, too, while artists write over HTTP: WRITES (default 300) of each seed.
-soak: tools binaries
+soak: tools binaries ## Runs the relay through every kind of fault (TRANSACTIONS, SEEDS)
 	@$(CARGO) test --workspace --test chaos --no-run --quiet
 	@for seed in $${SEEDS:-$$(seq 1 20)}; do \
 	SEED=$$seed TRANSACTIONS=$${TRANSACTIONS:-1000} $(CARGO) test --workspace --quiet --test chaos -- --nocapture; done
@@ -59,10 +66,10 @@ soak: tools binaries
 # Separate from the tests: absolute figures depend on the machine, ratios hardly do.
 BENCHES := index-bench scale-bench
 MEASURE := $(or $(CARGO_TARGET_DIR),target)/measure
-bench: tools binaries benches/peers/ponder/node_modules/.installed
+bench: tools binaries benches/peers/ponder/node_modules/.installed ## Measures speed
 	@$(CARGO) build --quiet --profile measure --package benches --package local --bins
 	@for bench in $(BENCHES); do echo "== $$bench"; $(MEASURE)/$$bench; done
-	@$(CARGO) build --quiet --release --workspace --bins --exclude local --exclude benches
+	@$(CARGO) build --quiet --release --bins
 	@echo "== write-bench"; $(MEASURE)/local bench $(MEASURE)/write-bench
 	@echo "== freshness-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/freshness-bench
 	@echo "== webhook-bench"; KEEP_SCHEDULE=1 $(MEASURE)/local bench $(MEASURE)/webhook-bench
@@ -71,8 +78,8 @@ bench: tools binaries benches/peers/ponder/node_modules/.installed
 # Production's limits under load: one client at ATTACK_RATE requests a second (default 500) on each route in turn, or on ROUTES,
 # beside honest users; all functions' processes killed; then a day's mix that rises until it breaks, and half of it for
 # SOAK_SECONDS (default 3600).
-load: tools
-	@$(CARGO) build --quiet --profile measure --workspace --bins
+load: tools ## Loads a stack that has production's limits
+	@$(CARGO) build --quiet --profile measure --workspace --exclude tests --bins
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench attack
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench outage
 	@FUNCTIONS_PROFILE=measure $(MEASURE)/local load $(MEASURE)/load-bench mix
@@ -80,7 +87,7 @@ load: tools
 # Builds the deployed functions: for arm64, linked by zig against an old C library. One call of cargo builds all of them in
 # parallel; `sam build`, which builds one after another, then finds them built.
 SAM := SAM_CLI_TELEMETRY=0 PATH="$(CURDIR)/.tools/sam/bin:$$PATH"
-build: sam-tools
+build: sam-tools ## Builds the deployed functions
 	@$(SAM) cargo-lambda lambda build --release --arm64 --locked \
 	$$(sed -n 's/.*BuildProperties: { Binary: \([a-z-]*\) }.*/--bin \1/p' template.yaml)
 	@mkdir -p .aws-sam && { $(SAM) sam build >.aws-sam/build.log 2>&1 || { tail -20 .aws-sam/build.log >&2; exit 1; }; }
@@ -88,26 +95,26 @@ build: sam-tools
 
 # `make deploy STAGE=production`; samconfig.toml has the stages.
 STAGE ?= staging
-deploy: build
+deploy: build ## Builds and deploys (STAGE)
 	@$(CARGO) build --quiet --workspace --bin local
 	@$(SAM) sam deploy --config-env $(STAGE)
 	@.tools/sam/bin/python local/sam/keys $(STAGE)
 
 # Looks at a deployed stage from outside and says what is wrong: `make doctor STAGE=production`.
-doctor: sam-tools
+doctor: sam-tools ## Looks at a deployed stage from outside (STAGE)
 	@.tools/sam/bin/python local/sam/doctor $(STAGE)
 
 # The whole service in containers on port 3000, against a separate local stack.
-sam-local: tools sam-tools binaries
+sam-local: tools sam-tools binaries ## Starts the service in containers
 	@local/sam/run --serve 3000
 
 # Tests every function in containers. Skipped if no container engine runs.
-sam-test: tools sam-tools binaries
+sam-test: tools sam-tools binaries ## Tests every function in containers
 	@local/sam/run
 
 # The operator's accounts on the chains of RPC_URLS: `make operator DO=plan`, execute or verify (docs/operations.md).
 DO ?= verify
-operator:
+operator: ## Compares and changes the operator's accounts (DO)
 	@$(CARGO) build --quiet --workspace --bin local
 	@$(LOCAL) operator $(DO)
 
@@ -120,7 +127,7 @@ sam-tools: .tools/sam/.installed
 	@touch $@
 
 # The functions' software bills of materials, in CycloneDX format: .local/sbom/<function>.cdx.json.
-sbom: .tools/bin/cargo-cyclonedx
+sbom: .tools/bin/cargo-cyclonedx ## Lists what every function is made of
 	@.tools/bin/cargo-cyclonedx cyclonedx --format json --spec-version 1.5 --describe binaries --target aarch64-unknown-linux-gnu
 	@mkdir -p .local/sbom && for file in functions/*/*.cdx.json functions/*/*/*.cdx.json; do mv "$$file" .local/sbom/; done && \
 	find . -name '*.cdx.json' -not -path './.local/*' -not -path './target/*' -delete && ls .local/sbom
@@ -131,7 +138,7 @@ sbom: .tools/bin/cargo-cyclonedx
 tools: check-tools local/node_modules/.installed local/.venv/.installed
 
 binaries:
-	@$(CARGO) build --workspace --bins
+	@$(CARGO) build --workspace --bins --exclude benches
 
 check-tools:
 	@need() { command -v "$$1" >/dev/null || { echo "error: $$1 is missing: install $$2" >&2; exit 1; }; }; \
@@ -168,6 +175,5 @@ tests/clients/.venv/.installed: tests/clients/requirements.txt
 	@touch $@
 
 # Writes openapi.json from the endpoints' types and descriptions.
-openapi contract:
-	@OPENAPI=write $(CARGO) test --workspace --lib --quiet the_frame_is_as_published >/dev/null
-	@OPENAPI=write $(CARGO) test --workspace --bins --quiet is_as_published >/dev/null
+openapi: ## Writes openapi.json from the endpoints' types
+	@OPENAPI=write $(CARGO) test --package openapi --test contract --quiet >/dev/null

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::json;
 use shared::{
     model::ChainId,
-    store::{Documents, QUEUE_SHARDS, Table},
+    store::chain::{ChainTable, Documents, QUEUE_SHARDS},
 };
 use tests::{Sandbox, Stack};
 
@@ -13,7 +13,7 @@ const CHAIN: ChainId = ChainId::DEFAULT;
 
 async fn documents(sandbox: &Sandbox) -> Documents {
     let endpoints = &sandbox.endpoints;
-    Documents::new(Table::new(&endpoints.sdk_config(&endpoints.dynamodb).await, "ChainTable"))
+    Documents::new(ChainTable::new(&endpoints.sdk_config(&endpoints.dynamodb).await, "ChainTable"))
 }
 
 /// The URIs in the queue that are due at `now`, with their number of failures.
@@ -60,7 +60,8 @@ async fn documents_are_fetched_once_and_failures_are_retried_later() {
 #[tokio::test]
 async fn queued_document_is_fetched_on_schedule() {
     let stack = Stack::connect();
-    let table = Table::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await, &stack.map.names["ChainTable"]);
+    let table =
+        ChainTable::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await, &stack.map.names["ChainTable"]);
     let documents = Documents::new(table);
     let uri = format!(r#"data:application/json,{{"name":"{}"}}"#, uuid::Uuid::new_v4());
     documents.queue(CHAIN, [uri.as_str()]).await.unwrap();

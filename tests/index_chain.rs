@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use shared::{
     chain::contracts::native::CommentsProtocol::{self, CommentIdentifier, Commented},
     model::{ChainId, LogName},
-    store::{EventLogs, NumberedEvent, Table},
+    store::{across::EventLogs, artist::ArtistTable, chain::ChainTable, engine::NumberedEvent},
 };
 use tests::{Sandbox, Stack};
 
@@ -129,7 +129,7 @@ async fn rows(sandbox: &Sandbox) -> Rows {
             !["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA", "EVENTS#"].iter().any(|other| pk.starts_with(other))
         })
         .collect();
-    let logs = EventLogs::new(Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
+    let logs = EventLogs::new(ChainTable::new(&aws, "ChainTable"), ArtistTable::new(&aws, "ArtistTable"));
     let mut last = 0;
     loop {
         let told = logs.after(LogName::Chain(ChainId(8453)), last, 10).await.expect("events");

@@ -4,7 +4,7 @@ use alloy::{primitives::U256, providers::ext::AnvilApi};
 use serde_json::{Value, json};
 use shared::{
     model::{Address, Amount, ArtistId, Period, RankedBy, Spending},
-    store::{Leaderboard, LeaderboardScope, RankedCollector},
+    store::chain::{Leaderboard, LeaderboardScope, RankedCollector},
 };
 use tests::{Answer, Call, Recorder, Sandbox, Stack, empty_tables};
 

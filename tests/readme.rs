@@ -1,44 +1,63 @@
-//! The README's walk, run line by line.
+//! The README's first moment, request by request: the key and the contract's address go where its words say.
 
-use std::{env, path::PathBuf, process::Stdio, time::Duration};
+use std::{path::Path, process::Stdio, time::Duration};
 
-use local::paths::Paths;
-use tests::{Answer, Stack, unused_email};
+use local::{artists::SignedIn, paths::Paths};
+use serde_json::Value;
+use tests::Stack;
 use tokio::{io::AsyncWriteExt, process::Command};
 
 #[tokio::test]
-async fn the_walk_can_be_walked() {
+async fn first_moment_is_published_collected_and_read() {
     let stack = Stack::connect();
     let root = Paths::of_checkout().root().to_owned();
     let readme = std::fs::read_to_string(root.join("README.md")).expect("a README");
-    let walk = readme.split("## A walk").nth(1).and_then(|rest| rest.split("```sh\n").nth(1)).expect("a walk");
-    let walk = walk.split("```").next().expect("its end");
-    let map = env::var_os("MOMENTS_STACK").map_or_else(|| Paths::of_checkout().local("stack.json"), PathBuf::from);
-    let walk = walk
-        .replace("http://127.0.0.1:3000/api", &stack.map.api)
-        .replace(".local/stack.json", &map.to_string_lossy())
-        .replace("you@example.com", &unused_email());
-    let script = format!("{walk}\necho; echo $COLLECTION $TOKEN_ID");
-    // With history expansion, as in a shell that the lines are pasted into.
+    let block = readme.split("## A first moment").nth(1).and_then(|rest| rest.split("```sh\n").nth(1));
+    let block = block.and_then(|rest| rest.split("```").next()).expect("a block of shell below its heading");
+
+    let new = stack.new_artist().await;
+    let artist = SignedIn { email: new.email, account: new.wallet, token: new.token };
+    let artist = artist.equip(&stack.map, "somebody").await.expect("money and a key");
+    assert!(block.contains("http://127.0.0.1:3000/api") && block.contains("moments_…"), "{block}");
+    let block = block.replace("http://127.0.0.1:3000/api", &stack.map.api).replace("moments_…", &artist.key);
+    let (settings, requests) = block.split_once("# ").expect("settings, then requests");
+    let requests: Vec<_> = requests.split("\n# ").map(|request| format!("{settings}# {request}\n")).collect();
+    let [publish, collect, read] = requests.as_slice() else { panic!("{} requests: {block}", requests.len()) };
+
+    let published = run(&root, publish).await;
+    let (collection, token) = (text(&published["contractAddress"]), text(&published["tokenId"]));
+    let fill = |request: &str| {
+        assert!(request.contains("0x…"), "{request} has no place for the contract's address");
+        let request = request.replace("0x…", &collection);
+        request
+            .replace(r#""tokenId": "1""#, &format!(r#""tokenId": "{token}""#))
+            .replace("tokenId=1", &format!("tokenId={token}"))
+    };
+    let collected = run(&root, &fill(collect)).await;
+    assert!(collected["hash"].is_string(), "{collected}");
+    let page = format!("/comments?collectionAddress={collection}&tokenId={token}");
+    let said = stack.wait_for_comment(&page, |comment| comment["comment"].is_string()).await;
+    let comments = run(&root, &fill(read)).await;
+    assert_eq!(comments["comments"][0]["comment"], said["comment"]);
+    assert!(collect.contains(&format!(r#""comment": "{}""#, text(&said["comment"]))), "{said}");
+}
+
+/// Runs lines as they are pasted into a shell, with history expansion, and returns the answer that they print.
+async fn run(root: &Path, lines: &str) -> Value {
     let mut bash = Command::new("bash");
     bash.args(["-euo", "pipefail", "-o", "history", "-o", "histexpand"]).current_dir(root).kill_on_drop(true);
     bash.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut bash = bash.spawn().expect("bash runs");
-    let mut lines = bash.stdin.take().expect("its input");
-    lines.write_all(script.as_bytes()).await.expect("bash reads");
-    drop(lines);
-    let output = bash.wait_with_output().await.expect("bash ends");
+    let mut input = bash.stdin.take().expect("its input");
+    input.write_all(lines.as_bytes()).await.expect("bash reads");
+    drop(input);
+    let output = tokio::time::timeout(Duration::from_secs(60), bash.wait_with_output()).await;
+    let output = output.expect("an end within a minute").expect("bash ends");
     let (answer, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{answer}\n{errors}");
-    let moment = answer.lines().last().and_then(|line| line.split_once(' '));
-    let (collection, token) = moment.expect("a collection and a token");
-    for _ in 0..100 {
-        let url = format!("/comments?collectionAddress={collection}&tokenId={token}");
-        let comments = Answer::of(stack.get(&url)).await.expect_success();
-        if comments.body["comments"][0]["comment"] == "High water" {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
-    panic!("the comment isn't there after 20 s: {answer}");
+    assert!(output.status.success(), "{lines}\n{answer}\n{errors}");
+    serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {lines}\n{answer}\n{errors}"))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }

@@ -5,7 +5,12 @@ use std::env;
 use alloy::primitives::{Address, B256, U256};
 use shared::{
     model::{Amount, ChainId, Collection, EventId, FeeRecipient, Moment, MomentRef, Payment, Protocol},
-    store::{BlockId, Journal, Listing, NotificationList, NotificationReads, Table, UnitOfWork},
+    store::{
+        across::NotificationReads,
+        artist::ArtistTable,
+        chain::{ChainTable, Listing, NotificationList},
+        engine::{BlockId, Journal, UnitOfWork},
+    },
 };
 use tests::{Call, Recorder, Sandbox, Stack};
 
@@ -105,12 +110,12 @@ fn payment(number: u64, time: u64) -> Payment {
 async fn fill(endpoints: &local::cloud::Endpoints, rows: u64) {
     const TOGETHER: u64 = 500;
     let config = endpoints.sdk_config(&endpoints.dynamodb).await;
-    let chain = Table::new(&config, "ChainTable");
+    let chain = ChainTable::new(&config, "ChainTable");
     let (mut unit, mut journal) = (UnitOfWork::new(chain.clone()), Journal::new(chain.clone(), CHAIN));
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().expect("a time").as_secs();
     let on_sale = collection(u64::MAX, ON_SALE, now);
     journal.open(&mut unit).await.expect("the journal opens");
-    let viewed = NotificationReads::new(chain, Table::new(&config, "ArtistTable"));
+    let viewed = NotificationReads::new(chain, ArtistTable::new(&config, "ArtistTable"));
     let list = NotificationList { chain: CHAIN, artist: ARTIST.into() };
     let mut first = 0;
     for number in 0..rows {

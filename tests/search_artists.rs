@@ -7,7 +7,7 @@ use local::database::LocalDatabase;
 use serde_json::{Value, json};
 use shared::{
     model::Address,
-    store::{ListedArtist, Search, Table},
+    store::artist::{ArtistTable, ListedArtist, Search},
 };
 use tests::{Answer, Call, Recorder, Sandbox, Stack, empty_tables};
 use uuid::Uuid;
@@ -115,7 +115,7 @@ async fn costs(stack: &Stack, artists: usize) -> Vec<Vec<Call>> {
 }
 
 async fn load(stack: &Stack, database: &LocalDatabase, names: impl Iterator<Item = String>) {
-    let search = Search::new(Table::new(&stack.endpoints().sdk_config(&database.endpoint).await, "ArtistTable"));
+    let search = Search::new(ArtistTable::new(&stack.endpoints().sdk_config(&database.endpoint).await, "ArtistTable"));
     let rows = names.enumerate().map(|(number, username)| {
         let address: Address = format!("0x{:040x}", U256::from(number)).parse().expect("an address");
         let mut writes = search.relist(None, Some(&ListedArtist { address, username })).expect("a row");

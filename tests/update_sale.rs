@@ -53,14 +53,27 @@ async fn omitted_fields_stay() {
 async fn erc20_sale_keeps_its_currency() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
-    let (minter, currency) = (stack.contract("erc20Minter"), stack.contract("usdc"));
+    let (minter, currency) = (given_erc20_sale(&stack, &writer).await, stack.contract("usdc"));
+
+    change(&stack, &writer, json!({"pricePerToken": "10000"})).await.expect_success();
+    let strategy = Erc20Minter::new(minter, stack.chain());
+    let now = strategy.sale(writer.collection, U256::ONE).call().await.expect("a sale");
     let recipient = Address::repeat_byte(7);
+    assert_eq!((now.pricePerToken, now.currency, now.fundsRecipient), (U256::from(10_000), currency, recipient));
+    assert_eq!((now.saleEnd, now.maxTokensPerAddress), (4_000_000_000, 2));
+    let answer = change(&stack, &writer, json!({"pricePerToken": "9999"})).await.expect_error(400);
+    assert_eq!(answer.failing_fields(), ["pricePerToken"]);
+}
+
+/// Sells token 1 in an ERC-20 currency too, which is in force then. Returns the strategy's contract.
+async fn given_erc20_sale(stack: &Stack, writer: &Writer) -> Address {
+    let (minter, currency) = (stack.contract("erc20Minter"), stack.contract("usdc"));
     let config = Erc20Minter::SalesConfig {
         saleStart: 0,
         saleEnd: 4_000_000_000,
         maxTokensPerAddress: 2,
         pricePerToken: U256::from(1_500_000),
-        fundsRecipient: recipient,
+        fundsRecipient: Address::repeat_byte(7),
         currency,
     };
     let set = Erc20Minter::setSaleCall { tokenId: U256::ONE, salesConfig: config };
@@ -71,14 +84,46 @@ async fn erc20_sale_keeps_its_currency() {
     ] {
         stack.send(local::contracts::DEPLOYER, writer.collection, call).await;
     }
+    minter
+}
 
-    change(&stack, &writer, json!({"pricePerToken": "10000"})).await.expect_success();
-    let strategy = Erc20Minter::new(minter, stack.chain());
-    let now = strategy.sale(writer.collection, U256::ONE).call().await.expect("a sale");
-    assert_eq!((now.pricePerToken, now.currency, now.fundsRecipient), (U256::from(10_000), currency, recipient));
-    assert_eq!((now.saleEnd, now.maxTokensPerAddress), (4_000_000_000, 2));
-    let answer = change(&stack, &writer, json!({"pricePerToken": "9999"})).await.expect_error(400);
-    assert_eq!(answer.failing_fields(), ["pricePerToken"]);
+/// Two changes of different fields, sent at the same time.
+async fn change_at_once(stack: &Stack, writer: &Writer, one: Value, other: Value) {
+    let (one, other) = tokio::join!(change(stack, writer, one), change(stack, writer, other));
+    one.expect_success();
+    other.expect_success();
+}
+
+#[tokio::test]
+async fn concurrent_changes_of_different_fields_are_all_kept() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    for number in 1..=5_u64 {
+        let (price, end) = (1_000 + number, 4_000_000_000 + number);
+        change_at_once(&stack, &writer, json!({"pricePerToken": price.to_string()}), json!({"saleEnd": end})).await;
+        let recipient = Address::with_last_byte(number as u8);
+        let recipient = json!({"fundsRecipient": recipient.to_string(), "saleStart": number});
+        change_at_once(&stack, &writer, recipient, json!({"maxTokensPerAddress": number})).await;
+        let now = sale(&stack, writer.collection).await;
+        assert_eq!(now.pricePerToken.to_string(), price.to_string());
+        assert_eq!((now.saleStart, now.saleEnd, now.maxTokensPerAddress), (number, end, number));
+        assert_eq!(now.fundsRecipient, Address::with_last_byte(number as u8));
+    }
+}
+
+#[tokio::test]
+async fn concurrent_changes_of_an_erc20_sale_are_all_kept() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let minter = given_erc20_sale(&stack, &writer).await;
+    for number in 1..=3_u64 {
+        let (price, end) = (20_000 + number, 4_000_000_000 + number);
+        change_at_once(&stack, &writer, json!({"pricePerToken": price.to_string()}), json!({"saleEnd": end})).await;
+        let now = Erc20Minter::new(minter, stack.chain()).sale(writer.collection, U256::ONE).call().await;
+        let now = now.expect("a sale");
+        assert_eq!((now.pricePerToken, now.saleEnd), (U256::from(price), end));
+        assert_eq!((now.maxTokensPerAddress, now.currency), (2, stack.contract("usdc")));
+    }
 }
 
 #[tokio::test]

@@ -44,6 +44,8 @@ pub struct DemoArtist {
     pub email: String,
     /// Account.
     pub account: String,
+    /// Token.
+    pub token: String,
     /// A key that may do all that keys can.
     pub key: String,
 }
@@ -84,7 +86,7 @@ impl SignedIn {
         let wanted = json!({"name": "Demo", "scopes": scopes, "dailySpend": {"eth": "1000000000000000000"}});
         let made = post(&format!("{}/artists/api-keys", map.api), Some(&token), &wanted).await?;
         let key = made["apiKey"].as_str().ok_or_else(|| format!("{email} got no key"))?.to_owned();
-        Ok(DemoArtist { username: username.to_owned(), email, account, key })
+        Ok(DemoArtist { username: username.to_owned(), email, account, token, key })
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use dynoxide::{Database, ImportOptions, storage::Storage};
-use shared::store::Item;
+use shared::store::engine::Item;
 use tokio::net::TcpListener;
 
 use crate::Error;

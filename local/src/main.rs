@@ -26,7 +26,7 @@ use local::{
     paths::Paths,
     roles, secrets,
     stack::{LIMIT_FACTOR, Options, Stack, StackMap},
-    welcome,
+    watch, welcome,
 };
 use tokio::{
     process::Command,
@@ -70,7 +70,10 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             gallery::publish(&paths, &stack.map, &artists).await?;
             let text = welcome::prepare(&folder, &stack.map, &artists).await?;
             println!("\nMoments runs until Ctrl-C, and prints each code that it mails.\n\n{text}");
-            match welcome::print_codes(&stack.map).await? {}
+            tokio::select! {
+                ended = welcome::print_codes(&stack.map) => match ended? {},
+                ended = watch::rebuild(&paths) => match ended? {},
+            }
         }
         [command, program, arguments @ ..] if ["test", "bench", "load"].contains(&command.as_str()) => {
             let (folder, is_recorded) = (paths.local(command), command == "test");

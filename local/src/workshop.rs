@@ -22,7 +22,7 @@ use shared::{
     },
     clock,
     model::{ArtistId, ChainId, TransactionId},
-    store::{Admission, Admitted, Artist, Artists, NewTransaction, Pool, PoolLimit, Table, Transactions},
+    store::artist::{Admission, Admitted, Artist, ArtistTable, Artists, NewTransaction, Pool, PoolLimit, Transactions},
 };
 use template::Template;
 
@@ -116,7 +116,7 @@ impl Workshop {
 
     /// The store of transactions.
     pub fn transactions(&self) -> Transactions {
-        Transactions::new(Table::new(&self.dynamodb, "ArtistTable"))
+        Transactions::new(ArtistTable::new(&self.dynamodb, "ArtistTable"))
     }
 
     /// The chain's node as it is reached at `rpc_url`: the node's URL or a proxy's.
@@ -127,7 +127,7 @@ impl Workshop {
 
     /// The store as it is reached at `dynamodb`: the database's URL or a proxy's.
     pub async fn transactions_at(&self, dynamodb: &str) -> Transactions {
-        Transactions::new(Table::new(&self.endpoints.sdk_config(dynamodb).await, "ArtistTable"))
+        Transactions::new(ArtistTable::new(&self.endpoints.sdk_config(dynamodb).await, "ArtistTable"))
     }
 
     /// The lanes' signers as KMS is reached at `kms`: its URL or a proxy's.
@@ -168,7 +168,7 @@ impl Workshop {
         let wallet = EmbeddedWallet::new(self.operator.safe, artist_id);
         let artist = Artist { artist_id, embedded_wallet: wallet.address().into() };
         let email = format!("{artist_id}@example.com").parse()?;
-        Artists::new(Table::new(&self.dynamodb, "ArtistTable")).create(&email, &artist, 0).await?;
+        Artists::new(ArtistTable::new(&self.dynamodb, "ArtistTable")).create(&email, &artist, 0).await?;
         Ok(artist)
     }
 

@@ -40,11 +40,15 @@ pub fn document(contracts: impl IntoIterator<Item = OpenApi>) -> Result<Value, D
                 if let Err(source) = complete(&method, &mut operation) {
                     return Err(DocumentError::Extensions { path, method, source });
                 }
-                insert(&mut document["paths"][&path], method, operation)?;
+                if !set(&mut document["paths"][&path][&method], operation) {
+                    return Err(DocumentError::Ambiguous(format!("{method} {path}")));
+                }
             }
         }
         for (name, schema) in entries(&mut contract["components"]["schemas"]) {
-            insert(&mut document["components"]["schemas"], name, schema)?;
+            if !set(&mut document["components"]["schemas"][&name], schema) {
+                return Err(DocumentError::Ambiguous(format!("the schema {name}")));
+            }
         }
     }
     Ok(document)
@@ -55,11 +59,53 @@ fn entries(value: &mut Value) -> Map<String, Value> {
     value.as_object_mut().map(std::mem::take).unwrap_or_default()
 }
 
-fn insert(object: &mut Value, name: String, value: Value) -> Result<(), DocumentError> {
-    let present = &mut object[&name];
-    if !present.is_null() && *present != value {
-        return Err(DocumentError::Ambiguous(name));
+/// Whether the place was empty or had the same value.
+fn set(place: &mut Value, value: Value) -> bool {
+    let fits = place.is_null() || *place == value;
+    *place = value;
+    fits
+}
+
+#[cfg(test)]
+mod tests {
+    use utoipa::openapi::{
+        OpenApiBuilder, Paths,
+        extensions::Extensions,
+        path::{HttpMethod, OperationBuilder, PathItem},
+    };
+
+    use super::*;
+
+    /// A contract of `PUT /tests`.
+    fn contract(summary: &str, extensions: Value) -> OpenApi {
+        let extensions = Extensions::from_iter(entries(&mut extensions.clone()));
+        let operation = OperationBuilder::new().summary(Some(summary)).extensions(Some(extensions));
+        let mut paths = Paths::new();
+        paths.paths.insert("/tests".to_owned(), PathItem::new(HttpMethod::Put, operation));
+        OpenApiBuilder::new().paths(paths).build()
     }
-    *present = value;
-    Ok(())
+
+    #[test]
+    fn extensions_become_statuses_and_are_not_published() {
+        let contract = contract("Test", serde_json::json!({"x-effect": "write", "x-errors": [404]}));
+        let document = document([contract]).unwrap();
+        let put = &document["paths"]["/tests"]["put"];
+        assert_eq!(put["responses"]["404"]["$ref"], "#/components/responses/NotFound");
+        assert_eq!(put["responses"]["202"]["$ref"], "#/components/responses/Accepted");
+        assert_eq!(put["parameters"][0]["$ref"], "#/components/parameters/IdempotencyKey");
+        assert!(put.as_object().unwrap().keys().all(|name| !name.starts_with("x-")), "{put}");
+    }
+
+    #[test]
+    fn unknown_effect_is_refused() {
+        let contract = contract("Test", serde_json::json!({"x-effect": "writes"}));
+        let error = document([contract]).unwrap_err().to_string();
+        assert!(error.starts_with("the extensions of put /tests: unknown variant `writes`"), "{error}");
+    }
+
+    #[test]
+    fn endpoint_with_two_descriptions_is_refused() {
+        let contracts = ["Test", "Try"].map(|summary| contract(summary, serde_json::json!({})));
+        assert!(matches!(document(contracts), Err(DocumentError::Ambiguous(name)) if name == "put /tests"));
+    }
 }

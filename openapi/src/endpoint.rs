@@ -33,8 +33,8 @@ enum Effect {
 /// Errors of every write.
 const WRITE_ERRORS: [u16; 7] = [402, 403, 409, 422, 429, 502, 503];
 
-/// Adds the errors and headers that follow from the inputs and the extensions, and converts the name to camel case. Fails for
-/// extensions of another form.
+/// Adds the errors and headers that follow from the inputs and the extensions, and converts the name to camel case.
+/// Fails for extensions of another form.
 pub fn complete(method: &str, operation: &mut Value) -> Result<(), Error> {
     let Extensions { effect, errors: own_errors } = Extensions::deserialize(&*operation)?;
     if let Some(operation) = operation.as_object_mut() {

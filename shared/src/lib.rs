@@ -5,6 +5,9 @@
 // So that derived code finds the library within the library.
 extern crate self as shared;
 
+#[cfg(feature = "dynamic")]
+use third_party as _;
+
 pub mod api;
 pub mod auth;
 pub mod bucket;

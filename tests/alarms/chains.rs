@@ -14,7 +14,7 @@ use shared::{
     chain::contracts::native::Creator1155,
     clock,
     model::{Call, Creation, Plan},
-    store::{Artist, NewTransaction},
+    store::artist::{Artist, NewTransaction},
 };
 use tests::{Error, Sandbox, Stack};
 
@@ -179,9 +179,13 @@ impl World {
         aws_sdk_dynamodb::Client::new(&self.workshop.dynamodb)
     }
 
-    async fn rows(&self, pk: &str, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<shared::store::Item>, Error> {
+    async fn rows(
+        &self,
+        pk: &str,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<shared::store::engine::Item>, Error> {
         let rows = self.database().scan().table_name("ArtistTable").consistent_read(true).send().await?.items;
-        let is_wanted = |row: &shared::store::Item| {
+        let is_wanted = |row: &shared::store::engine::Item| {
             let text = |name: &str| row[name].as_s().cloned().unwrap_or_default();
             text("pk").starts_with(pk) && is_wanted(&text("sk"))
         };
@@ -195,7 +199,7 @@ impl World {
         Ok(())
     }
 
-    async fn put(&self, row: shared::store::Item) -> Result<(), Error> {
+    async fn put(&self, row: shared::store::engine::Item) -> Result<(), Error> {
         self.database().put_item().table_name("ArtistTable").set_item(Some(row)).send().await?;
         Ok(())
     }

@@ -7,7 +7,10 @@ use serde_json::json;
 use shared::{
     bucket::Bucket,
     model::{ChainId, Cid, Dag},
-    store::{Documents, Media, Pins, StoredContent, Table},
+    store::{
+        artist::{ArtistTable, Media, Pins, StoredContent},
+        chain::{ChainTable, Documents},
+    },
 };
 use tests::{Error, Sandbox, Stack, empty_tables};
 
@@ -79,7 +82,7 @@ async fn metadata_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tr
     const BINARY: &str = "fetch-metadata";
     let (with, without) = (staged(stack), staged(stack));
     let config = stack.endpoints().sdk_config(&database.endpoint).await;
-    let documents = Documents::new(Table::new(&config, "ChainTable"));
+    let documents = Documents::new(ChainTable::new(&config, "ChainTable"));
     let run = async |stage: &Stack| {
         let variables = [("ARWEAVE_GATEWAYS", NOWHERE)];
         Sandbox::with(stage, BINARY, &variables, &database.endpoint).await.invoke(&json!({})).await;
@@ -95,7 +98,7 @@ async fn metadata_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tr
 async fn pin_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tried, Error> {
     const BINARY: &str = "pin-content";
     let (with, without) = (staged(stack), staged(stack));
-    let table = Table::new(&stack.endpoints().sdk_config(&database.endpoint).await, "ArtistTable");
+    let table = ArtistTable::new(&stack.endpoints().sdk_config(&database.endpoint).await, "ArtistTable");
     let (pins, media) = (Pins::new(table.clone()), Media::new(table));
     let run = async |stage: &Stack| {
         let variables = [("PINNING_ENDPOINT", NOWHERE)];

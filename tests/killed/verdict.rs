@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use shared::{
     model::{ChainId, TransactionStatus},
-    store::{DAY, Table, Transaction, Transactions},
+    store::artist::{ArtistTable, DAY, Transaction, Transactions},
 };
 use tests::{GivenUri, Stack, given_uris};
 
@@ -45,7 +45,7 @@ pub async fn check(stack: &Stack, authors: &[Author<'_>], wishes: &[Vec<Wish>], 
     let collections: Vec<Address> = authors.iter().map(|author| author.collection).collect();
     let given = given_uris(&stack.chain(), &collections).await.expect("logs");
     let aws = stack.endpoints().sdk_config(&stack.map.dynamodb).await;
-    let store = Transactions::new(Table::new(&aws, &stack.map.names["ArtistTable"]));
+    let store = Transactions::new(ArtistTable::new(&aws, &stack.map.names["ArtistTable"]));
     let mut spent = Budgets(before.0.clone());
     for (author, wishes) in authors.iter().zip(wishes) {
         check_told(author, wishes, &given).await;

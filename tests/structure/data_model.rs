@@ -7,7 +7,7 @@ use std::{
 };
 
 use local::paths::Paths;
-use shared::store::{ARTIST_KINDS, SECRET_KINDS};
+use shared::store::across::{ARTIST_KINDS, SECRET_KINDS};
 use template::{Function, Template, resolve_all};
 
 /// The headers of the document's tables. Tables without expiring rows leave out the last column of the first.
@@ -24,9 +24,8 @@ const LIST: &str = "list";
 const PACKED_LIST: &str = "packed list";
 const RANKED_SET: &str = "ranked set";
 
-/// The parameter of an aggregate's constructor, and the table that it names.
-const TABLES: [(&str, &str); 3] =
-    [("chain: Table)", "ChainTable"), ("artists: Table)", "ArtistTable"), ("secrets: Table)", "SecretTable")];
+/// The rooms of the store, and the table of each.
+const TABLES: [(&str, &str); 3] = [("chain/", "ChainTable"), ("artist/", "ArtistTable"), ("secret/", "SecretTable")];
 
 const WRITE_ACTIONS: [&str; 4] =
     ["dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem"];
@@ -64,7 +63,7 @@ fn documented_keys_are_those_of_the_code() {
         documented.extend(spans(cells[1]).iter().map(|sk| structure_key(cells[0], &shape(sk))));
     }
     let sources = sources();
-    let keys = sources.iter().flat_map(|(path, source)| keys_of(path, source, &table_of(path, &sources)));
+    let keys = sources.iter().flat_map(|(path, source)| keys_of(path, source, &table_of(path)));
     let code: BTreeSet<RowKey> = keys.collect();
     let undocumented: Vec<_> = code.difference(&documented).collect();
     assert!(undocumented.is_empty(), "docs/data-model.md lacks {undocumented:#?}");
@@ -110,7 +109,7 @@ fn every_partition_of_an_artist_is_exported_and_erased() {
     let document = document();
     let kinds = document.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split_once("#{artist}`")?.0));
     let known: BTreeSet<_> = ARTIST_KINDS.into_iter().chain(SECRET_KINDS).collect();
-    assert_eq!(kinds.collect::<BTreeSet<_>>(), known, "shared/src/store/personal.rs lists them");
+    assert_eq!(kinds.collect::<BTreeSet<_>>(), known, "shared/src/store/across/personal_data.rs lists them");
 }
 
 #[test]
@@ -130,7 +129,7 @@ fn keys_are_found_in_source() {
     let source = r##"
         const LENGTH: &str = "LENGTH";
         impl Things {
-            pub fn new(chain: Table) -> Self { Self { partition: "INBOX", chain } }
+            pub fn new(chain: ChainTable) -> Self { Self { partition: "INBOX", chain } }
             fn key(&self) -> PrimaryKey { PrimaryKey::new(self.partition, id.to_string()) }
             fn set(scope: Scope) -> RankedSet {
                 let mut name = format!("SET#{chain}#");
@@ -333,7 +332,7 @@ fn keys_of(path: &str, source: &str, table: &str) -> Vec<RowKey> {
     let structure = [("numbered_list", LIST), ("packed_list", PACKED_LIST), ("ranked_set", RANKED_SET)];
     let structure = structure
         .into_iter()
-        .find(|(name, _)| path.strip_prefix("structures/").is_some_and(|rest| rest.starts_with(name)));
+        .find(|(name, _)| path.strip_prefix("engine/structures/").is_some_and(|rest| rest.starts_with(name)));
     let (mut keys, mut with_sort_key) = (Vec::new(), BTreeSet::new());
     for (before, [pk, sk]) in calls::<2>(source, "PrimaryKey::new") {
         let sks = shapes(sk.trim_start_matches('&'), source).unwrap_or_else(|| vec!["{}".to_owned()]);
@@ -366,17 +365,11 @@ fn keys_of(path: &str, source: &str, table: &str) -> Vec<RowKey> {
     keys
 }
 
-/// The logical id of a file's table: the one that a constructor in its file or folder takes, else the unit of work's.
-fn table_of(path: &str, sources: &BTreeMap<String, String>) -> String {
-    let folder = path.rsplit_once('/').map(|(folder, _)| folder);
-    let is_near = |other: &str| other == path || folder.is_some() && other.rsplit_once('/').map(|(it, _)| it) == folder;
-    let near = || sources.iter().filter(|(other, _)| is_near(other)).map(|(_, source)| source);
-    let tables = TABLES.iter().filter(|(parameter, _)| near().any(|source| source.contains(parameter)));
-    match Vec::from_iter(tables.map(|(_, table)| *table))[..] {
-        [table] => table.to_owned(),
-        [] => "ChainTable".to_owned(),
-        _ => panic!("{path}: which table are its rows in?"),
-    }
+/// The logical id of a file's table: its room's. What the engine has besides structures is of the chain table; the rows of
+/// `across` are notifications that an artist has seen.
+fn table_of(path: &str) -> String {
+    let table = TABLES.iter().find(|(room, _)| path.starts_with(room)).map(|(_, table)| *table);
+    table.unwrap_or(if path.starts_with("across/") { "ArtistTable" } else { "ChainTable" }).to_owned()
 }
 
 /// The calls of a function: the source before each, and its arguments.

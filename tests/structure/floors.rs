@@ -19,6 +19,9 @@ const FLOORS: [&[&str]; 5] = [
     &["api"],
 ];
 
+/// The rooms of the store from the ground up. Those of the three tables don't know each other.
+const STORE: [&[&str]; 3] = [&["engine"], &["artist", "chain", "secret"], &["across"]];
+
 /// A module by its path within the crate: `["store", "table"]`.
 type Module = Vec<String>;
 
@@ -35,6 +38,23 @@ fn imports_point_down() {
         .map(|(from, to)| format!("{} imports from {}", from.join("::"), to.join("::")))
         .collect();
     assert!(upward.is_empty(), "imports that point up:\n{}", upward.join("\n"));
+}
+
+#[test]
+fn rooms_of_the_store_import_from_those_below() {
+    let level = |module: &Module| {
+        let room = (module.first()? == "store").then(|| module.get(1)).flatten()?;
+        let level = STORE.iter().position(|rooms| rooms.contains(&room.as_str()));
+        Some((level.unwrap_or_else(|| panic!("{room} is on no floor of the store: give it one")), room.clone()))
+    };
+    let wrong: Vec<_> = arrows(&imports(&shared()))
+        .filter(|(from, to)| {
+            let (Some((from, room)), Some((to, other))) = (level(from), level(to)) else { return false };
+            room != other && from <= to
+        })
+        .map(|(from, to)| format!("{} imports from {}", from.join("::"), to.join("::")))
+        .collect();
+    assert!(wrong.is_empty(), "imports between rooms of the store:\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -201,7 +221,8 @@ fn sources(root: &Path) -> Sources {
     };
     let (bin, library) = (root.join("bin"), root.join("lib.rs"));
     // A library's `main.rs` is another crate, of one file.
-    let is_of_it = |file: &PathBuf| !file.starts_with(&bin) && !(library.is_file() && *file == root.join("main.rs"));
+    let other_main = library.is_file().then(|| root.join("main.rs"));
+    let is_of_it = |file: &PathBuf| !file.starts_with(&bin) && other_main.as_ref() != Some(file);
     files(root, "rs").into_iter().filter(is_of_it).map(read).collect()
 }
 

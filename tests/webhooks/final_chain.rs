@@ -12,7 +12,12 @@ use serde_json::{Value, json};
 use shared::{
     api::read::EventView,
     model::{Address, ArtistId, ChainId, LogName},
-    store::{EventLogs, NumberedEvent, Table, Webhook, Webhooks},
+    store::{
+        across::EventLogs,
+        artist::{ArtistTable, Webhook, Webhooks},
+        chain::ChainTable,
+        engine::NumberedEvent,
+    },
 };
 use tests::{
     Sandbox, Stack, TestChain,
@@ -39,8 +44,8 @@ struct World {
     index: Sandbox,
     deliver: Sandbox,
     client: aws_sdk_dynamodb::Client,
-    chain: Table,
-    artists: Table,
+    chain: ChainTable,
+    artists: ArtistTable,
 }
 
 impl World {
@@ -57,8 +62,8 @@ impl World {
             index: Sandbox::with(stack, "index-chain", &both, &dynamodb).await,
             deliver: Sandbox::with(stack, "deliver-webhooks", &both[..1], &dynamodb).await,
             client: aws_sdk_dynamodb::Client::new(&sdk),
-            chain: Table::new(&sdk, "ChainTable"),
-            artists: Table::new(&sdk, "ArtistTable"),
+            chain: ChainTable::new(&sdk, "ChainTable"),
+            artists: ArtistTable::new(&sdk, "ArtistTable"),
         }
     }
 

@@ -73,7 +73,7 @@ async fn moment(tally: &Tally, dice: &mut Dice, wanted: Option<Phase>) {
     let each = EVENTS * (ARTISTS * EACH) as u64;
     // At times any moment after it began to work.
     let chosen = wanted.or(Phase::ALL.get(dice.roll(8) as usize).copied());
-    let phase = chosen.unwrap_or(Phase::FanOut);
+    let phase = chosen.unwrap_or(Phase::FanOutProgress);
     let times = match phase {
         Phase::PutOff => EACH as u64,
         Phase::Finish => (ARTISTS * EACH) as u64,

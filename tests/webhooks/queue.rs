@@ -7,7 +7,7 @@ use std::{
 
 use shared::{
     model::{ArtistId, WebhookId},
-    store::{DueWebhook, FanOut, LogPosition, QueueLook, QueuePlace, Table, WebhookQueue},
+    store::artist::{ArtistTable, DueWebhook, FanOutProgress, LogPosition, QueuePlace, QueueScan, WebhookQueue},
 };
 use tests::{DatabaseProxy, Stack};
 use tokio::{runtime::Handle, task};
@@ -16,7 +16,7 @@ const NOW: u64 = 1_800_000_000;
 
 struct Queue {
     queue: WebhookQueue,
-    fan_out: FanOut,
+    fan_out: FanOutProgress,
     artist: ArtistId,
     /// As another process sees it, through a proxy.
     others: WebhookQueue,
@@ -28,15 +28,15 @@ impl Queue {
         let stack = Stack::connect();
         let database = tests::empty_tables(&stack).await;
         let sdk = stack.endpoints().sdk_config(&database.endpoint).await;
-        let table = Table::new(&sdk, "ArtistTable");
+        let table = ArtistTable::new(&sdk, "ArtistTable");
         let proxy = DatabaseProxy::start().await.expect("a proxy");
         proxy.lead_to(&database.endpoint);
         let others = stack.endpoints().sdk_config(&proxy.url).await;
         Self {
             queue: WebhookQueue::new(table.clone()),
-            fan_out: FanOut::new(table),
+            fan_out: FanOutProgress::new(table),
             artist: ArtistId::random(),
-            others: WebhookQueue::new(Table::new(&others, "ArtistTable")),
+            others: WebhookQueue::new(ArtistTable::new(&others, "ArtistTable")),
             proxy,
         }
     }
@@ -45,7 +45,7 @@ impl Queue {
         self.queue.note_added(self.artist, webhook).await.expect("a row");
     }
 
-    async fn look(&self, now: u64) -> QueueLook {
+    async fn look(&self, now: u64) -> QueueScan {
         self.queue.look(now, &mut QueuePlace::default(), |_| false).await.expect("rows")
     }
 
@@ -152,9 +152,9 @@ async fn looks_go_through_all_that_is_ready_page_by_page() {
 #[tokio::test]
 async fn a_former_leader_moves_no_position() {
     let fan_out = Queue::start().await.fan_out;
-    let former = fan_out.lead("former").await.expect("a row").expect("the lead");
-    fan_out.give_lead_back(&former).await.expect("a row");
-    let leader = fan_out.lead("next").await.expect("a row").expect("the lead");
+    let former = fan_out.acquire_lease("former").await.expect("a row").expect("the lead");
+    fan_out.release_lease(&former).await.expect("a row");
+    let leader = fan_out.acquire_lease("next").await.expect("a row").expect("the lead");
     let at = |after| LogPosition { log: "7".to_owned(), after, tick: after };
     assert!(fan_out.advance(&leader, "service", &at(2)).await.expect("a row"));
     assert!(!fan_out.advance(&former, "service", &at(1)).await.expect("a row"));

@@ -11,7 +11,7 @@ use std::{
 use serde_json::json;
 use shared::{
     model::{DeliveryStatus, WebhookId, WebhookStatus},
-    store::QueuePlace,
+    store::artist::QueuePlace,
 };
 use tests::Stack;
 

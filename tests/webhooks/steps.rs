@@ -12,7 +12,7 @@ use shared::model::WebhookId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Some of what the logs tell waits already, and their position isn't moved yet.
-    FanOut,
+    FanOutProgress,
     /// Something is to be sent, and hasn't come to the receiver.
     BeforePost,
     /// It has come, and isn't answered.
@@ -27,7 +27,7 @@ pub enum Phase {
 
 impl Phase {
     pub const ALL: [Self; 6] =
-        [Self::FanOut, Self::BeforePost, Self::AtReceiver, Self::Taken, Self::PutOff, Self::Finish];
+        [Self::FanOutProgress, Self::BeforePost, Self::AtReceiver, Self::Taken, Self::PutOff, Self::Finish];
 }
 
 #[derive(Default)]
@@ -76,7 +76,7 @@ impl Steps {
     pub fn within(&self, phase: Phase) -> u64 {
         let seen = self.seen();
         let webhooks = seen.phases.values().filter(|at| **at == phase).count() as u64;
-        if phase == Phase::FanOut { u64::from(seen.is_fanning_out) } else { webhooks }
+        if phase == Phase::FanOutProgress { u64::from(seen.is_fanning_out) } else { webhooks }
     }
 
     /// A message came to a path.
@@ -136,7 +136,7 @@ fn note_rows<'a>(seen: &mut Seen, rows: impl Iterator<Item = &'a Value>) {
             seen.enter(webhook, Phase::BeforePost);
         } else if put["status"]["S"] == "pending" && put["attempts"]["N"] == "0" {
             seen.is_fanning_out = true;
-            *seen.entered.entry(Phase::FanOut).or_default() += 1;
+            *seen.entered.entry(Phase::FanOutProgress).or_default() += 1;
         }
     }
 }

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 use shared::{
     model::{DeliveryId, WebhookId},
-    store::{Delivery, QueuePlace},
+    store::artist::{Delivery, QueuePlace},
 };
 use tests::Stack;
 

@@ -11,7 +11,7 @@ use local::recorder::Recorder;
 use serde_json::json;
 use shared::{
     model::{Address, ArtistEvent, ArtistId, DeliveryId, Event, EventData, LogId, WebhookId},
-    store::{Deliveries, Delivery, FanOut, Table, Webhook, WebhookQueue, Webhooks},
+    store::artist::{ArtistTable, Deliveries, Delivery, FanOutProgress, Webhook, WebhookQueue, Webhooks},
 };
 use tests::{DatabaseProxy, Sandbox, Stack};
 
@@ -32,7 +32,7 @@ pub struct World {
     pub webhooks: Webhooks,
     pub deliveries: Deliveries,
     pub queue: WebhookQueue,
-    pub fan_out: FanOut,
+    pub fan_out: FanOutProgress,
     pub client: aws_sdk_dynamodb::Client,
     /// Seconds since what is told happened.
     pub age: u64,
@@ -64,7 +64,7 @@ impl World {
         proxy.lead_to(&recorder.url);
         let sandbox = Sandbox::with_database(stack, "deliver-webhooks", &proxy.url).await;
         let sdk = stack.endpoints().sdk_config(&database.endpoint).await;
-        let (table, client) = (Table::new(&sdk, TABLE), aws_sdk_dynamodb::Client::new(&sdk));
+        let (table, client) = (ArtistTable::new(&sdk, TABLE), aws_sdk_dynamodb::Client::new(&sdk));
         let mut world = Self {
             sandbox,
             proxy,
@@ -73,7 +73,7 @@ impl World {
             webhooks: Webhooks::new(table.clone()),
             deliveries: Deliveries::new(table.clone()),
             queue: WebhookQueue::new(table.clone()),
-            fan_out: FanOut::new(table),
+            fan_out: FanOutProgress::new(table),
             client,
             age: 0,
             artists: Vec::new(),

@@ -21,8 +21,12 @@ use shared::{
         SortOrder, Spending,
     },
     store::{
-        BlockId, Journal, Leaderboard, LeaderboardScope, Leaderboards, ListedArtist, Listing, RankedCollector, Scope,
-        Search, Table, TimelineFilter, Timelines, UnitOfWork,
+        artist::{ArtistTable, ListedArtist, Search},
+        chain::{
+            ChainTable, Leaderboard, LeaderboardScope, Leaderboards, Listing, RankedCollector, Scope, TimelineFilter,
+            Timelines,
+        },
+        engine::{BlockId, Journal, UnitOfWork},
     },
 };
 use template::Template;
@@ -79,7 +83,7 @@ async fn timelines() -> Result<(), Error> {
         });
         database.load("ChainTable", rows)?;
         database.load("ChainTable", loader.finish()?)?;
-        let table = table(&recorder.url, "ChainTable").await.eventually_consistent();
+        let table = chain_table(&recorder.url).await.eventually_consistent();
         for (page, offset) in [("first", 0), ("middle", moments / 2), ("last", moments - PAGE)] {
             let timelines = Timelines::new(table.clone());
             let mut times = Vec::new();
@@ -125,7 +129,7 @@ fn listing(number: u64) -> Listing {
 /// Searches by prefix among all names.
 async fn search() -> Result<(), Error> {
     let (database, recorder) = tables().await?;
-    let search = Search::new(table(&recorder.url, "ArtistTable").await);
+    let search = Search::new(artist_table(&recorder.url).await);
     let rows = (0..ARTISTS).filter_map(|number| {
         let artist = ListedArtist { address: wallet(number), username: format!("Artist.{number:07}") };
         search.relist(None, Some(&artist)).ok()?.pop()?.put.map(|put| put.item)
@@ -148,7 +152,7 @@ async fn page(ranking: Leaderboard) -> Result<(), Error> {
         .filter_map(|collector| loader.member(ranking.place(collector.artist_id, collector.spending), &collector).ok());
     database.load("ChainTable", rows)?;
     database.load("ChainTable", loader.finish()?)?;
-    let table = table(&recorder.url, "ChainTable").await.eventually_consistent();
+    let table = chain_table(&recorder.url).await.eventually_consistent();
     for order in SortOrder::BOTH {
         for number in ["1", "2", "25000", "50000"] {
             let rankings = Leaderboards::new(table.clone());
@@ -180,7 +184,7 @@ async fn count_new(collectors: u64) -> Result<(), Error> {
             }
         }
     }
-    let chain_table = table(&database.endpoint, "ChainTable").await;
+    let chain_table = chain_table(&database.endpoint).await;
     let mut chain = Payer {
         unit: UnitOfWork::new(chain_table.clone()),
         journal: Journal::new(chain_table, ChainId::DEFAULT),
@@ -245,7 +249,7 @@ impl Payer {
 async fn ranker(endpoint: &str) -> Result<Ranker, Error> {
     let chains: Chains = format!(r#"[{{"id": {}}}]"#, ChainId::DEFAULT).parse()?;
     let chains = chains.iter().cloned().collect();
-    Ok(Ranker::new(chains, table(endpoint, "ChainTable").await, table(endpoint, "ArtistTable").await))
+    Ok(Ranker::new(chains, chain_table(endpoint).await, artist_table(endpoint).await))
 }
 
 /// Runs the ranker, and prints its calls and peak memory.
@@ -270,9 +274,16 @@ async fn tables() -> Result<(LocalDatabase, Recorder), Error> {
     Ok((database, recorder))
 }
 
-async fn table(endpoint: &str, name: &str) -> Table {
-    let endpoints = Endpoints { aws: String::new(), dynamodb: endpoint.to_owned() };
-    Table::new(&endpoints.sdk_config(endpoint).await, name)
+async fn chain_table(endpoint: &str) -> ChainTable {
+    ChainTable::new(&endpoints(endpoint).sdk_config(endpoint).await, "ChainTable")
+}
+
+async fn artist_table(endpoint: &str) -> ArtistTable {
+    ArtistTable::new(&endpoints(endpoint).sdk_config(endpoint).await, "ArtistTable")
+}
+
+fn endpoints(dynamodb: &str) -> Endpoints {
+    Endpoints { aws: String::new(), dynamodb: dynamodb.to_owned() }
 }
 
 fn print_calls(what: &str, recorder: &Recorder) {

@@ -24,7 +24,7 @@ use shared::{
     chain::{contracts::native::Creator1155, transaction::Policy, wallet::LaneSigners},
     clock,
     model::{Call, Creation, Plan, TransactionId, TransactionStatus},
-    store::{Admission, Admitted, Artist, NewTransaction, Pool, PoolLimit},
+    store::artist::{Admission, Admitted, Artist, NewTransaction, Pool, PoolLimit},
 };
 use tests::{Stack, Writer};
 

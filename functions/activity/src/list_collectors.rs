@@ -5,7 +5,7 @@ use shared::{
     api::request::PageQuery,
     http::FromFields,
     model::{ArtistId, ArtistName, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
-    store::{Introduction, RankedCollector},
+    store::{artist::Introduction, chain::RankedCollector},
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -8,7 +8,7 @@ use shared::{
     },
     http::FromFields,
     model::{Address, ArtistName, ChainId, EventId, Flag, Page},
-    store::Profile,
+    store::artist::Profile,
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -10,7 +10,7 @@ use shared::{
     },
     http::{Fields, FromFields, Scalar},
     model::{Address, ArtistName, ChainId, ContentType, Flag, Invalid, Page, Period, Protocol},
-    store::TimelineFilter,
+    store::chain::TimelineFilter,
 };
 use utoipa::{IntoParams, ToSchema};
 

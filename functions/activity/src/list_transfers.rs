@@ -50,9 +50,9 @@ pub struct ListTransfersResponse {
 
 /// List transfers
 ///
-/// Who got which tokens, and how: through a sale, by an airdrop, from another account. Newest first. Where filters are
-/// combined for which there is no list, a page has the matches among a longer list's page: it may be short or empty before the
-/// last one, and `total_count` is null.
+/// Who got which tokens, and how: through a sale, by an airdrop, from another account. Newest first. Some filter
+/// combinations are applied after paging: `total_count` is then null, and pages may be short or empty even when more follow.
+/// Follow `Link`.
 #[utoipa::path(
     get,
     path = "/transfers",

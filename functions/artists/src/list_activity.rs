@@ -5,7 +5,7 @@ use shared::{
     clock,
     http::{ApiError, FromFields},
     model::{ActivityId, ActivityKind, PageLimit},
-    store::Activity,
+    store::artist::Activity,
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -38,7 +38,7 @@ pub struct ActivityView {
     pub subject: String,
 }
 
-/// List what happened to your account
+/// List account activity
 ///
 /// Sign-ins, keys, wallets, payout addresses and withdrawals of the last 90 days, newest first.
 #[utoipa::path(

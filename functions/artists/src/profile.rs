@@ -5,7 +5,7 @@ use shared::{
     clock,
     http::ApiError,
     model::{Address, ArtistId, Wallet},
-    store::Profile,
+    store::artist::Profile,
 };
 use utoipa::ToSchema;
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use shared::{
     http::{Form, FromFields, Scalar},
     model::{FoldedName, Invalid},
-    store::ListedArtist,
+    store::artist::ListedArtist,
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /artists/api-keys`.
+//! Contract of `POST /artists/api-keys`.
 
 use serde::Serialize;
 use shared::{
@@ -42,9 +42,9 @@ pub struct CreateApiKeyResponse {
 
 /// Create an API key
 ///
-/// The key is shown this once; only its hash is stored. An artist has at most 10 keys. The body is optional: without it, the
-/// key can publish and, within a small daily limit, collect. No key can withdraw, change wallets or the profile, or make and
-/// revoke keys. The artist gets a mail about it.
+/// The key is shown this once; only its hash is stored. An artist has at most 10 keys. The body is optional: without
+/// it, the key can publish and, within a small daily limit, collect. No key can withdraw, change wallets or the
+/// profile, or create and revoke keys. The artist is notified by mail.
 #[utoipa::path(
     post,
     path = "/artists/api-keys",

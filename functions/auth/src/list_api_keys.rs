@@ -1,11 +1,11 @@
-//! Request, answer and description of `GET /artists/api-keys`.
+//! Contract of `GET /artists/api-keys`.
 
 use serde::Serialize;
 use shared::{
     clock,
     http::ApiError,
     model::{DailySpend, KeyId, KeyName, Scope},
-    store::KeyRecord,
+    store::secret::KeyRecord,
 };
 use utoipa::ToSchema;
 

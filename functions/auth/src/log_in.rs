@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /oauth/login`.
+//! Contract of `POST /oauth/login`.
 
 use serde::Serialize;
 use shared::{
@@ -14,7 +14,7 @@ pub struct LogInRequest {
     pub email: Email,
     /// Six digits.
     pub code: OneTimeCode,
-    /// The nonce that the code was asked for with, if there was one.
+    /// The nonce with which the code was requested, if any.
     pub nonce: Option<Nonce>,
 }
 
@@ -29,8 +29,8 @@ pub struct LogInResponse {
 
 /// Sign in
 ///
-/// Exchanges the newest mailed code for a token, valid for an hour. A code that was asked for with a `nonce` needs it. The
-/// first sign-in creates the artist and their embedded wallet.
+/// Exchanges the newest mailed code for a token, valid for an hour. If the code was requested with a `nonce`, the
+/// same `nonce` is required. The first sign-in creates the artist and their embedded wallet.
 #[utoipa::path(
     post,
     path = "/oauth/login",

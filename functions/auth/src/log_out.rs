@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /oauth/logout`.
+//! Contract of `POST /oauth/logout`.
 
 use serde::Serialize;
 use shared::http::{Field, FromField, FromFields};
@@ -29,7 +29,7 @@ impl FromField for Everywhere {
 
 /// Sign out
 ///
-/// Ends the token in the request or, with `everywhere`, all tokens of the artist. API keys go on working.
+/// Ends the token in the request or, with `everywhere`, all tokens of the artist. API keys keep working.
 #[utoipa::path(
     post,
     path = "/oauth/logout",

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /.well-known/jwks.json`.
+//! Contract of `GET /.well-known/jwks.json`.
 
 use utoipa::ToSchema;
 

@@ -1,4 +1,4 @@
-//! Request, answer and description of `DELETE /artists/api-keys?keyId=`.
+//! Contract of `DELETE /artists/api-keys?keyId=`.
 
 use serde::Serialize;
 use shared::{http::FromFields, model::KeyId};
@@ -22,14 +22,14 @@ pub struct RevokeApiKeyResponse {
 
 /// Revoke an API key
 ///
-/// Immediately and permanently. Artists revoke their own keys only.
+/// Takes effect immediately and permanently. Artists revoke only their own keys.
 #[utoipa::path(
     delete,
     path = "/artists/api-keys",
     tag = "API keys",
     security(("token" = [])),
     params(RevokeApiKeyQuery),
-    responses((status = 200, description = "It is revoked.", body = RevokeApiKeyResponse)),
+    responses((status = 200, description = "The key is revoked.", body = RevokeApiKeyResponse)),
     extensions(("x-errors" = json!([404]))),
 )]
 pub fn revoke_api_key() {}

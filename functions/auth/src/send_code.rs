@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /oauth/code`.
+//! Contract of `POST /oauth/code`.
 
 use serde::Serialize;
 use shared::{
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 pub struct SendCodeRequest {
     /// Address of the mail.
     pub email: Email,
-    /// Any random text. Send it to `POST /oauth/login`, too: without it nobody can use the code or its tries.
+    /// Any random text. Send it to `POST /oauth/login`, too: without it nobody can use the code or its attempts.
     pub nonce: Option<Nonce>,
 }
 
@@ -25,15 +25,15 @@ pub struct SendCodeResponse {
 
 /// Mail a sign-in code
 ///
-/// The code has 6 digits, is valid for 10 minutes and 5 tries, and replaces the previous one. The answer is the same for
-/// known and unknown addresses. One client can send a mailbox 3 codes in 10 minutes and 10 a day, whatever `+tag` the
-/// address has. With a `nonce`, only whoever has it can use the code or its tries.
+/// The code has 6 digits, is valid for 10 minutes and 5 attempts, and replaces the previous one. The answer is the
+/// same for known and unknown addresses. One client can send a mailbox 3 codes in 10 minutes and 10 a day, regardless
+/// of the address's `+tag`. With a `nonce`, only a client that has it can use the code or its attempts.
 #[utoipa::path(
     post,
     path = "/oauth/code",
     tag = "Sign-in",
     request_body(content = SendCodeRequest, example = json!({"email": "ada@example.com"})),
-    responses((status = 200, description = "The code is on its way.", body = SendCodeResponse)),
+    responses((status = 200, description = "The code was mailed.", body = SendCodeResponse)),
     extensions(("x-errors" = json!([429, 502, 503]))),
 )]
 pub fn send_code() {}

@@ -83,7 +83,7 @@ pub struct Explorer {
     pub transaction: String,
 }
 
-/// List the chains
+/// List chains
 ///
 /// The chains that are served, with their contracts, currencies and explorers.
 #[utoipa::path(

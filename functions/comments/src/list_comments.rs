@@ -4,7 +4,7 @@ use serde::Serialize;
 use shared::{
     http::FromFields,
     model::{Address, ChainId, Comment, CommentId, MomentRef, TokenId, Whole},
-    store::ListedComment,
+    store::chain::ListedComment,
 };
 use utoipa::{IntoParams, ToSchema};
 

@@ -25,7 +25,7 @@ pub fn read_text_description() {}
 
 /// This API description in OpenAPI 3.0
 ///
-/// For tools that don't read 3.1: converted from it, and the same but for what 3.0 can't say.
+/// For tools that don't read 3.1. Generated from the 3.1 document, without what 3.0 can't express.
 #[utoipa::path(
     get,
     path = "/openapi-3.0.json",

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /governance`.
+//! Contract of `POST /governance`.
 
 use std::str::FromStr;
 

@@ -3,7 +3,7 @@
 use shared::{
     api::transact::SentTransaction,
     http::{Fields, FromFields},
-    model::{Amount, CheckedAddress, Invalid, MomentRef, Whole},
+    model::{Amount, CheckedAddress, Invalid, MomentRef, SaleEdit, Whole},
 };
 use utoipa::{
     PartialSchema, ToSchema,
@@ -40,6 +40,19 @@ impl SaleChange {
         if *self == Self::default() {
             let reason = "or one of saleStart, saleEnd, maxTokensPerAddress and fundsRecipient must be given";
             fields.field("pricePerToken").refuse(&Invalid(reason));
+        }
+    }
+}
+
+impl From<SaleChange> for SaleEdit {
+    fn from(change: SaleChange) -> Self {
+        let number = |field: Option<Whole>| field.map(|Whole(number)| number);
+        Self {
+            price: change.price_per_token,
+            start: number(change.sale_start),
+            end: number(change.sale_end),
+            max_per_address: number(change.max_tokens_per_address),
+            funds_recipient: change.funds_recipient.map(|CheckedAddress(recipient)| recipient),
         }
     }
 }

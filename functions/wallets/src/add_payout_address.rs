@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /artists/payout-addresses`.
+//! Contract of `POST /artists/payout-addresses`.
 
 use shared::{http::FromFields, model::CheckedAddress};
 use utoipa::ToSchema;
@@ -14,8 +14,9 @@ pub struct AddPayoutAddressRequest {
 
 /// Add a payout address
 ///
-/// Money can be withdrawn to it 24 hours later; to a connected wallet it can at once. Needs a sign-in within 15 minutes. The
-/// artist gets a mail about it. At most 20 addresses; one that is there keeps its time.
+/// Withdrawals to it are possible after 24 hours; to a connected wallet they are at once. Needs a sign-in within the
+/// last 15 minutes. The artist is notified by mail. At most 20 addresses. Adding an existing one doesn't restart its
+/// 24 hours.
 #[utoipa::path(
     post,
     path = "/artists/payout-addresses",

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /artists/wallets/challenge`.
+//! Contract of `POST /artists/wallets/challenge`.
 
 use serde::Serialize;
 use shared::{
@@ -25,7 +25,7 @@ pub struct ChallengeWalletResponse<'a> {
     pub message: &'a str,
 }
 
-/// Get a message to sign with a wallet
+/// Create a message to sign with a wallet
 ///
 /// Sign the message with the wallet, then connect the wallet. At most 20 messages in 10 minutes.
 #[utoipa::path(

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /artists/wallets`.
+//! Contract of `POST /artists/wallets`.
 
 use shared::{
     auth::wallet_proof::{Message, WalletSignature},
@@ -21,8 +21,8 @@ pub struct ConnectWalletRequest {
 
 /// Connect a wallet
 ///
-/// Takes the challenge's message and the wallet's signature of it, by a key (`personal_sign`) or a contract (ERC-1271). An
-/// artist has at most 10 wallets.
+/// Takes the challenge's message and the wallet's signature of it, by a key (`personal_sign`) or a contract
+/// (ERC-1271). An artist has at most 10 wallets.
 #[utoipa::path(
     post,
     path = "/artists/wallets",

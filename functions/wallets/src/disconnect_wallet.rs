@@ -1,4 +1,4 @@
-//! Request, answer and description of `DELETE /artists/wallets?address=`.
+//! Contract of `DELETE /artists/wallets?address=`.
 
 use shared::{http::FromFields, model::Address};
 use utoipa::IntoParams;

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /artists/payout-addresses`.
+//! Contract of `GET /artists/payout-addresses`.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,7 +13,7 @@ pub struct ListPayoutAddressesResponse {
 
 /// List payout addresses
 ///
-/// Connected wallets aren't among them: money can be withdrawn to these at once.
+/// Connected wallets aren't included: withdrawals to them need no payout address.
 #[utoipa::path(
     get,
     path = "/artists/payout-addresses",

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /artists/wallets`.
+//! Contract of `GET /artists/wallets`.
 
 use crate::WalletsResponse;
 

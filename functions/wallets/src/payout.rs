@@ -9,7 +9,10 @@ use shared::{
     clock, config,
     http::{ApiError, StartError},
     model::Address,
-    store::{PayoutAddress, PayoutAddresses, Table},
+    store::{
+        artist::{ArtistTable, PayoutAddress, PayoutAddresses},
+        secret::SecretTable,
+    },
 };
 
 /// The parts of endpoints that change payout addresses.
@@ -27,8 +30,8 @@ impl PayoutService {
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            payouts: PayoutAddresses::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            payouts: PayoutAddresses::new(ArtistTable::from_env(&aws)?),
             activity: ActivityLog::from_env(&aws)?,
         })
     }

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /smartwallet`.
+//! Contract of `GET /smartwallet`.
 
 use serde::Serialize;
 use shared::{
@@ -48,7 +48,7 @@ pub struct Balance {
 
 /// Read the balances of an artist's account
 ///
-/// As the chain has them now.
+/// Reads the current balances from the chain.
 #[utoipa::path(
     get,
     path = "/smartwallet",

@@ -1,4 +1,4 @@
-//! Request, answer and description of `DELETE /artists/payout-addresses?address=`.
+//! Contract of `DELETE /artists/payout-addresses?address=`.
 
 use serde::Serialize;
 use shared::{http::FromFields, model::Address};
@@ -14,20 +14,20 @@ pub struct RemovePayoutAddressQuery {
 
 #[derive(Serialize, ToSchema)]
 pub struct RemovePayoutAddressResponse {
-    /// It is removed.
+    /// The address is removed.
     pub success: bool,
 }
 
 /// Remove a payout address
 ///
-/// Money can go there no longer.
+/// Withdrawals to this address are refused from now on.
 #[utoipa::path(
     delete,
     path = "/artists/payout-addresses",
     tag = "Artists",
     security(("token" = [])),
     params(RemovePayoutAddressQuery),
-    responses((status = 200, description = "It is removed.", body = RemovePayoutAddressResponse)),
+    responses((status = 200, description = "The address is removed.", body = RemovePayoutAddressResponse)),
     extensions(("x-errors" = json!([403, 404]))),
 )]
 pub fn remove_payout_address() {}

@@ -1,7 +1,7 @@
 //! The answer with an artist's wallets.
 
 use serde::Serialize;
-use shared::{model::Wallet, store::Profile};
+use shared::{model::Wallet, store::artist::Profile};
 use utoipa::ToSchema;
 
 /// An artist's wallets.

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /smartwallet/withdraw`.
+//! Contract of `POST /smartwallet/withdraw`.
 
 use std::str::FromStr;
 
@@ -20,8 +20,8 @@ pub struct WithdrawFundsRequest {
     /// More than 0, in `unit`; `max` for the whole balance.
     #[schema(value_type = String, pattern = r"^(max|[0-9]{1,78}(\.[0-9]{1,18})?)$")]
     pub amount: Withdrawal,
-    /// `wei`: the currency's smallest unit. `main`: ether or USDC, with decimals. Without it an amount is in the smallest
-    /// unit, and refused below a ten-thousandth of the main one, since it may be meant in that.
+    /// `wei`: the currency's smallest unit. `main`: ether or USDC, with decimals. Without it an amount is in the
+    /// smallest unit, and refused below a ten-thousandth of the main one, since it may be meant in that.
     #[schema(value_type = Option<String>, pattern = "^(wei|main)$")]
     pub unit: Option<Unit>,
     /// `ETH`, `USDC` or a contract.
@@ -116,7 +116,8 @@ impl Withdrawal {
         }
         if unit.is_none() && amount < TEN.pow(U256::from(decimals.saturating_sub(TEN_THOUSANDTH))) {
             return Err(Invalid(
-                "is less than a ten-thousandth of the main unit: give unit main if you mean that one, or unit wei if not",
+                "is less than a ten-thousandth of the main unit: give unit main if you mean that one, or unit wei if \
+                 not",
             ));
         }
         Ok(Some(amount))
@@ -125,8 +126,8 @@ impl Withdrawal {
 
 /// Withdraw money from the artist's account
 ///
-/// To a connected wallet whose key signed for it, or to a payout address that was added 24 hours ago. Needs a sign-in within
-/// 15 minutes and an `Idempotency-Key`. The artist gets a mail about it.
+/// Sends money to a connected wallet whose key signed for it, or to a payout address that was added at least 24 hours
+/// ago. Needs a sign-in within the last 15 minutes and an `Idempotency-Key`. The artist is notified by mail.
 #[utoipa::path(
     post,
     path = "/smartwallet/withdraw",

@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /webhooks`.
+//! Contract of `POST /webhooks`.
 
 use serde::Serialize;
 use shared::{
@@ -35,9 +35,9 @@ pub struct CreateWebhookResponse {
 
 /// Create a webhook
 ///
-/// Events that concern your wallets are sent to its URL as they happen, each as a POST that is signed by the public
-/// specification Standard Webhooks. The secret is shown this once. You have at most 10. The artist gets a mail about it. See
-/// the guide on webhooks.
+/// Sends events that concern your wallets to its URL as they happen, each as a POST signed according to the public
+/// specification Standard Webhooks. The secret is shown this once. You have at most 10 webhooks. The artist is
+/// notified by mail. See the guide on webhooks.
 #[utoipa::path(
     post,
     path = "/webhooks",

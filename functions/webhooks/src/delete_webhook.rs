@@ -1,4 +1,4 @@
-//! Request, answer and description of `DELETE /webhooks/{id}`.
+//! Contract of `DELETE /webhooks/{id}`.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,14 +14,14 @@ pub struct DeleteWebhookResponse {
 
 /// Delete a webhook
 ///
-/// Nothing more is sent to it. What waited is dropped.
+/// Stops its deliveries and drops those that are queued.
 #[utoipa::path(
     delete,
     path = "/webhooks/{id}",
     tag = "Webhooks",
     security(("token" = [])),
     params(WebhookPath),
-    responses((status = 200, description = "It is deleted.", body = DeleteWebhookResponse)),
+    responses((status = 200, description = "The webhook is deleted.", body = DeleteWebhookResponse)),
     extensions(("x-errors" = json!([403, 404]))),
 )]
 pub fn delete_webhook() {}

@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /webhooks/{id}/deliveries`.
+//! Contract of `GET /webhooks/{id}/deliveries`.
 
 use serde::Serialize;
 use shared::{
@@ -28,8 +28,8 @@ pub struct ListDeliveriesResponse {
 
 /// List a webhook's deliveries
 ///
-/// Those of the last 7 days, with what waits, the newest first: whether the receiver took each, after how many tries, and how
-/// long the last one took.
+/// Lists the deliveries of the last 7 days and those that are queued, newest first, each with its status, the number
+/// of attempts and the duration of the last one.
 #[utoipa::path(
     get,
     path = "/webhooks/{id}/deliveries",

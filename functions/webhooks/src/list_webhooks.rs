@@ -1,4 +1,4 @@
-//! Request, answer and description of `GET /webhooks`.
+//! Contract of `GET /webhooks`.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,7 +13,7 @@ pub struct ListWebhooksResponse {
 
 /// List webhooks
 ///
-/// Without their secrets.
+/// Lists your webhooks without their secrets.
 #[utoipa::path(
     get,
     path = "/webhooks",

@@ -1,10 +1,10 @@
-//! Request, answer and description of `GET /webhooks/{id}`.
+//! Contract of `GET /webhooks/{id}`.
 
 use crate::{WebhookPath, WebhookView};
 
 /// Read a webhook
 ///
-/// Your own only, without its secret.
+/// Returns one of your webhooks without its secret.
 #[utoipa::path(
     get,
     path = "/webhooks/{id}",

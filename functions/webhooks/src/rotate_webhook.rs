@@ -1,4 +1,4 @@
-//! Request, answer and description of `POST /webhooks/{id}/rotate`.
+//! Contract of `POST /webhooks/{id}/rotate`.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,8 +16,8 @@ pub struct RotateWebhookResponse {
 
 /// Replace a webhook's secret
 ///
-/// The new one is shown this once. For a day messages have two signatures, by the new secret and by the one before, separated
-/// by a space. Rotating twice ends the first secret at once.
+/// Shows the new secret this once. For a day messages have two signatures, by the new secret and by the previous one,
+/// separated by a space. Rotating twice ends the first secret at once.
 #[utoipa::path(
     post,
     path = "/webhooks/{id}/rotate",

@@ -8,7 +8,10 @@ use shared::{
     http::{ApiError, LimitUnit, RateLimit, Request, StartError},
     model::{ArtistId, WebhookId, WebhookUrl},
     public_web::PrivateReceivers,
-    store::{Deliveries, Delivery, RequestCounts, Table, Webhook, WebhookQueue, Webhooks},
+    store::{
+        artist::{ArtistTable, Deliveries, Delivery, Webhook, WebhookQueue, Webhooks},
+        secret::{RequestCounts, SecretTable},
+    },
 };
 
 use crate::DeliveryView;
@@ -35,7 +38,7 @@ impl WebhookService {
     /// Reads what its parts read.
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (secrets, artists) = (Table::secrets(&aws)?, Table::artists(&aws)?);
+        let (secrets, artists) = (SecretTable::from_env(&aws)?, ArtistTable::from_env(&aws)?);
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             asked: RequestCounts::new(secrets),

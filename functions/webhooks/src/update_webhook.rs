@@ -1,9 +1,9 @@
-//! Request, answer and description of `PATCH /webhooks/{id}`.
+//! Contract of `PATCH /webhooks/{id}`.
 
 use shared::{
     http::{Field, FromField, FromFields},
     model::{EventKind, WebhookDescription, WebhookStatus, WebhookUrl},
-    store::Webhook,
+    store::artist::Webhook,
 };
 use utoipa::ToSchema;
 
@@ -64,8 +64,8 @@ impl UpdateWebhookRequest {
 
 /// Change a webhook
 ///
-/// A missing field stays unchanged; at least one is required. While a webhook is off, what happens isn't kept for it; once it
-/// is on again, what waited from before, for up to three days, is sent first.
+/// Missing fields stay unchanged; at least one is required. While a webhook is off, new events aren't kept for it.
+/// Once it is on again, events that were queued before, for up to three days, are sent first.
 #[utoipa::path(
     patch,
     path = "/webhooks/{id}",

@@ -5,7 +5,7 @@ use shared::{
     clock,
     http::ApiError,
     model::{Address, DeliveryId, DeliveryStatus, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
-    store::{Delivery, DeliveryAttempt, Webhook},
+    store::artist::{Delivery, DeliveryAttempt, Webhook},
 };
 use utoipa::ToSchema;
 
@@ -42,16 +42,16 @@ pub struct DeliveryView {
     /// Type of the event.
     r#type: String,
     status: DeliveryStatus,
-    /// Tries so far.
+    /// Attempts so far.
     attempts: u32,
-    /// Since when it waits, or waited: ISO 8601.
+    /// When it was queued: ISO 8601.
     created_at: String,
-    /// The last try; null before the first.
+    /// The last attempt; null before the first.
     #[schema(required = true)]
     last_attempt: Option<AttemptView>,
 }
 
-/// A try to deliver.
+/// An attempt to deliver.
 #[derive(Serialize, ToSchema)]
 #[schema(as = WebhookAttempt)]
 struct AttemptView {

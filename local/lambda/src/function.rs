@@ -1,6 +1,13 @@
 //! A function's configuration.
 
-use std::{collections::BTreeMap, fs::File, io::Write, path::PathBuf, process::Stdio, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::Write,
+    path::PathBuf,
+    process::Stdio,
+    time::{Duration, SystemTime},
+};
 
 use tokio::process::Command;
 
@@ -68,6 +75,11 @@ impl Function {
             max_instances: None,
             asynchronous: AsyncPolicy::default(),
         }
+    }
+
+    /// When the program was built; `None` while a build replaces it.
+    pub(crate) fn built(&self) -> Option<SystemTime> {
+        fs::metadata(&self.program).and_then(|program| program.modified()).ok()
     }
 
     /// The command that starts an instance, whose runtime API is at `runtime_api`.

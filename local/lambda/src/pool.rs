@@ -6,7 +6,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     future::Future,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use bytes::Bytes;
@@ -81,6 +81,8 @@ struct Instance {
     next: Option<oneshot::Sender<Delivery>>,
     /// What it said of its failed start.
     init_error: Option<Bytes>,
+    /// When its program was built.
+    built: Option<SystemTime>,
     /// When it is stopped, unless this moves. Dropping this stops it at once.
     deadline: watch::Sender<Instant>,
 }
@@ -342,10 +344,11 @@ impl Pools {
         self.grow(&mut state);
     }
 
-    /// Hands waiting invocations of a function to its idle instances.
+    /// Hands waiting invocations of a function to its idle instances. Those of a program that has been replaced end.
     fn feed(&self, state: &mut State, name: &str) {
         let State { instances, pools, .. } = state;
         let Some(pool) = pools.get_mut(name) else { return };
+        let built = if pool.waiting.is_empty() { None } else { pool.function.built() };
         let mut gone = Vec::new();
         while let Some(waiting) = pool.waiting.pop_front() {
             let Some(permit) = waiting.permit.upgrade() else { continue };
@@ -353,7 +356,7 @@ impl Pools {
                 pool.waiting.push_front(waiting);
                 break;
             };
-            let instance = instances.get_mut(&id);
+            let instance = instances.get_mut(&id).filter(|instance| built.is_none() || instance.built == built);
             let next = instance.and_then(|instance| instance.next.take().map(|next| (instance, next)));
             let Waiting { invocation, answer, permit: weak, since } = waiting;
             let (request_id, timeout) = (invocation.request_id.clone(), pool.function.timeout);
@@ -368,7 +371,7 @@ impl Pools {
                 },
                 None => invocation,
             };
-            // Its connection is closed, so that its process is ending.
+            // Its program was replaced, or its connection is closed, so that its process is ending.
             gone.push(id);
             pool.waiting.push_front(Waiting { invocation: undelivered, answer, permit: weak, since });
         }
@@ -418,6 +421,7 @@ impl Pools {
             process: None,
             next: None,
             init_error: None,
+            built: function.built(),
             deadline,
         };
         state.instances.insert(id, instance);

@@ -12,7 +12,7 @@ use crate::{Error, paths::Paths};
 pub(super) struct Catalogue {
     pub(super) artists: Vec<ArtistEntry>,
     pub(super) visits: Vec<Visit>,
-    pub(super) replies: Vec<Reply>,
+    pub(super) conversations: Vec<Conversation>,
 }
 
 /// An artist with one collection.
@@ -79,13 +79,21 @@ pub(super) struct Visit {
     pub(super) comment: String,
 }
 
-/// An answer to the comment of a visit.
+/// A collector's comment, and an answer to it. Comments made by collecting can't be answered.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Conversation {
+    pub(super) work: String,
+    pub(super) by: String,
+    pub(super) comment: String,
+    pub(super) answer: Reply,
+}
+
+/// An answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reply {
     pub(super) by: String,
-    pub(super) work: String,
-    pub(super) to: String,
     pub(super) text: String,
 }
 
@@ -129,7 +137,7 @@ mod tests {
     #[test]
     fn catalogue_names_only_what_it_has() -> Result<(), Error> {
         let paths = Paths::of_checkout();
-        let Catalogue { artists, visits, replies } = Catalogue::load(&paths)?;
+        let Catalogue { artists, visits, conversations } = Catalogue::load(&paths)?;
         let works: Vec<_> = artists.iter().flat_map(|artist| &artist.works).collect();
         for work in &works {
             if let WorkContent::File { file, cover, description, alt } = &work.content {
@@ -144,9 +152,9 @@ mod tests {
         for visit in &visits {
             assert!(is_artist(&visit.by) && is_work(&visit.work), "{visit:?}");
         }
-        for reply in &replies {
-            let is_said = visits.iter().any(|visit| (&visit.work, &visit.comment) == (&reply.work, &reply.to));
-            assert!(is_artist(&reply.by) && is_said, "{reply:?}");
+        for talk in &conversations {
+            let has_collected = visits.iter().any(|visit| (&visit.work, &visit.by) == (&talk.work, &talk.by));
+            assert!(has_collected && is_artist(&talk.answer.by), "{talk:?}");
         }
         for artist in &artists {
             WorkFile::read(&paths, &artist.collection.image)?;

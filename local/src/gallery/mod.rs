@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use self::{
-    catalogue::{ArtistEntry, Catalogue, Reply, Visit, Work, WorkContent, WorkFile},
+    catalogue::{ArtistEntry, Catalogue, Conversation, Visit, Work, WorkContent, WorkFile},
     session::Session,
 };
 use crate::{
@@ -50,15 +50,16 @@ impl Published {
 
 /// Signs the catalogue's artists in and equips them. Those of `signed_in` are already.
 pub async fn artists(paths: &Paths, map: &StackMap, signed_in: &[SignedIn]) -> Result<Vec<DemoArtist>, Error> {
-    let entries = Catalogue::load(paths)?.artists;
-    let artists = entries.iter().map(async |entry| {
+    let mut artists = Vec::new();
+    // One after another: one account of the node pays all of them.
+    for entry in Catalogue::load(paths)?.artists {
         let artist = match signed_in.iter().find(|artist| artist.email == entry.email) {
             Some(artist) => artist.clone(),
             None => SignedIn::by_mail(&map.api, &map.mail, &entry.email).await?,
         };
-        artist.equip(map, &entry.username).await
-    });
-    try_join_all(artists).await
+        artists.push(artist.equip(map, &entry.username).await?);
+    }
+    Ok(artists)
 }
 
 /// Publishes the catalogue by `artists`, those of [`artists`].
@@ -89,14 +90,14 @@ pub async fn publish(paths: &Paths, map: &StackMap, artists: &[DemoArtist]) -> R
     let orders =
         catalogue.visits.iter().map(async |visit| collect(session(&visit.by)?, visit, find(&visit.work)?).await);
     try_join_all(orders).await?;
-    let replies = catalogue
-        .replies
-        .iter()
-        .map(async |answer| reply(session(&answer.by)?, &map.api, answer, find(&answer.work)?).await);
+    let conversations = catalogue.conversations.iter().map(async |talk| {
+        let (by, answerer) = (session(&talk.by)?, session(&talk.answer.by)?);
+        converse(by, answerer, &map.api, talk, find(&talk.work)?).await
+    });
     let ends = catalogue.artists.iter().flat_map(|entry| entry.works.iter().map(move |work| (entry, work)));
     let ends = ends.filter(|(_, work)| work.sale.ends_after_collecting);
     let ends = ends.map(async |(entry, work)| end_sale(session(&entry.username)?, find(&work.title)?).await);
-    try_join(try_join_all(replies), try_join_all(ends)).await?;
+    try_join(try_join_all(conversations), try_join_all(ends)).await?;
     Ok(())
 }
 
@@ -108,7 +109,7 @@ async fn exhibit<'a>(
     entry: &'a ArtistEntry,
 ) -> Result<Vec<(&'a str, Published)>, Error> {
     let profile = json!({"username": entry.username, "bio": entry.bio});
-    let profile = session.send(Method::PATCH, "/artists/me", &profile);
+    let profile = session.update_profile(&profile);
     let tokens = entry.works.iter().map(async |work| token(paths, map, session, work).await);
     let collection = async {
         let image = session.upload(WorkFile::read(paths, &entry.collection.image)?).await?;
@@ -197,12 +198,20 @@ async fn collect(session: &Session<'_>, visit: &Visit, work: &Published) -> Resu
     Ok(())
 }
 
-/// Answers a comment as soon as the index has it.
-async fn reply(session: &Session<'_>, api: &str, reply: &Reply, work: &Published) -> Result<(), Error> {
-    let comment = comment_id(api, work, &reply.to).await?;
+/// Comments, and answers as soon as the index has the comment.
+async fn converse(
+    by: &Session<'_>,
+    answerer: &Session<'_>,
+    api: &str,
+    talk: &Conversation,
+    work: &Published,
+) -> Result<(), Error> {
     let path = format!("/comments/eip155:{CHAIN}/erc1155:{}", work.collection);
-    let body = json!({"tokenId": work.token, "text": reply.text, "replyTo": comment});
-    session.send(Method::POST, &path, &body).await?;
+    let comment = json!({"tokenId": work.token, "text": talk.comment});
+    by.send(Method::POST, &path, &comment).await?;
+    let parent = comment_id(api, work, &talk.comment).await?;
+    let answer = json!({"tokenId": work.token, "text": talk.answer.text, "replyTo": parent});
+    answerer.send(Method::POST, &path, &answer).await?;
     Ok(())
 }
 

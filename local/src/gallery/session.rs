@@ -1,6 +1,6 @@
 //! An artist's requests to the service.
 
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 use super::catalogue::WorkFile;
@@ -20,22 +20,28 @@ impl<'a> Session<'a> {
 
     /// Sends JSON with the artist's key. A write answers when its transaction is mined.
     pub(super) async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value, Error> {
-        self.send_once(method, path, body, None).await
+        let request = self.http.request(method, format!("{}{path}", self.api));
+        self.answer(request.header("x-api-key", &self.artist.key).json(body)).await
+    }
+
+    /// Changes the profile, which no key may.
+    pub(super) async fn update_profile(&self, change: &Value) -> Result<Value, Error> {
+        let request = self.http.patch(format!("{}/artists/me", self.api));
+        self.answer(request.bearer_auth(&self.artist.token).json(change)).await
     }
 
     /// Collects: `name` is the order's own, so that none is placed twice.
     pub(super) async fn collect(&self, name: &str, order: &Value) -> Result<Value, Error> {
-        self.send_once(Method::POST, "/moment/collect", order, Some(name)).await
+        let request = self.http.post(format!("{}/moment/collect", self.api));
+        let request = request.header("x-api-key", &self.artist.key).header("idempotency-key", name);
+        self.answer(request.json(order)).await
     }
 
-    async fn send_once(&self, method: Method, path: &str, body: &Value, name: Option<&str>) -> Result<Value, Error> {
-        let url = format!("{}{path}", self.api);
-        let request = self.http.request(method.clone(), &url).header("x-api-key", &self.artist.key).json(body);
-        let request = name.iter().fold(request, |request, name| request.header("idempotency-key", *name));
+    async fn answer(&self, request: RequestBuilder) -> Result<Value, Error> {
         let answer = request.send().await?;
-        let (status, text) = (answer.status(), answer.text().await?);
+        let (url, status, text) = (answer.url().clone(), answer.status(), answer.text().await?);
         if status != StatusCode::OK {
-            return Err(format!("{method} {url} of {} answered {status}: {text}", self.artist.email).into());
+            return Err(format!("{url} answered {}: {status}: {text}", self.artist.username).into());
         }
         Ok(serde_json::from_str(&text)?)
     }

@@ -8,7 +8,7 @@ use crate::{
     http::{ApiError, Request, StartError},
     mail::{Mailer, Notice},
     model::{ActivityId, ActivityKind, ArtistId},
-    store::{Activities, Activity, Artists, Table},
+    store::artist::{Activities, Activity, ArtistTable, Artists},
     telemetry,
 };
 
@@ -45,7 +45,7 @@ pub struct ActivityLog {
 impl ActivityLog {
     /// Reads `ARTIST_TABLE`, `MAIL_SENDER`, `TOKEN_ISSUER` and `ACTIVITY_RETENTION_DAYS`.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, StartError> {
-        let table = Table::artists(aws)?;
+        let table = ArtistTable::from_env(aws)?;
         Ok(Self {
             activities: Activities::new(table.clone()),
             artists: Artists::new(table),

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     http::{ApiError, Principal, Request},
     model::{ArtistId, DailySpend, KeyId, Scope},
-    store::ApiKeys,
+    store::secret::ApiKeys,
 };
 
 /// Prefix of every key. It must never change: clients, secret scanners and stored keys rely on it.

@@ -10,7 +10,7 @@ use crate::{
     config::ConfigError,
     http::{ApiError, Request},
     model::{ArtistId, Scope},
-    store::{ApiKeys, Table},
+    store::secret::{ApiKeys, SecretTable},
 };
 
 /// Authenticates requests by token or API key.
@@ -22,7 +22,7 @@ pub struct CallerAuthenticator {
 
 impl CallerAuthenticator {
     /// Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`; API keys are in the table `secrets`.
-    pub fn from_env(secrets: Table) -> Result<Self, ConfigError> {
+    pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
         let keys = KeyAuthenticator::new(ApiKeys::new(secrets.clone()));
         Ok(Self { sessions: SessionAuthenticator::from_env(secrets)?, keys })
     }

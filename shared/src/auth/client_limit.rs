@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     http::{ApiError, LimitUnit, RateLimit, Request},
-    store::{RequestCounts, Table},
+    store::secret::{RequestCounts, SecretTable},
 };
 
 /// At most `max` requests of a client network in each window of the clock, so up to twice as many within one.
@@ -31,7 +31,7 @@ const MAX_REFUSED: usize = 10_000;
 
 impl ClientLimit {
     /// A limit on `action`, counted in the secret table.
-    pub fn new(secrets: Table, action: &'static str, max: u32, window: Duration) -> Self {
+    pub fn new(secrets: SecretTable, action: &'static str, max: u32, window: Duration) -> Self {
         Self { counts: RequestCounts::new(secrets), action, max, window, refused: Mutex::default() }
     }
 

@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use crate::{
     http::{ApiError, LimitUnit, RateLimit},
-    store::{RateWindow, RateWindows, StoreError, backoff},
+    store::{
+        StoreError,
+        engine::backoff,
+        secret::{RateWindow, RateWindows},
+    },
 };
 
 /// At most `max` hits of `subject` within any `window`.

@@ -6,7 +6,7 @@ use super::token::{TokenVerifier, VerifiedToken};
 use crate::{
     config::ConfigError,
     http::{ApiError, Principal, Request},
-    store::{Sessions, Table},
+    store::secret::{SecretTable, Sessions},
 };
 
 /// How long ago the sign-in may be where money or the account's existence is at stake.
@@ -21,7 +21,7 @@ pub struct SessionAuthenticator {
 
 impl SessionAuthenticator {
     /// Reads `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`; sessions are in the table `secrets`.
-    pub fn from_env(secrets: Table) -> Result<Self, ConfigError> {
+    pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
         Ok(Self { tokens: TokenVerifier::from_env()?, sessions: Sessions::new(secrets) })
     }
 

@@ -5,7 +5,10 @@ use std::time::Duration;
 use crate::{
     kms::{KmsError, MacKey},
     model::{Email, Nonce, OneTimeCode},
-    store::{CodeHolder, Codes, StoreError, StoredCode},
+    store::{
+        StoreError,
+        secret::{CodeHolder, Codes, StoredCode},
+    },
 };
 
 /// Failure to issue or check a code. A wrong code is no error.

@@ -10,7 +10,7 @@ use crate::{
     clock,
     http::Scalar,
     model::{Address, ChainId, Invalid},
-    store::CHALLENGE_LIFETIME,
+    store::secret::CHALLENGE_LIFETIME,
 };
 
 /// Writes challenges in the name of the service's base URL.

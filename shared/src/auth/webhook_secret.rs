@@ -1,7 +1,11 @@
 //! Secrets of webhooks (<https://www.standardwebhooks.com>). They are derived from a key in KMS, so none is stored.
 
-use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use base64::{Engine, prelude::BASE64_STANDARD};
+use hmac::{
+    Hmac, Mac,
+    digest::{Key, KeyInit},
+};
+use sha2::Sha256;
 
 use crate::{
     config::ConfigError,
@@ -37,8 +41,12 @@ impl WebhookSecret {
 
     /// The signature of a message that is sent at `timestamp` (Unix seconds).
     pub fn sign(&self, id: &str, timestamp: u64, body: &str) -> String {
-        let signed = hmac::sign(&hmac::Key::new(HMAC_SHA256, &self.0), format!("{id}.{timestamp}.{body}").as_bytes());
-        format!("v1,{}", BASE64_STANDARD.encode(signed))
+        // A key shorter than a block is padded with zeros; KMS makes half a block.
+        let mut key = Key::<Hmac<Sha256>>::default();
+        key.iter_mut().zip(&self.0).for_each(|(padded, byte)| *padded = *byte);
+        let mut mac = <Hmac<Sha256> as KeyInit>::new(&key);
+        mac.update(format!("{id}.{timestamp}.{body}").as_bytes());
+        format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()))
     }
 }
 

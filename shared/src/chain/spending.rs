@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::{
     model::ChainId,
-    store::{Pool, PoolLimit},
+    store::artist::{Pool, PoolLimit},
 };
 
 /// Gas price oracle of chains of the OP stack: <https://specs.optimism.io/protocol/predeploys.html#gaspriceoracle>

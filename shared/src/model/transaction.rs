@@ -5,6 +5,8 @@ use uuid::Uuid;
 
 use super::{
     address::Address,
+    moment::TokenId,
+    moment_update::MomentUpdate,
     publication::NewMoment,
     schema::{format, text_schema},
     text::uuid_as_text,
@@ -105,11 +107,47 @@ pub enum Plan {
     },
     /// Depends on the collection's next token, which is known only when the transaction is signed.
     Tokens(NewTokens),
+    /// Depends on what the moment is when the transaction is signed.
+    Moment(MomentUpdate),
 }
 
 impl From<Vec<Call>> for Plan {
     fn from(calls: Vec<Call>) -> Self {
         Self::Calls { calls }
+    }
+}
+
+impl From<MomentUpdate> for Plan {
+    fn from(update: MomentUpdate) -> Self {
+        Self::Moment(update)
+    }
+}
+
+impl Plan {
+    /// The on-chain state that the plan reads or changes, if others must not do so at the same time.
+    pub fn concurrency_key(&self) -> Option<ConcurrencyKey> {
+        match self {
+            Self::Calls { .. } => None,
+            Self::Tokens(tokens) => Some(ConcurrencyKey::NextToken(tokens.collection)),
+            Self::Moment(update) => Some(ConcurrencyKey::Moment(update.collection, update.token)),
+        }
+    }
+}
+
+/// On-chain state that at most one batch under way may read or change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConcurrencyKey {
+    /// Id of a collection's next token.
+    NextToken(Address),
+    /// A moment's sale, metadata and admins.
+    Moment(Address, TokenId),
+}
+
+impl ConcurrencyKey {
+    /// Whether transactions with this key are done in the order in which they were queued, whoever queued them.
+    pub fn keeps_order(self) -> bool {
+        matches!(self, Self::Moment(..))
     }
 }
 

@@ -1,90 +1,9 @@
-//! DynamoDB: three tables and one file per aggregate. docs/data-model.md describes every row.
+//! DynamoDB: three tables, each with a room of its own and one file per aggregate. docs/data-model.md describes every row.
 
-mod activities;
-mod api_keys;
-mod artists;
-mod challenges;
-mod codes;
-mod collection_lists;
-mod comment_names;
-mod comments;
-mod deletions;
-mod event_runs;
-mod events;
-mod guesses;
-mod index;
-mod leaderboard;
-mod lease;
-mod media;
-mod metadata;
-mod moments;
-mod notification_reads;
-mod payments;
-mod payouts;
-mod personal;
-mod pins;
-mod rate_windows;
-mod related;
-mod request_counts;
-mod search;
-mod service_events;
-mod sessions;
-mod settled_payments;
-mod structures;
-mod table;
-mod timeline;
-mod timelines_together;
-mod transactions;
-mod transfers;
-mod webhooks;
+pub mod across;
+pub mod artist;
+pub mod chain;
+pub mod engine;
+pub mod secret;
 
-pub use self::{
-    activities::{Activities, Activity},
-    api_keys::{ApiKeys, KeyGrant, KeyOwner, KeyRecord, MAX_KEYS},
-    artists::{
-        Artist, ArtistChange, ArtistChanged, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Outbox,
-        Profile, ProfileChange, ProfileRefusal, WalletRefusal,
-    },
-    challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
-    codes::{CodeHolder, Codes, StoredCode},
-    collection_lists::{CollectionLists, CollectionPage, ListedCollection},
-    comment_names::{NameReference, PendingRename},
-    comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
-    deletions::{Deletion, Deletions, GRACE, TakenBack},
-    event_runs::{LogHead, NumberedEvent},
-    events::EventLogs,
-    guesses::{GuessStanding, Guesses, MAX_WRONG_TRIES},
-    index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
-    leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
-    lease::Lease as WorkLease,
-    media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
-    metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
-    moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
-    notification_reads::{NotificationReads, NumberPage},
-    payments::{NotificationList, NotificationPlace, PaymentFilter, PaymentPage, Payments, UnsettledEnd, payment_keys},
-    payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
-    personal::{ARTIST_KINDS, Person, PersonalPage, PersonalRows, SECRET_KINDS},
-    pins::{PinJob, PinPause, Pins},
-    rate_windows::{RateWindow, RateWindows},
-    related::{Related, RelatedKeys, RelatedRows},
-    request_counts::RequestCounts,
-    search::{ListedArtist, Search},
-    service_events::ServiceEvents,
-    sessions::Sessions,
-    structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets, SetLoader},
-    table::{Item, PrimaryKey, StoreError, Table},
-    timeline::{
-        ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
-    },
-    transactions::{
-        AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
-        Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay, Pool,
-        PoolLimit, Queued, Replay, ReplayKey, Slot, Transaction, TransactionPage, Transactions,
-    },
-    transfers::{TransferList, TransferPage, Transfers, transfer_keys},
-    webhooks::{
-        Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOut, LogPosition, MAX_WEBHOOKS, QueueLook, QueuePlace,
-        Webhook, WebhookQueue, Webhooks,
-    },
-};
-pub(crate) use table::backoff;
+pub use engine::StoreError;

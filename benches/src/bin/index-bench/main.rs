@@ -32,12 +32,16 @@ use shared::{
         wallet::{Call, batch},
     },
     model::ChainId,
-    store::{Artists, Table},
+    store::{
+        artist::{ArtistTable, Artists},
+        chain::ChainTable,
+    },
 };
 use template::{Resource, Template};
 use tests::DatabaseProxy;
 
 /// The function's own.
+#[cfg(not(debug_assertions))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -222,6 +226,6 @@ async fn follower(paths: &Paths, rpc_url: &str, chain: &Chain, delays: Option<(u
     }
     let aws = endpoints.sdk_config(&dynamodb).await;
     let urls = format!(r#"{{"{CHAIN}": ["{rpc_url}"]}}"#).parse()?;
-    let (table, artists) = (Table::new(&aws, "ChainTable"), Artists::new(Table::new(&aws, "ArtistTable")));
+    let (table, artists) = (ChainTable::new(&aws, "ChainTable"), Artists::new(ArtistTable::new(&aws, "ArtistTable")));
     Ok(Follower::new(chain.clone(), &Node::new(&urls, CHAIN)?, table, artists))
 }

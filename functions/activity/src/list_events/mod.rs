@@ -18,7 +18,7 @@ pub struct ListEventsQuery {
     /// by default.
     #[param(inline)]
     pub after: Option<EventsAfter>,
-    /// Types of events, separated by commas; all by default. What takes them back comes along.
+    /// Types of events, separated by commas; all by default. `.reverted` events of these types are included.
     #[param(inline)]
     pub types: Option<EventKinds>,
     /// Artist whom the events concern, by any of their wallets or their username: as creator, collector, sender and so on.

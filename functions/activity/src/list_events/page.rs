@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use shared::{
     model::{Event, EventCursor, LogName, LogPlace},
-    store::NumberedEvent,
+    store::engine::NumberedEvent,
 };
 
 /// What was read of a log.

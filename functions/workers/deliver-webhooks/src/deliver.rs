@@ -14,7 +14,7 @@ use shared::{
     clock,
     mail::Mailer,
     model::{DeliveryStatus, WebhookId, WebhookStatus},
-    store::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
+    store::artist::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
     telemetry,
 };
 use tokio::sync::RwLock;

@@ -11,8 +11,9 @@ use shared::{
     clock,
     model::{Address, ArtistId, DeliveryId, LogId, LogName, WebhookId},
     store::{
-        Artists, Deliveries, Delivery, EventLogs, FanOut, LogPosition, NumberedEvent, Webhook, WebhookQueue, Webhooks,
-        WorkLease,
+        across::EventLogs,
+        artist::{Artists, Deliveries, Delivery, FanOutProgress, LogPosition, Webhook, WebhookQueue, Webhooks},
+        engine::{Lease, NumberedEvent},
     },
 };
 use tokio::sync::{OwnedRwLockWriteGuard, RwLock};
@@ -28,9 +29,9 @@ const TOO_OLD: u64 = 24 * 60 * 60;
 const WRITES_AT_ONCE: usize = 8;
 
 /// What passing on takes.
-pub(crate) struct Passer {
+pub(crate) struct FanOut {
     pub(crate) logs: EventLogs,
-    pub(crate) fan_out: FanOut,
+    pub(crate) progress: FanOutProgress,
     pub(crate) artists: Artists,
     pub(crate) webhooks: Webhooks,
     pub(crate) deliveries: Deliveries,
@@ -64,7 +65,7 @@ impl Positions {
 
 /// A look at all logs.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct ScanResult {
     /// Events read.
     pub(crate) read: usize,
     /// Events that weren't read yet.
@@ -73,30 +74,30 @@ pub(crate) struct Look {
     pub(crate) failure: Option<DeliverError>,
 }
 
-impl Passer {
+impl FanOut {
     /// Passes on the next part of each log; one that can't be read holds up no other. Two reads for each; for events also
     /// those of their artists. Fails only if another process leads.
-    pub(crate) async fn pass(&self, lease: &WorkLease, positions: &mut Positions) -> Result<Look, DeliverError> {
-        let mut look = Look::default();
+    pub(crate) async fn fan_out(&self, lease: &Lease, positions: &mut Positions) -> Result<ScanResult, DeliverError> {
+        let mut scan = ScanResult::default();
         for name in &self.names {
-            match self.pass_log(*name, lease, positions, &mut look).await {
+            match self.fan_out_log(*name, lease, positions, &mut scan).await {
                 Ok(()) => {}
-                Err(DeliverError::LostLead) => return Err(DeliverError::LostLead),
+                Err(DeliverError::LeaseLost) => return Err(DeliverError::LeaseLost),
                 Err(error) => {
                     positions.known.remove(name);
-                    look.failure = Some(error);
+                    scan.failure = Some(error);
                 }
             }
         }
-        Ok(look)
+        Ok(scan)
     }
 
-    async fn pass_log(
+    async fn fan_out_log(
         &self,
         name: LogName,
-        lease: &WorkLease,
+        lease: &Lease,
         positions: &mut Positions,
-        look: &mut Look,
+        scan: &mut ScanResult,
     ) -> Result<(), DeliverError> {
         let Some(head) = self.logs.head(name).await? else {
             positions.known.entry(name).or_default();
@@ -121,16 +122,16 @@ impl Passer {
         self.deliveries.add(&deliveries).await?;
         let notes = concerned.into_iter().map(|(webhook, artist)| self.queue.note_added(artist, webhook));
         stream::iter(notes).buffer_unordered(WRITES_AT_ONCE).try_collect::<()>().await?;
-        if !self.fan_out.advance(lease, &name.to_string(), &position).await? {
-            return Err(DeliverError::LostLead);
+        if !self.progress.advance(lease, &name.to_string(), &position).await? {
+            return Err(DeliverError::LeaseLost);
         }
         positions.torn.remove(&name);
         if !positions.is_torn() {
             positions.passing = None;
         }
         positions.known.insert(name, position);
-        look.read += read;
-        look.left += head.last.saturating_sub(last);
+        scan.read += read;
+        scan.left += head.last.saturating_sub(last);
         Ok(())
     }
 
@@ -149,7 +150,7 @@ impl Passer {
         if let Some(known) = positions.known.get(&name) {
             return Ok(known.clone());
         }
-        let position = self.fan_out.position(&name.to_string()).await?;
+        let position = self.progress.position(&name.to_string()).await?;
         positions.known.insert(name, position.clone());
         Ok(position)
     }

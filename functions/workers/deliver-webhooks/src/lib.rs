@@ -3,11 +3,11 @@
 //! leader.
 #![warn(missing_docs)]
 
+mod attempts;
 mod deliver;
 mod fan_out;
 mod pause;
 mod send;
-mod tries;
 
 use std::{
     sync::{Arc, Mutex, atomic::Ordering},
@@ -24,16 +24,22 @@ use shared::{
     mail::{MailError, Mailer},
     model::LogName,
     public_web::PrivateReceivers,
-    store::{Artists, Deliveries, EventLogs, FanOut, StoreError, Table, WebhookQueue, Webhooks, WorkLease},
+    store::{
+        StoreError,
+        across::EventLogs,
+        artist::{ArtistTable, Artists, Deliveries, FanOutProgress, WebhookQueue, Webhooks},
+        chain::ChainTable,
+        engine::Lease,
+    },
     telemetry::{self, Metric},
 };
 use uuid::Uuid;
 
 use crate::{
+    attempts::{Attempts, Pending},
     deliver::Deliverer,
-    fan_out::{Passer, Positions},
+    fan_out::{FanOut, Positions},
     send::Sender,
-    tries::{Left, Tries},
 };
 
 /// Time between two looks for new events while something is under way.
@@ -49,10 +55,10 @@ const LINGER: u64 = 45;
 /// Looks that may fail one after another before a run does.
 const MOST_FAILURES: u32 = 3;
 
-/// Pause between two signs of life of the leader.
-const BEAT: Duration = Duration::from_secs(1);
+/// Time between two renewals of the lease.
+const RENEWAL: Duration = Duration::from_secs(1);
 
-/// How long tries that are under way at the run's end are waited for.
+/// How long attempts that are under way at the run's end are waited for.
 const LAST: Duration = Duration::from_secs(2);
 
 /// Why a run stopped. What it had begun is stored.
@@ -76,9 +82,9 @@ pub enum DeliverError {
     /// The clock is set before 1970.
     #[error(transparent)]
     Clock(#[from] std::time::SystemTimeError),
-    /// Another process leads.
-    #[error("another process leads")]
-    LostLead,
+    /// Another process holds the lease.
+    #[error("another process holds the lease")]
+    LeaseLost,
 }
 
 /// What a run did.
@@ -88,13 +94,13 @@ pub struct Delivered {
     pub events: usize,
     /// Deliveries that a receiver took.
     pub delivered: usize,
-    /// Tries that failed.
+    /// Attempts that failed.
     pub failed: usize,
 }
 
 /// Sends events to all webhooks.
 pub struct Worker {
-    passer: Passer,
+    fan_out: FanOut,
     deliverer: Arc<Deliverer>,
     holder: String,
 }
@@ -104,7 +110,7 @@ impl Worker {
     /// `TOKEN_ISSUER`.
     pub async fn from_env() -> Result<Self, StartError> {
         let (aws, chains) = (config::aws().await, Chains::from_env()?);
-        let table = Table::artists(&aws)?;
+        let table = ArtistTable::from_env(&aws)?;
         let deliverer = Deliverer {
             webhooks: Webhooks::new(table.clone()),
             deliveries: Deliveries::new(table.clone()),
@@ -119,9 +125,9 @@ impl Worker {
             delivered: 0.into(),
             failed: 0.into(),
         };
-        let passer = Passer {
-            logs: EventLogs::new(Table::chain(&aws)?.eventually_consistent(), table.clone()),
-            fan_out: FanOut::new(table),
+        let fan_out = FanOut {
+            logs: EventLogs::new(ChainTable::from_env(&aws)?.eventually_consistent(), table.clone()),
+            progress: FanOutProgress::new(table),
             artists: deliverer.artists.clone(),
             webhooks: deliverer.webhooks.clone(),
             deliveries: deliverer.deliveries.clone(),
@@ -129,7 +135,7 @@ impl Worker {
             passing: Arc::clone(&deliverer.passing),
             names: chains.iter().map(|chain| LogName::Chain(chain.id)).chain([LogName::Service]).collect(),
         };
-        Ok(Self { passer, deliverer: Arc::new(deliverer), holder: Uuid::new_v4().to_string() })
+        Ok(Self { fan_out, deliverer: Arc::new(deliverer), holder: Uuid::new_v4().to_string() })
     }
 
     /// Leads until nothing is left to do, or `until`; at once without anything done if another process leads.
@@ -138,7 +144,7 @@ impl Worker {
         let led = loop {
             match self.turn(until, &mut work, &mut done).await {
                 Ok(true) => {}
-                Ok(false) | Err(DeliverError::LostLead) => break Ok(()),
+                Ok(false) | Err(DeliverError::LeaseLost) => break Ok(()),
                 Err(error) => break Err(error),
             }
         };
@@ -158,22 +164,23 @@ impl Worker {
 
     /// Leads once. `false` if nothing is left to do here.
     async fn turn(&self, until: Instant, work: &mut Work, done: &mut Delivered) -> Result<bool, DeliverError> {
-        let fan_out = &self.passer.fan_out;
-        let Some(lease) = fan_out.lead(&self.holder).await? else { return Ok(false) };
+        let progress = &self.fan_out.progress;
+        let Some(lease) = progress.acquire_lease(&self.holder).await? else { return Ok(false) };
         // Another process may have led since.
         work.positions.forget();
         let led = tokio::select! {
             led = self.lead(&lease, until, work, done) => led,
-            () = self.stay_alive(lease.clone()) => Err(DeliverError::LostLead),
+            () = self.renew_lease(lease.clone()) => Err(DeliverError::LeaseLost),
         };
-        if let Err(error) = fan_out.give_lead_back(&lease).await {
-            tracing::warn!(error = telemetry::chain(&error), "lead not given back");
+        if let Err(error) = progress.release_lease(&lease).await {
+            tracing::warn!(error = telemetry::chain(&error), "lease not released");
         }
         led?;
         // What came in the last moments woke a process that found a leader, who didn't look any more.
-        let is_behind = self.passer.is_behind(&work.positions).await? || work.tries.see_more(&self.deliverer).await?;
+        let is_behind =
+            self.fan_out.is_behind(&work.positions).await? || work.attempts.see_more(&self.deliverer).await?;
         if is_behind && Instant::now() >= until {
-            fan_out.wake(clock::now()?.as_secs()).await?;
+            progress.wake(clock::now()?.as_secs()).await?;
             return Ok(false);
         }
         Ok(is_behind)
@@ -181,72 +188,72 @@ impl Worker {
 
     async fn lead(
         &self,
-        lease: &WorkLease,
+        lease: &Lease,
         until: Instant,
         work: &mut Work,
         done: &mut Delivered,
     ) -> Result<(), DeliverError> {
         let (mut failures, mut failure) = (0, None);
         while Instant::now() < until && failures < MOST_FAILURES {
-            let look = self.passer.pass(lease, &mut work.positions).await?;
-            done.events += look.read;
-            work.most_left = work.most_left.max(Some(look.left));
+            let scan = self.fan_out.fan_out(lease, &mut work.positions).await?;
+            done.events += scan.read;
+            work.most_left = work.most_left.max(Some(scan.left));
             // A part that is passed on again is whole before any of it is sent.
             let start = async {
                 if work.positions.is_torn() {
-                    Ok(Left::default())
+                    Ok(Pending::default())
                 } else {
-                    work.tries.start(&self.deliverer, until).await
+                    work.attempts.start(&self.deliverer, until).await
                 }
             };
             let left = match start.await {
                 Ok(left) => {
-                    failure = look.failure;
+                    failure = scan.failure;
                     left
                 }
                 Err(error) => {
                     failure = Some(error);
-                    Left::default()
+                    Pending::default()
                 }
             };
             failures = if failure.is_some() { failures + 1 } else { 0 };
             if let Some(error) = &failure {
                 tracing::warn!(error = telemetry::chain(error), "a look failed");
             }
-            let is_busy = left.waits || work.tries.are_under_way() || failure.is_some();
+            let is_busy = left.waits || work.attempts.are_under_way() || failure.is_some();
             let now = clock::now()?.as_secs();
             let is_soon = left.next.is_some_and(|next| next <= now + LINGER);
-            match (look.read, is_busy) {
+            match (scan.read, is_busy) {
                 (0, false) if !is_soon => break,
-                (0, false) => work.tries.wait(LONG_POLL).await,
-                (0, true) => work.tries.wait(POLL).await,
-                _ => work.tries.wait(SHORT_POLL).await,
+                (0, false) => work.attempts.wait(LONG_POLL).await,
+                (0, true) => work.attempts.wait(POLL).await,
+                _ => work.attempts.wait(SHORT_POLL).await,
             }
         }
         let last = Instant::now() + LAST;
-        while work.tries.are_under_way() && Instant::now() < last {
-            work.tries.wait(last.saturating_duration_since(Instant::now())).await;
+        while work.attempts.are_under_way() && Instant::now() < last {
+            work.attempts.wait(last.saturating_duration_since(Instant::now())).await;
         }
         failure.map_or(Ok(()), Err)
     }
 
-    async fn stay_alive(&self, mut lease: WorkLease) {
+    async fn renew_lease(&self, mut lease: Lease) {
         loop {
-            tokio::time::sleep(BEAT).await;
-            match self.passer.fan_out.beat(&mut lease).await {
+            tokio::time::sleep(RENEWAL).await;
+            match self.fan_out.progress.renew_lease(&mut lease).await {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(error) => tracing::warn!(error = telemetry::chain(&error), "no sign of life"),
+                Err(error) => tracing::warn!(error = telemetry::chain(&error), "lease not renewed"),
             }
         }
     }
 }
 
-/// What a run knows. Tries under way end with it.
+/// What a run knows. Attempts under way end with it.
 #[derive(Default)]
 struct Work {
     positions: Positions,
-    tries: Tries,
+    attempts: Attempts,
     /// `None` until it leads.
     most_left: Option<u64>,
 }

@@ -14,7 +14,7 @@ use shared::{
     auth::webhook_secret::WebhookSecret,
     model::WebhookUrl,
     public_web::{PrivateReceivers, PublicResolver},
-    store::{Delivery, DeliveryAttempt},
+    store::artist::{Delivery, DeliveryAttempt},
     telemetry::trace,
 };
 

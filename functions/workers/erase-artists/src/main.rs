@@ -8,7 +8,12 @@ use shared::{
     clock, config,
     http::StartError,
     model::{ArtistId, ChainId},
-    store::{ApiKeys, Artists, Deletion, Deletions, Person, PersonalRows, StoreError, Table, Transactions},
+    store::{
+        StoreError,
+        across::{Person, PersonalData},
+        artist::{ArtistTable, Artists, Deletion, Deletions, Transactions},
+        secret::{ApiKeys, SecretTable},
+    },
     telemetry::{self, trace},
 };
 
@@ -31,20 +36,20 @@ struct Eraser {
     artists: Artists,
     transactions: Transactions,
     keys: ApiKeys,
-    rows: PersonalRows,
+    rows: PersonalData,
     chains: Vec<ChainId>,
 }
 
 impl Eraser {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, secrets) = (Table::artists(&aws)?, Table::secrets(&aws)?);
+        let (artists, secrets) = (ArtistTable::from_env(&aws)?, SecretTable::from_env(&aws)?);
         Ok(Self {
             deletions: Deletions::new(artists.clone()),
             artists: Artists::new(artists.clone()),
             transactions: Transactions::new(artists.clone()),
             keys: ApiKeys::new(secrets.clone()),
-            rows: PersonalRows::new(artists, secrets),
+            rows: PersonalData::new(artists, secrets),
             chains: Chains::from_env()?.iter().map(|chain| chain.id).collect(),
         })
     }
@@ -55,7 +60,7 @@ impl Eraser {
         let mut failed = None;
         for deletion in self.deletions.due(now).await? {
             if let Err(error) = self.advance(&deletion, now).await {
-                tracing::error!(artist.id = %deletion.artist_id, error = telemetry::chain(&error), "account not erased: the next run tries again");
+                tracing::error!(artist.id = %deletion.artist_id, error = telemetry::chain(&error), "account not erased");
                 failed = Some(error);
             }
         }

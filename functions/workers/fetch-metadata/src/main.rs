@@ -9,7 +9,10 @@ use shared::{
     api::media::KeptDocuments,
     config,
     http::StartError,
-    store::{Documents, Table},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, Documents},
+    },
     telemetry::{self, trace},
 };
 
@@ -28,8 +31,8 @@ struct FetchRequest {
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let aws = config::aws().await;
-    let kept = KeptDocuments::from_env(&aws, Table::artists(&aws)?)?;
-    let queue = Queue::new(Documents::new(Table::chain(&aws)?), kept, Fetcher::new(Gateways::from_env()?)?);
+    let kept = KeptDocuments::from_env(&aws, ArtistTable::from_env(&aws)?)?;
+    let queue = Queue::new(Documents::new(ChainTable::from_env(&aws)?), kept, Fetcher::new(Gateways::from_env()?)?);
     let queue = &queue;
     trace::run(move |event: LambdaEvent<FetchRequest>| async move {
         let wait = Duration::from_secs(event.payload.for_seconds);

@@ -9,7 +9,7 @@ use shared::{
     clock,
     http::StartError,
     model::Metadata,
-    store::{Documents, DueDocument, QUEUE_SHARDS},
+    store::chain::{Documents, DueDocument, QUEUE_SHARDS},
     telemetry::{self, Metric},
 };
 use tokio::time::Instant;

@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use futures::future::{OptionFuture, join};
-use shared::store::{BlockId, CommitError, EventPlace, Extent, Journal, Prepared, StoreError, UnitOfWork};
+use shared::store::{
+    StoreError,
+    engine::{BlockId, CommitError, EventPlace, Extent, Journal, Prepared, UnitOfWork},
+};
 use tokio::sync::mpsc::Receiver;
 
 use crate::{

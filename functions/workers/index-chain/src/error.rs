@@ -2,7 +2,7 @@
 
 use shared::{
     chain::node::NodeError,
-    store::{CommitError, StoreError},
+    store::{StoreError, engine::CommitError},
 };
 
 use crate::read::ReadError;

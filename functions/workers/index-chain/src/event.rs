@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use alloy::primitives::{Address, B256, U256};
 use shared::{
     model::{FeeRecipient, MAX_URI_KEPT, MomentSale, Protocol, Royalty, clip_comment, clip_name},
-    store::{BlockId, EventPlace},
+    store::engine::{BlockId, EventPlace},
 };
 
 /// Collections and their protocols.

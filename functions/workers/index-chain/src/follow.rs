@@ -11,8 +11,12 @@ use shared::{
         Chain,
         node::{Node, NodeError},
     },
-    model::ChainId,
-    store::{ArtistChanged, Artists, BlockId, Extent, Journal, Opened, Table, UnitOfWork, Usage},
+    model::{ArtistChanged, ChainId},
+    store::{
+        artist::Artists,
+        chain::ChainTable,
+        engine::{BlockId, Extent, Journal, Opened, UnitOfWork, Usage},
+    },
 };
 use tokio::sync::mpsc;
 
@@ -71,7 +75,7 @@ pub struct Followed {
 
 impl Follower {
     /// A follower that reads from `nodes` and writes to the chain's table.
-    pub fn new(chain: Chain, nodes: &Node, table: Table, artists: Artists) -> Self {
+    pub fn new(chain: Chain, nodes: &Node, table: ChainTable, artists: Artists) -> Self {
         let (work, journal) = (UnitOfWork::new(table.clone()), Journal::new(table.clone(), chain.id));
         let reader = EventReader::new(&chain, nodes);
         let index = Index::new(chain.clone(), table, artists.clone(), reader.factories());
@@ -117,9 +121,9 @@ impl Follower {
     }
 
     /// Undoes dropped blocks, then indexes new ones up to block `to` and until `deadline`. Afterwards does background work
-    /// for a while: fetched documents, relistings, renamed artists. It has time of its own, after the deadline. `changes` are stored for later passes once this
-    /// returns without an error. Blocks indexed before an error stay indexed. [`Follower::finish`] comes after the last
-    /// pass of a run.
+    /// for a while: fetched documents, relistings, renamed artists. It has time of its own, after the deadline. `changes`
+    /// are stored for later passes once this returns without an error. Blocks indexed before an error stay indexed.
+    /// [`Follower::finish`] comes after the last pass of a run.
     pub async fn pass(
         &mut self,
         to: Option<u64>,

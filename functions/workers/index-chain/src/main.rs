@@ -7,7 +7,6 @@ use aws_config::SdkConfig;
 use futures::future::join_all;
 use index_chain::{Followed, Follower, HistoryProgress, IndexError, ProgressReport};
 use lambda_runtime::LambdaEvent;
-use mimalloc::MiMalloc;
 use serde::{Deserialize, Serialize};
 use shared::{
     chain::{
@@ -16,15 +15,21 @@ use shared::{
     },
     clock, config,
     http::StartError,
-    model::ChainId,
-    store::{ArtistChanged, Artists, CommitError, Outbox, Table},
+    model::{ArtistChanged, ChainId},
+    store::{
+        artist::{ArtistTable, Artists, Outbox},
+        chain::ChainTable,
+        engine::CommitError,
+    },
     telemetry::{self, Metric, trace},
 };
 use tokio::sync::Mutex;
 
-/// A history is tens of millions of short-lived strings, on which the system's allocator spends a third of the time.
+/// A history is tens of millions of short-lived strings, on which the system's allocator spends a third of the time. In
+/// development the crates of others are a dynamic library, whose allocator is the system's: there may be one only.
+#[cfg(not(debug_assertions))]
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Most outbox messages that one run takes over.
 const MAX_CHANGES: u16 = 100;
@@ -42,7 +47,7 @@ const ROUND: Duration = Duration::from_secs(10);
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let aws = config::aws().await;
-    let (outbox, followers) = (Outbox::new(Table::artists(&aws)?), Mutex::new(followers(&aws)?));
+    let (outbox, followers) = (Outbox::new(ArtistTable::from_env(&aws)?), Mutex::new(followers(&aws)?));
     let (outbox, followers) = (&outbox, &followers);
     trace::run(move |event: LambdaEvent<IndexRequest>| async move {
         index(&mut followers.lock().await, outbox, &event.payload).await
@@ -80,7 +85,8 @@ struct IndexedRange {
 }
 
 fn followers(aws: &SdkConfig) -> Result<Vec<Follower>, StartError> {
-    let (table, artists, urls) = (Table::chain(aws)?, Artists::new(Table::artists(aws)?), NodeUrls::from_env()?);
+    let (table, artists, urls) =
+        (ChainTable::from_env(aws)?, Artists::new(ArtistTable::from_env(aws)?), NodeUrls::from_env()?);
     let follower = |chain: &shared::chain::Chain| {
         let nodes = Node::new(&urls, chain.id)?;
         Ok(Follower::new(chain.clone(), &nodes, table.clone(), artists.clone()))

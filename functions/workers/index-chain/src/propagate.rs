@@ -1,12 +1,16 @@
 //! Propagates changes of artists to a chain's rows: names to comments, new or removed names to timelines, and which moments
-//! are hidden. Works in pages, each a batch of its own, so that the next run resumes an interrupted one.
+//! are hidden. Works in pages, each a batch of its own, so that the next run resumes an interrupted one. A page is undone with
+//! the block that it was committed beside; its change is pending again then.
 
 use std::collections::BTreeSet;
 
 use shared::{
-    model::{Address, ChainId, MomentRef},
+    model::{Address, ArtistChange, ArtistChanged, ChainId, MomentRef},
     store::{
-        ArtistChange, ArtistChanged, Artists, NameReference, PendingRename, StoreError, TimelineSubject, UnitOfWork,
+        StoreError,
+        artist::Artists,
+        chain::{NameReference, PendingRename, TimelineSubject},
+        engine::UnitOfWork,
     },
 };
 
@@ -25,7 +29,7 @@ pub fn enqueue(work: &mut UnitOfWork, chain: ChainId, changes: &[ArtistChanged])
             _ => true,
         };
         if is_of_rows {
-            work.put_change(chain, &PendingRename { change: change.clone(), reached: None })?;
+            work.add_change(chain, change)?;
         }
     }
     Ok(())

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use shared::{
     bucket::{Bucket, BucketError},
     model::{Cid, Dag, LEAF},
-    store::{Media, StoreError, StoredBlock, StoredContent},
+    store::{
+        StoreError,
+        artist::{Media, StoredBlock, StoredContent},
+    },
 };
 
 /// Blocks that are written together.

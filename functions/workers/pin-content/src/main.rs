@@ -8,7 +8,7 @@ use shared::{
     bucket::Bucket,
     clock, config,
     http::StartError,
-    store::{Media, Pins, Table},
+    store::artist::{ArtistTable, Media, Pins},
     telemetry::{self, trace},
 };
 
@@ -20,7 +20,7 @@ struct Tick {}
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let (aws, settings) = (config::aws().await, Settings::from_env()?);
-    let artists = Table::artists(&aws)?;
+    let artists = ArtistTable::from_env(&aws)?;
     let pinner = &Pinner::new(&aws, Pins::new(artists.clone()), Media::new(artists), Bucket::from_env(&aws)?)?;
     let settings = settings.as_ref();
     trace::run(move |_: LambdaEvent<Tick>| async move {

@@ -9,7 +9,10 @@ use serde::Serialize;
 use shared::{
     bucket::Bucket,
     http::StartError,
-    store::{Media, PinJob, PinPause, Pins, StoreError},
+    store::{
+        StoreError,
+        artist::{Media, PinJob, PinPause, Pins},
+    },
     telemetry::{self, Metric, trace::AwsCalls},
 };
 use tokio::time::Instant;

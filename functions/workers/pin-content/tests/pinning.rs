@@ -13,7 +13,7 @@ use pin_content::{Pinned, Pinner, Settings};
 use shared::{
     bucket::Bucket,
     model::{Cid, Dag, LEAF},
-    store::{Media, Pins, StoredBlock, StoredContent, Table},
+    store::artist::{ArtistTable, Media, Pins, StoredBlock, StoredContent},
 };
 use template::Template;
 
@@ -51,7 +51,7 @@ impl World {
         let origins = vec!["/dns4/node.example.com/tcp/4001".to_owned()];
         let settings = Settings { endpoint: service.url.parse()?, secret, origins };
         let aws = endpoints.sdk_config(&url).await;
-        let table = Table::new(&endpoints.sdk_config(&database.endpoint).await, "ArtistTable");
+        let table = ArtistTable::new(&endpoints.sdk_config(&database.endpoint).await, "ArtistTable");
         let (pins, media, bucket) = (Pins::new(table.clone()), Media::new(table), Bucket::new(&aws, "media"));
         let pinner = Pinner::new(&aws, pins.clone(), media.clone(), bucket.clone())?;
         Ok(Self { pinner, pins, media, bucket, endpoints, settings, service, _database: database, _aws: process })

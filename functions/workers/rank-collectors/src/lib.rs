@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use shared::{
     chain::Chain,
-    model::{Address, ArtistId, Payment, Period, Spending},
+    model::{Address, ArtistChange, ArtistId, Payment, Period, Spending},
     store::{
-        ArtistChange, Artists, CommitError, Journal, LeaderboardScope, Leaderboards, Outbox, PaymentCursor,
-        SpendingChange, StoreError, Table, UnitOfWork, Usage,
+        StoreError,
+        artist::{ArtistTable, Artists, Outbox},
+        chain::{ChainTable, LeaderboardScope, Leaderboards, PaymentCursor, SpendingChange},
+        engine::{CommitError, Journal, UnitOfWork, Usage},
     },
 };
 
@@ -27,7 +29,7 @@ pub enum RankError {
 /// Ranks the collectors of all chains.
 pub struct Ranker {
     chains: Vec<Chain>,
-    chain_table: Table,
+    chain_table: ChainTable,
     leaderboards: Leaderboards,
     artists: Artists,
     outbox: Outbox,
@@ -51,7 +53,7 @@ struct Change {
 
 impl Ranker {
     /// A ranker of these chains.
-    pub fn new(chains: Vec<Chain>, chain_table: Table, artist_table: Table) -> Self {
+    pub fn new(chains: Vec<Chain>, chain_table: ChainTable, artist_table: ArtistTable) -> Self {
         Self {
             chains,
             leaderboards: Leaderboards::new(chain_table.clone()),
@@ -151,7 +153,7 @@ impl Ranker {
         if period == Period::All || room == 0 {
             return Ok(());
         }
-        for payment in self.chain_table.settled_payments(chain.id, *since, room).await? {
+        for payment in self.chain_table.final_payments(chain.id, *since, room).await? {
             if reaches(period, now, &payment) {
                 break;
             }
@@ -174,7 +176,7 @@ impl Ranker {
         if room == 0 {
             return Ok(());
         }
-        for payment in self.chain_table.settled_payments(chain.id, cursor.next, room).await? {
+        for payment in self.chain_table.final_payments(chain.id, cursor.next, room).await? {
             let entered: Vec<_> = Period::EVERY.into_iter().filter(|period| reaches(*period, now, &payment)).collect();
             step.add(chain, &payment, &entered, &[]);
             cursor.next += 1;

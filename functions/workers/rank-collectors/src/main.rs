@@ -9,7 +9,7 @@ use shared::{
     chain::Chains,
     clock, config,
     http::StartError,
-    store::{CommitError, Table},
+    store::{artist::ArtistTable, chain::ChainTable, engine::CommitError},
     telemetry::{self, Metric, trace},
 };
 use tokio::sync::Mutex;
@@ -46,7 +46,7 @@ struct State {
 async fn ranker() -> Result<Ranker, StartError> {
     let aws = config::aws().await;
     let chains = Chains::from_env()?.iter().cloned().collect();
-    Ok(Ranker::new(chains, Table::chain(&aws)?, Table::artists(&aws)?))
+    Ok(Ranker::new(chains, ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?))
 }
 
 async fn rank(state: &mut State) -> Result<(), StartError> {

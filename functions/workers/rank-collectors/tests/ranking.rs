@@ -19,8 +19,9 @@ use shared::{
         TokenId,
     },
     store::{
-        BlockId, Direction, Journal, Leaderboard, LeaderboardScope, Leaderboards, RankKey, RankedCollector, RankedSet,
-        RankedSets, Table, UnitOfWork,
+        artist::ArtistTable,
+        chain::{ChainTable, Leaderboard, LeaderboardScope, Leaderboards, RankedCollector},
+        engine::{BlockId, Direction, Journal, RankKey, RankedSet, RankedSets, UnitOfWork},
     },
 };
 use template::Template;
@@ -39,8 +40,8 @@ struct Ledger {
     chain: Chain,
     work: UnitOfWork,
     journal: Journal,
-    chain_table: Table,
-    artist_table: Table,
+    chain_table: ChainTable,
+    artist_table: ArtistTable,
     payments: Vec<Payment>,
     owners: HashMap<Address, ArtistId>,
     /// Between the writer of payments and the database.
@@ -51,11 +52,11 @@ impl Ledger {
     async fn open() -> TestResult<Self> {
         let (database, endpoints) = tables().await?;
         let aws = endpoints.sdk_config(&database.endpoint).await;
-        let (chain_table, artist_table) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
+        let (chain_table, artist_table) = (ChainTable::new(&aws, "ChainTable"), ArtistTable::new(&aws, "ArtistTable"));
         let chains: Chains = format!(r#"[{{"id": {CHAIN}}}]"#).parse()?;
         let proxy = DatabaseProxy::start().await?;
         proxy.lead_to(&database.endpoint);
-        let written = Table::new(&endpoints.sdk_config(&proxy.url).await, "ChainTable");
+        let written = ChainTable::new(&endpoints.sdk_config(&proxy.url).await, "ChainTable");
         let (mut work, mut journal) = (UnitOfWork::new(written.clone()), Journal::new(written, CHAIN));
         journal.open(&mut work).await?;
         Ok(Self {
@@ -384,7 +385,7 @@ fn pages_of_a_large_set_equal_those_of_a_sorted_list() -> TestResult {
     block_on(async {
         let (database, endpoints) = tables().await?;
         let recorder = Recorder::in_front_of(&database.endpoint).await?;
-        let sets = RankedSets::new(Table::new(&endpoints.sdk_config(&recorder.url).await, "ChainTable"));
+        let sets = RankedSets::new(ChainTable::new(&endpoints.sdk_config(&recorder.url).await, "ChainTable"));
         let mut dice = Dice::at(7);
         for set in [RankedSet::growing("GROWING"), RankedSet::moving("MOVING")] {
             assert_eq!(sets.count(&set).await?, 0);

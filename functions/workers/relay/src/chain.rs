@@ -8,7 +8,7 @@ use shared::{
         wallet::{LaneSigners, OperatorAccount},
     },
     clock,
-    store::{Lease, Transactions},
+    store::artist::{Lease, Transactions},
     telemetry,
 };
 
@@ -65,9 +65,9 @@ impl ChainRelay {
 
     /// Leads once. `false` if nothing is left to do here.
     async fn turn(&self, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
-        let Some(lease) = self.transactions.lead(self.chain.id, &self.holder).await? else { return Ok(false) };
+        let Some(lease) = self.transactions.acquire_lease(self.chain.id, &self.holder).await? else { return Ok(false) };
         let led = self.lead(&lease, until, report).await;
-        if let Err(error) = self.transactions.give_lead_back(&lease).await {
+        if let Err(error) = self.transactions.release_lease(&lease).await {
             tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "lead not given back");
         }
         match led {
@@ -101,7 +101,7 @@ impl ChainRelay {
     async fn stay_alive(&self, mut lease: Lease) {
         loop {
             tokio::time::sleep(BEAT).await;
-            match self.transactions.beat(&mut lease).await {
+            match self.transactions.renew_lease(&mut lease).await {
                 Ok(true) => {}
                 Ok(false) => return,
                 // Without a sign of life another process takes over, and this one is refused what it writes.

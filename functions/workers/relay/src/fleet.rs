@@ -8,8 +8,8 @@ use std::{
 use alloy::{eips::BlockNumberOrTag, primitives::U256};
 use shared::{
     chain::{contracts::safe::Safe, node::NodeError, wallet::LaneSigner},
-    model::{Address, ArtistId, TransactionId},
-    store::{Batch, LaneState, Lease, Member},
+    model::{Address, ArtistId, ConcurrencyKey, TransactionId},
+    store::artist::{Batch, LaneState, Lease, Member},
     telemetry::{self, Metric},
 };
 
@@ -197,6 +197,13 @@ impl<'a> Lane<'a> {
             self.next_nonce = buried;
         }
         Ok(())
+    }
+
+    /// Nonce of the newest batch with this key in a block that isn't final.
+    pub(crate) fn newest_with(&self, key: ConcurrencyKey) -> Option<u64> {
+        let batches = self.young.iter().map(|tracked| &tracked.batch);
+        let with_key = batches.filter(|batch| batch.members.iter().any(|member| member.concurrency_key == Some(key)));
+        with_key.map(|batch| batch.slot.nonce).max()
     }
 
     /// The lowest nonce that the chain waits for and no batch has.

@@ -8,7 +8,7 @@ use futures::future::try_join_all;
 use shared::{
     clock,
     model::{self, MarketFees, TransactionId},
-    store::{Lease, Queued},
+    store::artist::{Lease, Queued},
     telemetry,
 };
 

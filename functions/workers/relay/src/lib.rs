@@ -26,7 +26,10 @@ use shared::{
     config,
     http::StartError,
     model::ChainId,
-    store::{StoreError, Table, Transactions},
+    store::{
+        StoreError,
+        artist::{ArtistTable, Transactions},
+    },
     telemetry,
 };
 use uuid::Uuid;
@@ -102,7 +105,7 @@ impl Relay {
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         let (signers, policy, urls) = (LaneSigners::from_env(&aws)?, Policy::from_env()?, NodeUrls::from_env()?);
-        let (transactions, operator) = (Transactions::new(Table::artists(&aws)?), OperatorAccount::from_env()?);
+        let (transactions, operator) = (Transactions::new(ArtistTable::from_env(&aws)?), OperatorAccount::from_env()?);
         let holder = Uuid::new_v4().to_string();
         let relay = |chain: &shared::chain::Chain| {
             Ok::<_, StartError>(ChainRelay {

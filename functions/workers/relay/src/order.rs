@@ -8,8 +8,8 @@ use std::{
 };
 
 use shared::{
-    model::{Address, ArtistId, TransactionId},
-    store::{BatchStatus, Queued},
+    model::{ArtistId, ConcurrencyKey, TransactionId},
+    store::artist::{BatchStatus, Queued},
 };
 
 use crate::{
@@ -24,8 +24,8 @@ const DOUBT_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) struct Order {
     /// Lanes by the artists of their newest batches that aren't final, with their blocks.
     artists: HashMap<ArtistId, (u64, usize)>,
-    /// The same by collections with new tokens.
-    collections: HashMap<Address, (u64, usize)>,
+    /// The same by what their transactions read or change.
+    keys: HashMap<ConcurrencyKey, (u64, usize)>,
     /// Those of blocks that may be dropped: the queue has the ones that failed there.
     unsettled: HashSet<TransactionId>,
     /// Those that aren't to be tried now.
@@ -44,7 +44,7 @@ impl Order {
                 for member in &tracked.batch.members {
                     if keeps {
                         bind(&mut order.artists, member.artist_id, (block, index));
-                        member.collection.iter().for_each(|at| bind(&mut order.collections, *at, (block, index)));
+                        member.concurrency_key.iter().for_each(|key| bind(&mut order.keys, *key, (block, index)));
                     }
                     if relay.chain.confirmations > 0 && !tracked.is_confirmed {
                         order.unsettled.insert(member.transaction_id);
@@ -67,19 +67,28 @@ impl Order {
         self.held.extend(recent.map(|(id, _)| *id));
     }
 
-    /// What a lane may take, in the queue's order. Whoever has one that can't go now keeps the later ones back, too.
+    /// What a lane may take, in the queue's order. A transaction that can't go now keeps back its artist's later ones, and
+    /// those with the same key if that keeps its order.
     pub(crate) fn waiting<'q>(&self, lanes: &[Lane<'_>], lane: usize, queue: &'q [Queued]) -> Vec<&'q Queued> {
         let (under_way, mut kept) = busy(lanes);
+        let mut kept_keys = HashSet::new();
         let may_go = |queued: &&Queued| {
-            let Queued { artist_id, transaction_id, collection, .. } = queued;
-            if under_way.contains(transaction_id) || self.skipped.contains(transaction_id) || kept.contains(artist_id) {
+            let Queued { artist_id, transaction_id, concurrency_key, .. } = queued;
+            if under_way.contains(transaction_id) || self.skipped.contains(transaction_id) {
+                return false;
+            }
+            let ordered = concurrency_key.filter(|key| key.keeps_order());
+            if kept.contains(artist_id) || ordered.is_some_and(|key| kept_keys.contains(&key)) {
+                kept.insert(*artist_id);
+                kept_keys.extend(ordered);
                 return false;
             }
             let own = || self.artists.get(artist_id);
-            let bond = own().or_else(|| self.collections.get(collection.as_ref()?));
+            let bond = own().or_else(|| self.keys.get(concurrency_key.as_ref()?));
             let is_held = self.unsettled.contains(transaction_id) || self.held.contains(transaction_id);
             if is_held || bond.is_some_and(|(_, bound)| *bound != lane) {
                 kept.insert(*artist_id);
+                kept_keys.extend(ordered);
                 return false;
             }
             true

@@ -11,7 +11,7 @@ use shared::{
         transaction::{Execution, Failure, Operation, attribute, failure, unpack},
     },
     model::{Event, TransactionStatus},
-    store::{Batch, Ending, Member, MinedIn, Transaction},
+    store::artist::{Batch, Ending, Member, MinedIn, Transaction},
     telemetry,
 };
 

@@ -9,18 +9,25 @@ use alloy::primitives::{Address, U256};
 use futures::future::try_join_all;
 use shared::{
     chain::{
-        contracts::native::Creator1155,
         node::NodeFault,
-        protocol::splits,
+        protocol::{
+            binding::{BindError, Binding},
+            splits,
+        },
         transaction::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation, Packed, pack, refusal},
         wallet::EmbeddedWallet,
     },
-    model::{ArtistId, Fees, Plan, TransactionId},
-    store::{Ending, Member, Queued, Transaction},
+    model::{ArtistId, ConcurrencyKey, Fees, MomentEdit, MomentUpdate, Plan, TransactionId},
+    store::artist::{Ending, Member, Queued, Transaction},
     telemetry,
 };
 
-use crate::{RelayError, Report, fleet::under_way, leader::Leader, outcome::failed};
+use crate::{
+    RelayError, Report,
+    fleet::under_way,
+    leader::{Leader, if_node},
+    outcome::failed,
+};
 
 /// Transactions whose rows are read together.
 const CHUNK: usize = 60;
@@ -54,8 +61,13 @@ pub(crate) struct Draft {
     next_tokens: HashMap<shared::model::Address, U256>,
     deploying: HashSet<Address>,
     splits: HashSet<Address>,
-    /// Collections whose next tokens artists create.
-    creators: HashMap<ArtistId, shared::model::Address>,
+    /// Keys of the tokens that artists create.
+    creators: HashMap<ArtistId, ConcurrencyKey>,
+    /// Moments whose sales are merged with the chain's.
+    sales: HashSet<ConcurrencyKey>,
+    /// Artists and moments whose further transactions wait.
+    held_artists: HashSet<ArtistId>,
+    held_keys: HashSet<ConcurrencyKey>,
 }
 
 /// What the batch has to do for a transaction.
@@ -64,7 +76,7 @@ enum Work {
     /// Nothing before another batch is done.
     Later,
     /// Nothing: it mustn't, or can't any more.
-    Never(&'static str),
+    Never(String),
     /// Nothing as long as nodes say this.
     Doubtful(&'static str),
 }
@@ -78,8 +90,8 @@ impl Leader<'_> {
         now: u64,
         report: &mut Report,
     ) -> Result<Draft, RelayError> {
-        let busy: HashSet<_> = under_way(&self.lanes).filter_map(|member| member.collection).collect();
-        let (mut draft, mut held): (Draft, HashSet<ArtistId>) = (Draft::default(), HashSet::new());
+        let busy: HashSet<_> = under_way(&self.lanes).filter_map(|member| member.concurrency_key).collect();
+        let mut draft = Draft::default();
         for queued in waiting.chunks(CHUNK) {
             let ids: Vec<_> = queued.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
             let rows = self.relay.transactions.get_many(&ids).await?;
@@ -94,17 +106,14 @@ impl Leader<'_> {
                     self.forget(queued, &mut draft).await?;
                     continue;
                 }
-                if held.contains(&row.artist_id) {
-                    continue;
-                }
-                if queued.collection.is_some_and(|collection| busy.contains(&collection)) {
-                    held.insert(row.artist_id);
+                if draft.holds(row) || queued.concurrency_key.is_some_and(|key| busy.contains(&key)) {
+                    draft.hold(row);
                     continue;
                 }
                 // If another token comes between, what followed in the same batch would be done before it.
                 let creates = draft.creators.get(&row.artist_id);
-                if creates.is_some_and(|collection| row.collection() != Some(*collection)) {
-                    held.insert(row.artist_id);
+                if creates.is_some_and(|key| row.plan.concurrency_key() != Some(*key)) {
+                    draft.hold(row);
                     continue;
                 }
                 let company = queued.company.into_iter().chain(draft.company).min();
@@ -135,8 +144,8 @@ impl Leader<'_> {
                     Work::Doubtful(reason) if self.is_certain(row.id) => {
                         self.fail(row, reason, now, &mut draft, report).await?;
                     }
-                    Work::Never(reason) => self.fail(row, reason, now, &mut draft, report).await?,
-                    Work::Later | Work::Doubtful(_) => drop(held.insert(row.artist_id)),
+                    Work::Never(reason) => self.fail(row, &reason, now, &mut draft, report).await?,
+                    Work::Later | Work::Doubtful(_) => draft.hold(row),
                 }
             }
         }
@@ -243,25 +252,18 @@ impl Leader<'_> {
         let wallet = EmbeddedWallet::new(relay.operator.safe, row.artist_id);
         let (account, addresses) = (wallet.address(), &relay.chain.addresses);
         if row.account != account.into() {
-            return Ok(Work::Never("The account isn't the service's"));
+            return Ok(Work::Never("The account isn't the service's".to_owned()));
         }
-        let next_token = match &row.plan {
-            Plan::Calls { .. } => U256::ZERO,
-            Plan::Tokens(tokens) => match draft.next_tokens.get(&tokens.collection) {
-                Some(next) => *next,
-                None => {
-                    let next = relay.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
-                    let Some(next) = tokens.first(addresses, next) else {
-                        return Ok(Work::Doubtful("The collection is no longer there"));
-                    };
-                    next
-                }
-            },
+        let Some(binding) = self.bind(row, draft).await? else { return Ok(Work::Later) };
+        let mut calls = match row.plan.calls(addresses, &binding) {
+            Ok(calls) => calls,
+            Err(BindError::NoNextToken) => return Ok(Work::Doubtful("The collection is no longer there")),
+            Err(BindError::NoSale) => return Ok(Work::Doubtful("The moment's sale is no longer there")),
+            Err(error @ BindError::Refused { .. }) => return Ok(Work::Never(error.to_string())),
         };
-        let mut calls = row.plan.calls(addresses, next_token);
         if let Some(creation) = splits::creation(addresses.split_factory, &calls) {
             match splits::find(&relay.node, addresses.split_factory, &creation).await? {
-                (_, true) if calls.len() == 1 => return Ok(Work::Never(splits::IS_THERE)),
+                (_, true) if calls.len() == 1 => return Ok(Work::Never(splits::IS_THERE.to_owned())),
                 (_, true) => drop(calls.remove(0)),
                 // Another one in this batch creates it. If that fails, this one does.
                 (split, false) if !draft.splits.insert(split) => return Ok(Work::Later),
@@ -270,21 +272,56 @@ impl Leader<'_> {
         }
         if let Err(error) = relay.policy.admit_calls(&relay.chain, account, &calls) {
             tracing::error!(artist.id = %row.artist_id, transaction.id = %row.id, error = telemetry::chain(&error), "refused before signing");
-            return Ok(Work::Never("The service makes no such call"));
+            return Ok(Work::Never("The service's policy doesn't allow this call".to_owned()));
         }
-        if let Plan::Tokens(tokens) = &row.plan {
+        if let (Plan::Tokens(tokens), Binding::NextToken(next_token)) = (&row.plan, binding) {
             let created = U256::from(tokens.moments.len());
             draft.next_tokens.insert(tokens.collection, next_token.saturating_add(created));
         }
         let may_be_first = !self.deployed.contains(&account);
         let operation = Operation::new(account, &calls, row.gas, may_be_first);
         if !operation.passes_guard(relay.operator.safe) {
-            return Ok(Work::Never("The service makes no such call"));
+            return Ok(Work::Never("The service's policy doesn't allow this call".to_owned()));
         }
         if may_be_first && !draft.deploying.contains(&account) {
             return Ok(Work::Operations(vec![Operation::deployment(&relay.operator, &wallet), operation]));
         }
         Ok(Work::Operations(vec![operation]))
+    }
+
+    /// Reads what a transaction's plan depends on; `None` while that isn't known. Up to three calls, and one more for each
+    /// unfinalized batch with the same moment.
+    async fn bind(&self, row: &Transaction, draft: &mut Draft) -> Result<Option<Binding>, RelayError> {
+        let (node, addresses) = (&self.relay.node, &self.relay.chain.addresses);
+        match &row.plan {
+            Plan::Tokens(tokens) => match draft.next_tokens.get(&tokens.collection) {
+                Some(next) => Ok(Some(Binding::NextToken(*next))),
+                None => Ok(Some(Binding::read(node, addresses, &row.plan, None).await?)),
+            },
+            Plan::Moment(MomentUpdate { edit: MomentEdit::Sale(_), .. }) => {
+                let Some(key) = row.plan.concurrency_key() else { return Ok(None) };
+                // Another one in this batch changes the sale; if that fails, this one must not write what it would have.
+                if !draft.sales.insert(key) {
+                    return Ok(None);
+                }
+                // Its artist waits for the nodes; the others don't.
+                self.bind_sale(row, key).await.or_else(if_node)
+            }
+            Plan::Calls { .. } | Plan::Moment(_) => Ok(Some(Binding::Nothing)),
+        }
+    }
+
+    /// Reads the sale as of the newest block; `None` if that block lacks an earlier batch with the same moment, which nodes
+    /// that lag or a reorganisation may have taken away.
+    async fn bind_sale(&self, row: &Transaction, key: ConcurrencyKey) -> Result<Option<Binding>, RelayError> {
+        let node = &self.relay.node;
+        let block = node.head().await?.hash;
+        for (lane, nonce) in self.lanes.iter().filter_map(|lane| Some((lane.address, lane.newest_with(key)?))) {
+            if node.next_nonce(lane.into(), block).await? <= nonce {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Binding::read(node, &self.relay.chain.addresses, &row.plan, Some(block)).await?))
     }
 
     /// Learns which of these transactions' accounts the chain has. At most one call per account.
@@ -335,8 +372,20 @@ impl Leader<'_> {
 }
 
 impl Draft {
+    /// Whether an earlier transaction that waits keeps this one back.
+    fn holds(&self, row: &Transaction) -> bool {
+        let key = row.plan.concurrency_key();
+        self.held_artists.contains(&row.artist_id) || key.is_some_and(|key| self.held_keys.contains(&key))
+    }
+
+    /// Keeps a transaction back, with its artist's later ones and those whose order it keeps.
+    fn hold(&mut self, row: &Transaction) {
+        self.held_artists.insert(row.artist_id);
+        self.held_keys.extend(row.plan.concurrency_key().filter(|key| key.keeps_order()));
+    }
+
     fn add(&mut self, row: &Transaction, operations: Vec<Operation>, load: Load, company: Option<usize>) {
-        let deploys = operations.len() > 1;
+        let (deploys, concurrency_key) = (operations.len() > 1, row.plan.concurrency_key());
         if deploys {
             self.deploying.insert(row.account.into());
         }
@@ -345,10 +394,11 @@ impl Draft {
             transaction_id: row.id,
             account: row.account,
             deploys,
-            collection: row.collection(),
+            concurrency_key,
         });
         self.operations.extend(operations);
-        self.creators.extend(row.collection().map(|collection| (row.artist_id, collection)));
+        let creates = concurrency_key.filter(|key| matches!(key, ConcurrencyKey::NextToken(_)));
+        self.creators.extend(creates.map(|key| (row.artist_id, key)));
         (self.load, self.company) = (load, company);
     }
 }

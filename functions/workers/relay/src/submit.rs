@@ -16,7 +16,7 @@ use shared::{
         wallet::{LaneSigner, SignerError},
     },
     model::{Fees, MarketFees},
-    store::{Attempt, Batch, BatchStatus, Lease, Member, Slot, Transaction},
+    store::artist::{Attempt, Batch, BatchStatus, Lease, Member, Slot, Transaction},
     telemetry,
 };
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use shared::{
     chain::node::{NodeFault, Receipt},
     model::Event,
-    store::{Batch, BatchStatus},
+    store::artist::{Batch, BatchStatus},
     telemetry::{self, Metric},
 };
 
@@ -242,14 +242,14 @@ impl Leader<'_> {
         Ok(())
     }
 
-    fn slot(&self, lane: usize, nonce: u64) -> shared::store::Slot {
-        shared::store::Slot { chain: self.relay.chain.id, lane: self.lanes[lane].address, nonce }
+    fn slot(&self, lane: usize, nonce: u64) -> shared::store::artist::Slot {
+        shared::store::artist::Slot { chain: self.relay.chain.id, lane: self.lanes[lane].address, nonce }
     }
 }
 
 async fn mature(
     relay: &ChainRelay,
-    lease: &shared::store::Lease,
+    lease: &shared::store::artist::Lease,
     lane: &mut Lane<'_>,
     head: u64,
     report: &mut Report,
@@ -345,7 +345,7 @@ impl ChainRelay {
 
     async fn close(
         &self,
-        lease: &shared::store::Lease,
+        lease: &shared::store::artist::Lease,
         mut batch: Batch,
         status: BatchStatus,
         receipt: &Receipt,

@@ -1,6 +1,6 @@
 //! How many instances there are, and what becomes of them.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use local_lambda::{Invocation, Limits, Outcome, Refusal};
 use serde_json::{Value, json};
@@ -27,6 +27,39 @@ async fn one_instance_serves_one_request_after_another() {
         assert_eq!(invoke(&lambda, &json!({})).await.body["process"], first);
     }
     assert_eq!(processes(&lambda).len(), 1);
+}
+
+#[tokio::test]
+async fn replaced_program_answers_the_next_request() {
+    let folder = std::env::temp_dir().join(format!("replaced-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let program = folder.join("probe");
+    // As cargo does: a new file takes the place of the old one.
+    let build = || {
+        let (new, built) = (folder.join("new"), probe().program);
+        std::fs::copy(built, &new).and_then(|_| std::fs::rename(&new, &program)).expect("a copy");
+        // A new file has the time of its own creation.
+        std::fs::File::options().write(true).open(&program).and_then(|file| file.set_modified(SystemTime::now()))
+    };
+    build().expect("a program");
+    let lambda = service(Limits::default(), |function| function.program = program.clone()).await;
+    let answered_by = async || {
+        let process = invoke(&lambda, &json!({})).await.body["process"].as_u64();
+        u32::try_from(process.expect("a process")).expect("an id")
+    };
+    let old = answered_by().await;
+    let invoker = lambda.invoker();
+    let running = tokio::spawn(async move { invoker.invoke(Invocation::new("probe", waiting(500).to_string())).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    build().expect("a program");
+    assert_ne!(answered_by().await, old);
+    let Ok(Ok(Outcome::Returned(body))) = running.await else { panic!("the running request isn't answered") };
+    assert_eq!(serde_json::from_slice::<Value>(&body).expect("JSON")["process"], old);
+    let new = answered_by().await;
+    std::fs::remove_file(&program).expect("a program");
+    assert_eq!(answered_by().await, new, "a build that hasn't ended takes nothing away");
+    wait_until("the replaced process ends", || !is_alive(old)).await;
+    std::fs::remove_dir_all(&folder).expect("a folder");
 }
 
 #[tokio::test]

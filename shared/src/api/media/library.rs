@@ -12,7 +12,7 @@ use crate::{
     config::{self, ConfigError},
     http::{ApiError, LimitUnit, RateLimit, Request},
     model::{ArtistId, Cid, Content, MetadataUri},
-    store::{DAY, Media, StoredContent, Table},
+    store::artist::{ArtistTable, DAY, Media, StoredContent},
 };
 
 /// What a file counts at least in a day's limit: it bounds the number of small ones.
@@ -50,7 +50,7 @@ pub struct StoredMedia {
 
 impl MediaLibrary {
     /// Reads `MEDIA_BUCKET` and `UPLOAD_BYTES_DAILY` (10 GiB); rows are in the table `artists`.
-    pub fn from_env(aws: &aws_config::SdkConfig, artists: Table) -> Result<Self, ConfigError> {
+    pub fn from_env(aws: &aws_config::SdkConfig, artists: ArtistTable) -> Result<Self, ConfigError> {
         let daily = config::parsed_or("UPLOAD_BYTES_DAILY", "10737418240")?;
         Ok(Self {
             bucket: Bucket::from_env(aws)?,
@@ -135,7 +135,7 @@ pub struct KeptDocuments {
 
 impl KeptDocuments {
     /// Reads `MEDIA_BUCKET`; rows are in the table `artists`.
-    pub fn from_env(aws: &aws_config::SdkConfig, artists: Table) -> Result<Self, ConfigError> {
+    pub fn from_env(aws: &aws_config::SdkConfig, artists: ArtistTable) -> Result<Self, ConfigError> {
         Ok(Self { bucket: Bucket::from_env(aws)?, media: Media::new(artists) })
     }
 

@@ -6,7 +6,7 @@ use crate::{
     clock, config,
     http::{ApiError, Request, StartError},
     model::{ArtistId, Scope},
-    store::Table,
+    store::{artist::ArtistTable, secret::SecretTable},
 };
 
 /// Keeps files for artists.
@@ -20,8 +20,8 @@ impl MediaService {
     /// Reads what [`MediaLibrary`] and [`CallerAuthenticator`] read.
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let callers = CallerAuthenticator::from_env(Table::secrets(&aws)?)?;
-        Ok(Self { callers, library: MediaLibrary::from_env(&aws, Table::artists(&aws)?)? })
+        let callers = CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?;
+        Ok(Self { callers, library: MediaLibrary::from_env(&aws, ArtistTable::from_env(&aws)?)? })
     }
 
     /// The artist who may store files; 401 or 403 for others.

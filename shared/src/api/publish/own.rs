@@ -7,7 +7,7 @@ use crate::{
     },
     http::{ApiError, Request},
     model::{ArtistId, ChainId, OwnCollection, Title},
-    store::Artists,
+    store::artist::Artists,
 };
 
 /// Name of the collection of artists without a name.

@@ -14,7 +14,7 @@ use crate::{
     config,
     http::{ApiError, FromFields, Request, Response, StartError},
     model::{ArtistId, ChainId, Content, Creation, LongText, NewMoment, Scope, TargetCollection},
-    store::Table,
+    store::artist::ArtistTable,
 };
 
 /// Creates moments for artists.
@@ -43,7 +43,7 @@ impl PublishingService {
     /// Reads what [`TransactionService`] and [`MediaLibrary`] read.
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let library = MediaLibrary::from_env(&aws, Table::artists(&aws)?)?;
+        let library = MediaLibrary::from_env(&aws, ArtistTable::from_env(&aws)?)?;
         Ok(Self { transactions: TransactionService::from_env().await?, library })
     }
 

@@ -8,7 +8,10 @@ use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
     model::{Address, ChainId, Collection, EventId, Metadata, Protocol},
-    store::{Documents, ListedCollection, RelatedKeys, RelatedRows},
+    store::{
+        across::{LookupKeys, LookupRows},
+        chain::{Documents, ListedCollection},
+    },
 };
 
 /// A collection.
@@ -36,13 +39,13 @@ pub struct CollectionView {
 impl Reader {
     /// The collection with this contract; `None` if there is none. Two reads.
     pub async fn collection(&self, chain: ChainId, contract: Address) -> Result<Option<CollectionView>, ReadError> {
-        let keys = RelatedKeys { collections: BTreeSet::from([contract]), ..RelatedKeys::default() };
+        let keys = LookupKeys { collections: BTreeSet::from([contract]), ..LookupKeys::default() };
         let found = self.related.read(chain, keys).await?.collections.remove(&contract);
         let Some(collection) = found else { return Ok(None) };
-        let keys = RelatedKeys {
+        let keys = LookupKeys {
             documents: BTreeSet::from([Documents::uri_hash(&collection.uri)]),
             names: BTreeSet::from([collection.creator]),
-            ..RelatedKeys::default()
+            ..LookupKeys::default()
         };
         let rows = self.related.read(chain, keys).await?;
         CollectionView::new(&collection, &rows).map(Some)
@@ -63,11 +66,11 @@ impl Reader {
         chain: ChainId,
         listed: Vec<ListedCollection>,
     ) -> Result<Vec<CollectionView>, ReadError> {
-        let keys = RelatedKeys {
+        let keys = LookupKeys {
             collections: listed.iter().map(|listed| listed.address).collect(),
             documents: listed.iter().map(|listed| listed.document.clone()).collect(),
             names: listed.iter().map(|listed| listed.creator).collect(),
-            ..RelatedKeys::default()
+            ..LookupKeys::default()
         };
         let documents = keys.documents.clone();
         let mut rows = self.related.read(chain, keys).await?;
@@ -80,7 +83,7 @@ impl Reader {
 }
 
 impl CollectionView {
-    fn new(collection: &Collection, rows: &RelatedRows) -> Result<Self, ReadError> {
+    fn new(collection: &Collection, rows: &LookupRows) -> Result<Self, ReadError> {
         Ok(Self {
             id: collection.id,
             address: collection.address,

@@ -7,7 +7,7 @@ use utoipa::{
 use crate::{
     clock::iso_8601,
     model::{ChainId, EventData, EventId, EventKind, LogName},
-    store::NumberedEvent,
+    store::engine::NumberedEvent,
 };
 
 /// An event with the attributes of CloudEvents 1.0 (<https://github.com/cloudevents/spec>).

@@ -8,7 +8,10 @@ use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601,
     model::{Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, Protocol, SaleView, TokenId},
-    store::{Documents, ListedMoment, RelatedKeys, RelatedRows},
+    store::{
+        across::{LookupKeys, LookupRows},
+        chain::{Documents, ListedMoment},
+    },
 };
 
 /// A moment.
@@ -73,18 +76,18 @@ pub struct Supply {
 impl Reader {
     /// The moment at this place; `None` if there is none. Two reads.
     pub async fn moment(&self, place: &MomentRef) -> Result<Option<MomentView>, ReadError> {
-        let keys = RelatedKeys {
+        let keys = LookupKeys {
             moments: BTreeSet::from([*place]),
             collections: BTreeSet::from([place.collection]),
             comments: BTreeSet::from([*place]),
-            ..RelatedKeys::default()
+            ..LookupKeys::default()
         };
         let mut rows = self.related.read(place.chain, keys).await?;
         let Some(moment) = rows.moments.remove(place) else { return Ok(None) };
-        let keys = RelatedKeys {
+        let keys = LookupKeys {
             documents: BTreeSet::from([Documents::uri_hash(&moment.uri)]),
             names: BTreeSet::from([moment.creator]),
-            ..RelatedKeys::default()
+            ..LookupKeys::default()
         };
         rows.extend(self.related.read(place.chain, keys).await?);
         MomentView::new(&moment, &rows).map(Some)
@@ -105,7 +108,7 @@ impl Reader {
         listed: Vec<ListedMoment>,
     ) -> Result<Vec<(MomentRef, MomentView)>, ReadError> {
         let places = || listed.iter().map(|listed| listed.place);
-        let keys = RelatedKeys {
+        let keys = LookupKeys {
             moments: places().collect(),
             collections: places().map(|place| place.collection).collect(),
             documents: listed.iter().map(|listed| listed.document.clone()).collect(),
@@ -123,7 +126,7 @@ impl Reader {
 }
 
 impl MomentView {
-    fn new(moment: &Moment, rows: &RelatedRows) -> Result<Self, ReadError> {
+    fn new(moment: &Moment, rows: &LookupRows) -> Result<Self, ReadError> {
         let collection = rows.collections.get(&moment.collection);
         let admins = collection.map_or([].as_slice(), |collection| &collection.admins);
         let admins = BTreeSet::from_iter(moment.admins.iter().chain(admins).copied());

@@ -10,7 +10,12 @@ use crate::{
     config::ConfigError,
     http::AllowedChains,
     model::{Address, ArtistName, ChainId, Invalid, Page},
-    store::{Artists, Documents, Related, RelatedKeys, RelatedRows, StoreError, Table},
+    store::{
+        StoreError,
+        across::{LookupKeys, LookupRows, PageLookups},
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, Documents},
+    },
 };
 
 /// Why rows can't be shown.
@@ -28,7 +33,7 @@ pub enum ReadError {
 #[derive(Clone)]
 pub struct Reader {
     pub(super) chains: Chains,
-    pub(super) related: Related,
+    pub(super) related: PageLookups,
     artists: Artists,
 }
 
@@ -57,11 +62,11 @@ pub struct Pagination {
 
 impl Reader {
     /// Reads `CHAINS`. Rows are read eventually consistent.
-    pub fn from_env(chain: Table, artists: Table) -> Result<Self, ConfigError> {
+    pub fn from_env(chain: ChainTable, artists: ArtistTable) -> Result<Self, ConfigError> {
         let (chain, artists) = (chain.eventually_consistent(), artists.eventually_consistent());
         Ok(Self {
             chains: Chains::from_env()?,
-            related: Related::new(chain, artists.clone()),
+            related: PageLookups::new(chain, artists.clone()),
             artists: Artists::new(artists),
         })
     }
@@ -78,7 +83,7 @@ impl Reader {
 
     /// Creator of a collection, if there is one. One read.
     pub async fn creator(&self, chain: ChainId, collection: Address) -> Result<Option<Address>, StoreError> {
-        let keys = RelatedKeys { collections: BTreeSet::from([collection]), ..RelatedKeys::default() };
+        let keys = LookupKeys { collections: BTreeSet::from([collection]), ..LookupKeys::default() };
         Ok(self.related.read(chain, keys).await?.collections.get(&collection).map(|collection| collection.creator))
     }
 
@@ -101,9 +106,9 @@ impl Reader {
         chain: ChainId,
         uris: impl Iterator<Item = &'a str>,
         read: &BTreeSet<String>,
-    ) -> Result<RelatedRows, StoreError> {
+    ) -> Result<LookupRows, StoreError> {
         let documents = uris.map(Documents::uri_hash).filter(|hash| !read.contains(hash)).collect();
-        self.related.read(chain, RelatedKeys { documents, ..RelatedKeys::default() }).await
+        self.related.read(chain, LookupKeys { documents, ..LookupKeys::default() }).await
     }
 
     /// Usernames of accounts; those of nobody are left out. One read per hundred.

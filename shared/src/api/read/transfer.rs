@@ -14,7 +14,10 @@ use crate::{
     model::{
         Address, Amount, ChainId, ContentType, EventId, Metadata, Protocol, SaleView, TokenId, Transfer, TransferType,
     },
-    store::{Documents, RelatedKeys, RelatedRows},
+    store::{
+        across::{LookupKeys, LookupRows},
+        chain::Documents,
+    },
 };
 
 /// Tokens of a moment that an account got.
@@ -83,25 +86,25 @@ impl Reader {
         let chains: BTreeSet<ChainId> = transfers.iter().map(|transfer| transfer.chain_id).collect();
         let of = |chain: ChainId| transfers.iter().filter(move |transfer| transfer.chain_id == chain);
         let rows = chains.iter().map(async |chain| {
-            let keys = RelatedKeys {
+            let keys = LookupKeys {
                 moments: of(*chain).map(Transfer::moment).collect(),
                 collections: of(*chain).map(|transfer| transfer.collection).collect(),
                 comments: of(*chain).map(Transfer::moment).collect(),
                 names: of(*chain).flat_map(|transfer| [transfer.to, transfer.creator]).collect(),
-                ..RelatedKeys::default()
+                ..LookupKeys::default()
             };
             let mut rows = self.related.read(*chain, keys).await?;
             let uris = rows.moments.values().map(|moment| moment.uri.as_str());
             rows.extend(self.other_documents(*chain, uris, &BTreeSet::new()).await?);
             Ok::<_, ReadError>((*chain, rows))
         });
-        let rows: HashMap<ChainId, RelatedRows> = try_join_all(rows).await?.into_iter().collect();
+        let rows: HashMap<ChainId, LookupRows> = try_join_all(rows).await?.into_iter().collect();
         let views =
             transfers.iter().filter_map(|transfer| self.transfer(transfer, rows.get(&transfer.chain_id)?).transpose());
         views.collect()
     }
 
-    fn transfer(&self, transfer: &Transfer, rows: &RelatedRows) -> Result<Option<TransferView>, ReadError> {
+    fn transfer(&self, transfer: &Transfer, rows: &LookupRows) -> Result<Option<TransferView>, ReadError> {
         let Some(moment) = rows.moments.get(&transfer.moment()) else { return Ok(None) };
         let collection = rows.collections.get(&transfer.collection);
         let decimals = transfer.currency.map_or(0, |currency| self.decimals(transfer.chain_id, currency));

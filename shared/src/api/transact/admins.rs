@@ -3,12 +3,9 @@
 use super::{service::TransactionService, session::WriteSession};
 use crate::{
     auth::api_key::Caller,
-    chain::{
-        protocol::permission::{Permission, Standing},
-        wallet::Call,
-    },
+    chain::protocol::permission::{Permission, Standing},
     http::{ApiError, Request, Response},
-    model::{Address, Creation, MomentRef},
+    model::{Address, Creation, MomentEdit, MomentRef, MomentUpdate},
 };
 
 impl TransactionService {
@@ -38,16 +35,15 @@ impl TransactionService {
 }
 
 impl WriteSession<'_> {
-    async fn grant_admin(&self, place: &MomentRef, admin: Address) -> Result<Vec<Call>, ApiError> {
+    async fn grant_admin(&self, place: &MomentRef, admin: Address) -> Result<MomentUpdate, ApiError> {
         self.require_admin(place).await?;
         if Standing::of(self.node(), admin.into(), place).await?.is_admin_of_token() {
             return Err(ApiError::conflict(format!("{admin} is an admin of this {} already", kind(place))));
         }
-        let grant = Permission::Admin.grant(place.token.into(), admin.into());
-        Ok(vec![Call::new(place.collection.into(), &grant)])
+        Ok(place.update(MomentEdit::GrantAdmin(admin)))
     }
 
-    async fn revoke_admin(&self, place: &MomentRef, admin: Address) -> Result<Vec<Call>, ApiError> {
+    async fn revoke_admin(&self, place: &MomentRef, admin: Address) -> Result<MomentUpdate, ApiError> {
         let own = self.require_admin(place).await?;
         let standing = Standing::of(self.node(), admin.into(), place).await?;
         if !standing.is_admin_of_token() {
@@ -59,8 +55,7 @@ impl WriteSession<'_> {
             let reason = format!("You are the last admin of this {}: make somebody else one first", kind(place));
             return Err(ApiError::conflict(reason));
         }
-        let revoke = Permission::Admin.revoke(place.token.into(), admin.into());
-        Ok(vec![Call::new(place.collection.into(), &revoke)])
+        Ok(place.update(MomentEdit::RevokeAdmin(admin)))
     }
 
     async fn require_admin(&self, place: &MomentRef) -> Result<Standing, ApiError> {

@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use crate::{
     deadline,
-    store::{Transaction, Transactions},
+    store::artist::{Transaction, Transactions},
     telemetry,
 };
 

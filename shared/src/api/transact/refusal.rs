@@ -3,11 +3,12 @@
 use crate::{
     chain::{
         History, Spending,
+        protocol::binding::BindError,
         transaction::{PlanError, PolicyError},
     },
     http::{ApiError, LimitUnit, RateLimit},
     model::Address,
-    store::{AdmissionRefusal, DAY, Pool},
+    store::artist::{AdmissionRefusal, DAY, Pool},
 };
 use std::time::Duration;
 
@@ -74,6 +75,9 @@ impl From<PlanError> for ApiError {
     fn from(error: PlanError) -> Self {
         match error {
             PlanError::Reverts(reason) => Self::unprocessable(reason),
+            PlanError::Bind(BindError::Refused { field, reason }) => Self::invalid_field(field, reason.to_string()),
+            PlanError::Bind(error @ BindError::NoSale) => Self::not_found(error.to_string()),
+            PlanError::Bind(error @ BindError::NoNextToken) => Self::unprocessable(error.to_string()),
             PlanError::Forbidden(reason) => Self::forbidden(reason),
             PlanError::Overtaken(_) => {
                 Self::unavailable("Another token is being added to this collection. Try again.", 2, error)

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::{
     http::{ApiError, Request, Response},
     model::{ChainId, TransactionId, TransactionStatus},
-    store::Transaction,
+    store::artist::Transaction,
     telemetry::{self, Metric},
 };
 

@@ -18,7 +18,12 @@ use crate::{
     clock, config,
     http::{AllowedChains, ApiError, Request, Response, StartError},
     model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
-    store::{Artists, CallerState, Moments, Payments, Replay, ReplayKey, StoreError, Table, Transaction, Transactions},
+    store::{
+        StoreError,
+        artist::{ArtistTable, Artists, CallerState, Replay, ReplayKey, Transaction, Transactions},
+        chain::{ChainTable, Moments, Payments},
+        secret::SecretTable,
+    },
 };
 
 /// Writes to the chains for artists with a token or an API key.
@@ -43,9 +48,9 @@ impl TransactionService {
     pub async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
         let (aws, most) = (config::aws().await, config::parsed_or("WRITES_PER_CLIENT_MINUTELY", "300")?);
-        let secrets = Table::secrets(&aws)?;
+        let secrets = SecretTable::from_env(&aws)?;
         let (operator, policy, urls) = (OperatorAccount::from_env()?, Policy::from_env()?, NodeUrls::from_env()?);
-        let (artists, chain) = (Table::artists(&aws)?, Table::chain(&aws)?);
+        let (artists, chain) = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         let chains = Chains::from_env()?;
         let planner = |chain: &Chain| {
             let node = Node::for_requests(&urls, chain.id)?;

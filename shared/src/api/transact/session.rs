@@ -25,8 +25,13 @@ use crate::{
     http::{ApiError, Request},
     model::{Address, Call, Creation, DailyLimit, FeeRecipient, MomentRef, Plan, Protocol},
     store::{
-        Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, Moments, NewTransaction, Outlay, Progress,
-        Replay, ReplayKey, StoreError, Table, Transaction, Transactions,
+        StoreError,
+        artist::{
+            Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, NewTransaction, Outlay, Replay,
+            ReplayKey, Transaction, Transactions,
+        },
+        chain::{ChainTable, Moments},
+        engine::Progress,
     },
 };
 
@@ -39,7 +44,7 @@ pub(super) struct Stores {
     pub(super) transactions: Transactions,
     pub(super) moments: Moments,
     /// The chain table, for the index's progress.
-    pub(super) chain: Table,
+    pub(super) chain: ChainTable,
 }
 
 /// A write in progress: its artist and chain.
@@ -203,7 +208,7 @@ impl WriteSession<'_> {
     }
 
     pub(super) async fn plan(&self, plan: Plan) -> Result<Planned, ApiError> {
-        let calls = plan.calls(&self.chain().addresses, primitives::U256::ONE);
+        let calls = plan.outline(&self.chain().addresses);
         for collection in collections(self.chain(), self.account().into(), &calls) {
             self.require_genuine(collection.into()).await?;
         }
@@ -248,7 +253,7 @@ impl WriteSession<'_> {
     /// What the key pays; 403 if that is more than it may ever spend in a day.
     fn outlay<'p>(&self, plans: impl Iterator<Item = &'p Plan>) -> Result<Option<Outlay>, ApiError> {
         let Some(key) = self.key else { return Ok(None) };
-        let calls: Vec<_> = plans.flat_map(|plan| plan.calls(&self.chain().addresses, primitives::U256::ONE)).collect();
+        let calls: Vec<_> = plans.flat_map(|plan| plan.outline(&self.chain().addresses)).collect();
         let (eth, usdc) = outlay(self.chain(), &calls);
         let outlay =
             Outlay { key: key.id, limit: key.daily_spend, eth: eth.saturating_to(), usdc: usdc.saturating_to() };

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::{
     clock,
     model::{ChainId, TransactionId, TransactionStatus},
-    store::Transaction,
+    store::artist::Transaction,
 };
 
 /// A transaction of an artist and what became of it.

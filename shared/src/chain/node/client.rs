@@ -291,21 +291,36 @@ impl Node {
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
     }
 
-    /// The same on top of an older block.
+    /// The same on top of a block.
     pub async fn call_at(
         &self,
-        block: u64,
+        block: impl Into<BlockId>,
         call: &TransactionRequest,
         overrides: &StateOverride,
     ) -> Result<Bytes, NodeError> {
-        let at = BlockId::number(block);
+        let at = block.into();
         self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).block(at).await }).await
     }
 
     /// Result of a view at the newest block; `None` if it reverts, uses over 10 million gas, or isn't there.
     pub async fn read<C: SolCall>(&self, contract: Address, function: &C) -> Result<Option<C::Return>, NodeError> {
+        self.read_at(None, contract, function).await
+    }
+
+    /// The same as of the block with this hash, if there is one: results of the same block are consistent.
+    pub async fn read_at<C: SolCall>(
+        &self,
+        block: Option<B256>,
+        contract: Address,
+        function: &C,
+    ) -> Result<Option<C::Return>, NodeError> {
         let call = TransactionRequest::default().to(contract).input(function.abi_encode().into());
-        match self.call(&call.gas_limit(Self::READ_GAS), &StateOverride::default()).await {
+        let (call, overrides) = (call.gas_limit(Self::READ_GAS), StateOverride::default());
+        let answer = match block {
+            Some(hash) => self.call_at(hash, &call, &overrides).await,
+            None => self.call(&call, &overrides).await,
+        };
+        match answer {
             Ok(answer) => Ok(C::abi_decode_returns(&answer).ok()),
             Err(error) if error.fault() == NodeFault::Reverted || error.halt().is_some() => Ok(None),
             Err(error) => Err(error),
@@ -369,23 +384,15 @@ impl Node {
         Ok(MarketFees { block, base: fee(next), tip: fee(median) })
     }
 
-    /// Nonce of a sender's next transaction: after mined ones (`Latest`) or also after pending ones (`Pending`).
-    pub async fn next_nonce(&self, sender: Address, at: BlockNumberOrTag) -> Result<u64, NodeError> {
-        self.ask(|node| async move { node.get_transaction_count(sender).block_id(at.into()).await }).await
+    /// Nonce of a sender's next transaction: as of a block, or also after pending ones (`Pending`).
+    pub async fn next_nonce(&self, sender: Address, at: impl Into<BlockId>) -> Result<u64, NodeError> {
+        let at = at.into();
+        self.ask(|node| async move { node.get_transaction_count(sender).block_id(at).await }).await
     }
 
     /// Receipt of a transaction; `None` until it is mined.
     pub async fn receipt(&self, hash: B256) -> Result<Option<Receipt>, NodeError> {
         self.ask(|node| async move { node.raw_request("eth_getTransactionReceipt".into(), (hash,)).await }).await
-    }
-
-    /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, by one node.
-    pub async fn buried_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
-        self.ask(|node| async move {
-            let block = node.get_block_number().await?.saturating_sub(confirmations);
-            node.get_transaction_count(sender).block_id(BlockId::number(block)).await
-        })
-        .await
     }
 
     /// State of a sender's nonce, given the hashes of all transactions that we signed for it. The nonce is read before

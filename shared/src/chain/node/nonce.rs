@@ -1,4 +1,4 @@
-//! Which transaction used a nonce: found in its block, so that no node's word for an absence has to be taken.
+//! Nonces that are used for good, and which transaction used one: found in its block, so that no node's word for an absence has to be taken.
 
 use alloy::{
     consensus::Transaction,
@@ -12,6 +12,15 @@ use alloy::{
 use super::client::{Node, NodeError};
 
 impl Node {
+    /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, by one node.
+    pub async fn buried_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
+        self.ask(|node| async move {
+            let block = node.get_block_number().await?.saturating_sub(confirmations);
+            node.get_transaction_count(sender).block_id(BlockId::number(block)).await
+        })
+        .await
+    }
+
     /// Hash of the transaction that used a sender's nonce; `None` unless it has `confirmations`. Two calls for each doubling
     /// of the transaction's age in blocks. An error can also mean that no node has the state of that block any more.
     pub async fn user_of_nonce(

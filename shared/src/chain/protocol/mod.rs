@@ -1,5 +1,6 @@
 //! The protocol behind the contracts: permissions, sales, splits, currencies, and the calls that publish.
 
+pub mod binding;
 pub mod created;
 pub mod currency;
 pub mod destination;
@@ -7,4 +8,5 @@ pub mod permission;
 pub mod provenance;
 pub mod publishing;
 pub mod sale;
+mod sale_edit;
 pub mod splits;

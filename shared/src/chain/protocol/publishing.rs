@@ -18,7 +18,7 @@ use crate::{
             Erc20Minter, FixedPriceMinter, TimedMinter,
         },
     },
-    model::{Call, MetadataUri, NewMoment, NewTokens, OwnCollection, Plan, Sale, SaleTerms},
+    model::{Call, MetadataUri, NewMoment, NewTokens, OwnCollection, Sale, SaleTerms},
 };
 
 const ROYALTY_BPS: u32 = 1_000;
@@ -146,23 +146,6 @@ impl Publisher<'_> {
     }
 }
 
-impl Plan {
-    /// The calls; `next_token` is the id that the collection's next token gets, and matters only for [`Plan::Tokens`].
-    pub fn calls(&self, addresses: &ChainAddresses, next_token: U256) -> Vec<Call> {
-        match self {
-            Self::Calls { calls } => calls.clone(),
-            Self::Tokens(tokens) => tokens.calls(addresses, next_token),
-        }
-    }
-
-    /// Leaves out the first call, which creates a split that the chain has by now. Returns whether anything is left to do.
-    pub(crate) fn leave_split_out(&mut self) -> bool {
-        let (Self::Calls { calls } | Self::Tokens(NewTokens { before: calls, .. })) = self;
-        calls.drain(..calls.len().min(1));
-        !matches!(self, Self::Calls { calls } if calls.is_empty())
-    }
-}
-
 impl NewTokens {
     /// Id of the first one, by what the collection says its next token is: nothing before the calls create it. `None` where
     /// it isn't there and won't be.
@@ -171,10 +154,11 @@ impl NewTokens {
         next_token.or_else(|| is_created().then_some(U256::ONE))
     }
 
-    fn calls(&self, addresses: &ChainAddresses, next_token: U256) -> Vec<Call> {
+    /// The calls, given the id of the first one.
+    pub(super) fn calls(&self, addresses: &ChainAddresses, first: U256) -> Vec<Call> {
         let (account, operator, split) = (self.account.into(), self.operator.into(), self.split.map(Into::into));
         let publisher = Publisher { addresses, account, operator, split };
-        let data = publisher.publish(next_token, &self.collection_name, &self.moments);
+        let data = publisher.publish(first, &self.collection_name, &self.moments);
         let mut calls = self.before.clone();
         calls.push(Call::new(self.collection.into(), &Creator1155::multicallCall { data }));
         calls

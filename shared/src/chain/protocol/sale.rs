@@ -1,6 +1,6 @@
 //! A moment's current sales, read from the sale strategies' contracts.
 
-use alloy::primitives::{Address, U256};
+use alloy::primitives::{Address, B256, U256};
 
 use crate::{
     chain::{
@@ -63,6 +63,23 @@ impl CurrentSale {
         )?;
         let sales = [erc20.map(Self::from), fixed_price.map(Self::from), timed.map(Self::from)];
         Ok(sales.into_iter().flatten().filter(Self::is_set).collect())
+    }
+
+    /// The sale of a moment that can be changed, as of the block with this hash or the newest one: in an ERC-20 currency,
+    /// which is in force where there are two, or at a fixed price. Two concurrent calls.
+    pub async fn changeable(
+        node: &Node,
+        addresses: &ChainAddresses,
+        (collection, token): (Address, U256),
+        block: Option<B256>,
+    ) -> Result<Option<Self>, NodeError> {
+        let erc20 = Erc20Minter::saleCall { tokenContract: collection, tokenId: token };
+        let fixed_price = FixedPriceMinter::saleCall { tokenContract: collection, tokenId: token };
+        let (erc20, fixed_price) = tokio::try_join!(
+            node.read_at(block, addresses.erc20_minter, &erc20),
+            node.read_at(block, addresses.fixed_price_minter, &fixed_price),
+        )?;
+        Ok([erc20.map(Self::from), fixed_price.map(Self::from)].into_iter().flatten().find(Self::is_set))
     }
 
     /// Whether the sale is open at a Unix time in seconds.

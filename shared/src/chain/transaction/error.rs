@@ -1,5 +1,8 @@
 use super::{policy::PolicyError, simulate::SimulationError};
-use crate::{chain::node::NodeError, model::Address};
+use crate::{
+    chain::{node::NodeError, protocol::binding::BindError},
+    model::Address,
+};
 
 /// Reason why a write can't be queued.
 #[derive(Debug, thiserror::Error)]
@@ -10,6 +13,9 @@ pub enum PlanError {
     /// A contract denies it to this account; the reason in words.
     #[error("{0}")]
     Forbidden(String),
+    /// The chain doesn't have what the plan depends on, or refuses what it asks for.
+    #[error(transparent)]
+    Bind(#[from] BindError),
     /// Other tokens took the ids that the calls were made for, again and again.
     #[error("{0}")]
     Overtaken(String),

@@ -12,13 +12,13 @@ use super::{
 use crate::{
     chain::{
         chains::Chain,
-        contracts::{native::Creator1155, third_party::GasPriceOracle},
+        contracts::third_party::GasPriceOracle,
         node::{Node, NodeError},
-        protocol::splits,
+        protocol::{binding::Binding, splits},
         wallet::{EmbeddedWallet, OperatorAccount},
     },
     model::{Address, ArtistId, Call, MarketFees, Plan},
-    store::CallerState,
+    store::artist::CallerState,
 };
 
 /// Most bytes of a write's calls: they have to fit into a transaction, and twice into a row.
@@ -90,7 +90,8 @@ impl Planner {
         if self.split_is_there(&plan).await? && !plan.leave_split_out() {
             return Err(PlanError::Reverts(splits::IS_THERE.to_owned()));
         }
-        let calls = plan.calls(&self.chain.addresses, self.next_token(&plan).await?);
+        let addresses = &self.chain.addresses;
+        let calls = plan.calls(addresses, &Binding::read(&self.node, addresses, &plan, None).await?)?;
         let bytes = calls.iter().map(|call| call.data.len()).sum();
         if bytes > MAX_CALL_BYTES {
             return Err(PlanError::TooLong { bytes, most: MAX_CALL_BYTES });
@@ -135,18 +136,10 @@ impl Planner {
         Ok(simulate_wealthy(&self.node, account.into(), calls).await?)
     }
 
-    async fn next_token(&self, plan: &Plan) -> Result<U256, PlanError> {
-        let Plan::Tokens(tokens) = plan else { return Ok(U256::ZERO) };
-        let next = self.node.read(tokens.collection.into(), &Creator1155::nextTokenIdCall {}).await?;
-        tokens
-            .first(&self.chain.addresses, next)
-            .ok_or_else(|| PlanError::Reverts("The collection doesn't say what its next token is".to_owned()))
-    }
-
     /// Whether the chain has the split that the plan creates: another write's may have come to be meanwhile.
     async fn split_is_there(&self, plan: &Plan) -> Result<bool, NodeError> {
         let factory = self.chain.addresses.split_factory;
-        match splits::creation(factory, &plan.calls(&self.chain.addresses, U256::ONE)) {
+        match splits::creation(factory, &plan.outline(&self.chain.addresses)) {
             Some(creation) => Ok(splits::find(&self.node, factory, &creation).await?.1),
             None => Ok(false),
         }

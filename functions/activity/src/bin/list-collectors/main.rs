@@ -4,7 +4,10 @@ use activity::list_collectors::{Collector, ListCollectorsQuery, ListCollectorsRe
 use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{Artists, LeaderboardScope, Leaderboards, Table},
+    store::{
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, LeaderboardScope, Leaderboards},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -20,7 +23,7 @@ struct ListCollectors {
 impl Endpoint for ListCollectors {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (chain, artists) = (Table::chain(&aws)?, Table::artists(&aws)?);
+        let (chain, artists) = (ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?);
         Ok(Self {
             leaderboards: Leaderboards::new(chain.eventually_consistent()),
             artists: Artists::new(artists.eventually_consistent()),

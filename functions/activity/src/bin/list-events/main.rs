@@ -13,7 +13,14 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ChainId, Event, EventCursor, EventsAfter, LogId, LogName, LogPlace},
-    store::{Artists, EventLogs, LogHead, StoreError, Table},
+    store::{
+        StoreError,
+        across::EventLogs,
+        artist::{ArtistTable, Artists},
+        chain::ChainTable,
+        engine::LogHead,
+        secret::SecretTable,
+    },
 };
 use tokio::time::Instant;
 
@@ -99,9 +106,9 @@ impl ListEvents {
 impl Endpoint for ListEvents {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (chain, artists) = (Table::chain(&aws)?.eventually_consistent(), Table::artists(&aws)?);
+        let (chain, artists) = (ChainTable::from_env(&aws)?.eventually_consistent(), ArtistTable::from_env(&aws)?);
         Ok(Self {
-            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            callers: CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             reader: Reader::from_env(chain.clone(), artists.clone())?,
             artists: Artists::new(artists.clone().eventually_consistent()),
             logs: EventLogs::new(chain, artists),

@@ -5,7 +5,10 @@ use shared::{
     api::read::{Pagination, Reader},
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{Table, TransferList, Transfers},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, TransferList, Transfers},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -21,8 +24,11 @@ struct ListMomentCollectors {
 impl Endpoint for ListMomentCollectors {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?.eventually_consistent();
-        Ok(Self { transfers: Transfers::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            transfers: Transfers::new(chain.clone()),
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 
 use shared::{
     model::{Address, ChainId, Page, Payment},
-    store::{NotificationList, NotificationPlace, NotificationReads, PaymentFilter, PaymentPage, Payments, StoreError},
+    store::{
+        StoreError,
+        across::NotificationReads,
+        chain::{NotificationList, NotificationPlace, PaymentFilter, PaymentPage, Payments},
+    },
 };
 
 pub struct Notifications {

@@ -9,7 +9,11 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, Flag},
-    store::{Artists, NotificationReads, Payments, Table},
+    store::{
+        across::NotificationReads,
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, Payments},
+    },
 };
 
 use crate::find::{NotificationPage, Notifications};
@@ -47,7 +51,7 @@ impl ListNotifications {
 impl Endpoint for ListNotifications {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (chain, artists) = (Table::chain(&aws)?.eventually_consistent(), Table::artists(&aws)?);
+        let (chain, artists) = (ChainTable::from_env(&aws)?.eventually_consistent(), ArtistTable::from_env(&aws)?);
         Ok(Self {
             notifications: Notifications {
                 payments: Payments::new(chain.clone()),

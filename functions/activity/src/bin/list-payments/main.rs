@@ -5,7 +5,10 @@ use shared::{
     api::read::{Pagination, Reader},
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{PaymentFilter, Payments, Table},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, PaymentFilter, Payments},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -21,8 +24,11 @@ struct ListPayments {
 impl Endpoint for ListPayments {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?.eventually_consistent();
-        Ok(Self { payments: Payments::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            payments: Payments::new(chain.clone()),
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -7,7 +7,11 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ChainId},
-    store::{Artists, Moments, Scope, StoreError, Table, TimelineFilter, TimelinePage, Timelines},
+    store::{
+        StoreError,
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, Moments, Scope, TimelineFilter, TimelinePage, Timelines},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -99,8 +103,8 @@ fn set_filter(query: &ListTimelineQuery) -> TimelineFilter {
 impl Endpoint for ListTimeline {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?.eventually_consistent();
-        let artists = Table::artists(&aws)?.eventually_consistent();
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        let artists = ArtistTable::from_env(&aws)?.eventually_consistent();
         Ok(Self {
             timelines: Timelines::new(chain.clone()),
             moments: Moments::new(chain.clone()),

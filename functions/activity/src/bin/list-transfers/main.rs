@@ -6,7 +6,11 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ArtistName, ChainId, Transfer, TransferType},
-    store::{StoreError, Table, TransferList, Transfers},
+    store::{
+        StoreError,
+        artist::ArtistTable,
+        chain::{ChainTable, TransferList, Transfers},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -76,8 +80,11 @@ impl ListTransfers {
 impl Endpoint for ListTransfers {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?.eventually_consistent();
-        Ok(Self { transfers: Transfers::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            transfers: Transfers::new(chain.clone()),
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -9,7 +9,13 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, EventId},
-    store::{Artists, NotificationList, NotificationPlace, NotificationReads, Payments, StoreError, Table},
+    store::{
+        StoreError,
+        across::NotificationReads,
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, NotificationList, NotificationPlace, Payments},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -55,9 +61,9 @@ impl MarkNotifications {
 impl Endpoint for MarkNotifications {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, chain) = (Table::artists(&aws)?, Table::chain(&aws)?);
+        let (artists, chain) = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         Ok(Self {
-            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            callers: CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             chains: Chains::from_env()?,
             payments: Payments::new(chain.clone()),
             artists: Artists::new(artists.clone()),

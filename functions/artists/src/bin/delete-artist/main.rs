@@ -12,7 +12,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ActivityKind, Address},
-    store::{Artists, Deletions, Sessions, Table},
+    store::{
+        artist::{ArtistTable, Artists, Deletions},
+        secret::{SecretTable, Sessions},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -44,7 +47,7 @@ impl DeleteArtist {
 impl Endpoint for DeleteArtist {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, secrets) = (Table::artists(&aws)?, Table::secrets(&aws)?);
+        let (artists, secrets) = (ArtistTable::from_env(&aws)?, SecretTable::from_env(&aws)?);
         let (urls, chains) = (NodeUrls::from_env()?, Chains::from_env()?);
         let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
         let chains = chains.iter().filter(|chain| urls.names(chain.id)).map(with_node);

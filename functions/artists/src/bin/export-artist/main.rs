@@ -8,7 +8,11 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ChainId,
-    store::{Artists, Person, PersonalRows, Table},
+    store::{
+        across::{Person, PersonalData},
+        artist::{ArtistTable, Artists},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -19,18 +23,18 @@ async fn main() -> Result<(), StartError> {
 struct ExportArtist {
     sessions: SessionAuthenticator,
     artists: Artists,
-    rows: PersonalRows,
+    rows: PersonalData,
     chains: Vec<ChainId>,
 }
 
 impl Endpoint for ExportArtist {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, secrets) = (Table::artists(&aws)?, Table::secrets(&aws)?);
+        let (artists, secrets) = (ArtistTable::from_env(&aws)?, SecretTable::from_env(&aws)?);
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             artists: Artists::new(artists.clone()),
-            rows: PersonalRows::new(artists, secrets),
+            rows: PersonalData::new(artists, secrets),
             chains: Chains::from_env()?.iter().map(|chain| chain.id).collect(),
         })
     }

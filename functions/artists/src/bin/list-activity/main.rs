@@ -5,7 +5,10 @@ use shared::{
     auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{Activities, Table},
+    store::{
+        artist::{Activities, ArtistTable},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -22,8 +25,8 @@ impl Endpoint for ListActivity {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            activities: Activities::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            activities: Activities::new(ArtistTable::from_env(&aws)?),
         })
     }
 

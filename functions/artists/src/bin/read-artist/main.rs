@@ -4,7 +4,7 @@ use artists::{profile::ArtistResponse, read_artist::ReadArtistPath};
 use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{Artists, Table},
+    store::artist::{ArtistTable, Artists},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -18,7 +18,7 @@ struct ReadArtist {
 
 impl Endpoint for ReadArtist {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { artists: Artists::new(Table::artists(&config::aws().await)?) })
+        Ok(Self { artists: Artists::new(ArtistTable::from_env(&config::aws().await)?) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -4,7 +4,7 @@ use artists::search_artists::{SearchArtistsQuery, SearchArtistsResponse};
 use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{Search, Table},
+    store::artist::{ArtistTable, Search},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -18,7 +18,7 @@ struct SearchArtists {
 
 impl Endpoint for SearchArtists {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { search: Search::new(Table::artists(&config::aws().await)?) })
+        Ok(Self { search: Search::new(ArtistTable::from_env(&config::aws().await)?) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

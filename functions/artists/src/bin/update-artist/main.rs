@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use artists::profile::ArtistResponse;
+use artists::{profile::ArtistResponse, update_artist::UpdateArtistRequest};
 use shared::{
     api::error::no_artist,
     auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
-    store::{Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal, Table},
+    store::{
+        artist::{ArtistTable, Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -25,15 +28,15 @@ impl Endpoint for UpdateArtist {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            artists: Artists::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
         let artist = self.sessions.authenticate_person(request).await?.artist;
-        let change: ProfileChange = request.json()?.read()?;
+        let change = ProfileChange::from(request.json()?.read::<UpdateArtistRequest>()?);
         if change == ProfileChange::default() {
             return Err(ApiError::bad_request(
                 "Give at least one of username, bio, instagram_username, twitter_username and telegram_username",

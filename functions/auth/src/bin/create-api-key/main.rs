@@ -7,7 +7,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ActivityKind, DailySpend, KeyId},
-    store::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, Table},
+    store::secret::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, SecretTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -38,7 +38,7 @@ impl Endpoint for CreateApiKey {
     /// Reads `KEY_DAILY_WEI` (0.01 ETH) and `KEY_DAILY_USDC` (25 USDC) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let table = Table::secrets(&aws)?;
+        let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(table.clone())?,
             keys: ApiKeys::new(table),

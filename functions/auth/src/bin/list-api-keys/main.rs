@@ -5,7 +5,7 @@ use shared::{
     auth::session::SessionAuthenticator,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{ApiKeys, Table},
+    store::secret::{ApiKeys, SecretTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -20,7 +20,7 @@ struct ListApiKeys {
 
 impl Endpoint for ListApiKeys {
     async fn from_env() -> Result<Self, StartError> {
-        let table = Table::secrets(&config::aws().await)?;
+        let table = SecretTable::from_env(&config::aws().await)?;
         Ok(Self { sessions: SessionAuthenticator::from_env(table.clone())?, keys: ApiKeys::new(table) })
     }
 

@@ -17,7 +17,11 @@ use shared::{
     kms::MacKey,
     mail::{Mailer, Notice},
     model::{ActivityKind, ArtistId, Email},
-    store::{Activities, Artist, Artists, Codes, Deletions, Guesses, MAX_WRONG_TRIES, StoreError, Table, TakenBack},
+    store::{
+        StoreError,
+        artist::{Activities, Artist, ArtistTable, Artists, Cancelled, Deletions},
+        secret::{Codes, FailedCodes, MAX_FAILED_CODES, SecretTable},
+    },
     telemetry::{self, Metric},
 };
 
@@ -35,17 +39,18 @@ struct LogIn {
     activities: Activities,
     retention: ActivityRetention,
     attempts: ClientLimit,
-    guesses: Guesses,
+    failed_codes: FailedCodes,
     mailer: Mailer,
     address: ServiceAddress,
 }
 
 impl LogIn {
-    /// Finds or creates the artist, and cancels the deletion of the account; if it has begun, the address gets a new account.
-    async fn sign_in(&self, email: &Email, now: Duration) -> Result<(Artist, TakenBack), StoreError> {
+    /// Finds or creates the artist, and cancels the deletion of the account; if it has begun, the address gets a new
+    /// account.
+    async fn sign_in(&self, email: &Email, now: Duration) -> Result<(Artist, Cancelled), StoreError> {
         let artist = self.find_or_create(email, now).await?;
         match self.deletions.take_back(artist.artist_id).await? {
-            TakenBack::TooLate => Ok((self.find_or_create(email, now).await?, TakenBack::Nothing)),
+            Cancelled::TooLate => Ok((self.find_or_create(email, now).await?, Cancelled::Nothing)),
             cancelled => Ok((artist, cancelled)),
         }
     }
@@ -70,16 +75,16 @@ impl Endpoint for LogIn {
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
-        let secrets = Table::secrets(&aws)?;
+        let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             attempts: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
             codes: SignInCodes::new(Codes::new(secrets.clone()), MacKey::from_env(&aws, "CODE_KEY_ID")?),
-            guesses: Guesses::new(secrets),
+            failed_codes: FailedCodes::new(secrets),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
-            artists: Artists::new(Table::artists(&aws)?),
-            deletions: Deletions::new(Table::artists(&aws)?),
-            activities: Activities::new(Table::artists(&aws)?),
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            deletions: Deletions::new(ArtistTable::from_env(&aws)?),
+            activities: Activities::new(ArtistTable::from_env(&aws)?),
             retention: ActivityRetention::from_env()?,
             operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(&aws)?,
@@ -91,7 +96,7 @@ impl Endpoint for LogIn {
         let now = clock::now()?;
         self.attempts.admit(request, now).await?;
         let (mailbox, client) = (email.mailbox(), request.client_hash());
-        let standing = self.guesses.standing(&mailbox, &client, now.as_secs()).await?;
+        let standing = self.failed_codes.standing(&mailbox, &client, now.as_secs()).await?;
         if standing.pause_until > now.as_secs() && !standing.is_known_client {
             return Err(wrong_code());
         }
@@ -107,7 +112,7 @@ impl Endpoint for LogIn {
             return Err(wrong_code());
         }
         self.record_activity(request, &artist, ActivityKind::SignedIn).await;
-        if cancelled == TakenBack::Done {
+        if cancelled == Cancelled::Done {
             self.record_activity(request, &artist, ActivityKind::DeletionCancelled).await;
             self.notify(request, &email, ActivityKind::DeletionCancelled.notice().unwrap_or_default(), now).await;
         }
@@ -120,10 +125,11 @@ impl Endpoint for LogIn {
 impl LogIn {
     /// Counts a wrong code; notifies the owner of the mailbox once strangers have to pause.
     async fn count_failure(&self, request: &Request, email: &Email, now: Duration) -> Result<(), ApiError> {
-        if self.guesses.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_WRONG_TRIES {
+        if self.failed_codes.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_FAILED_CODES {
             return Ok(());
         }
-        let what = "Somebody tried 100 wrong sign-in codes for this address, and has to pause now";
+        let what = "There were 100 failed sign-in attempts for this address. Further attempts from unknown devices are \
+                    delayed.";
         self.notify(request, email, what, now).await;
         Ok(())
     }
@@ -161,7 +167,7 @@ impl LogIn {
 
     /// Ends the streak of wrong codes; a failure is only logged.
     async fn reset_failures(&self, request: &Request, mailbox: &str, now: Duration) {
-        if let Err(error) = self.guesses.forgive(mailbox, &request.client_hash(), now.as_secs()).await {
+        if let Err(error) = self.failed_codes.reset_failures(mailbox, &request.client_hash(), now.as_secs()).await {
             tracing::error!(
                 request.id = request.id(),
                 error = telemetry::chain(&error),

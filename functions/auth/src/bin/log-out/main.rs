@@ -7,7 +7,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
-    store::{Sessions, Table},
+    store::secret::{SecretTable, Sessions},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -24,7 +24,7 @@ struct LogOut {
 impl Endpoint for LogOut {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let table = Table::secrets(&aws)?;
+        let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             authenticator: SessionAuthenticator::from_env(table.clone())?,
             sessions: Sessions::new(table),

@@ -7,7 +7,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
-    store::{ApiKeys, Table},
+    store::secret::{ApiKeys, SecretTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -24,7 +24,7 @@ struct RevokeApiKey {
 impl Endpoint for RevokeApiKey {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let table = Table::secrets(&aws)?;
+        let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(table.clone())?,
             keys: ApiKeys::new(table),

@@ -14,7 +14,7 @@ use shared::{
     kms::MacKey,
     mail::Mailer,
     model::{Email, Nonce},
-    store::{Codes, GuessStanding, Guesses, RateWindows, Table},
+    store::secret::{Codes, FailedCodes, RateWindows, SecretTable, SignInHistory},
     telemetry::{self, Metric},
 };
 
@@ -27,7 +27,7 @@ struct SendCode {
     limits: CodeLimits,
     windows: RateWindows,
     codes: SignInCodes,
-    guesses: Guesses,
+    failed_codes: FailedCodes,
     mailer: Mailer,
     address: ServiceAddress,
 }
@@ -35,11 +35,11 @@ struct SendCode {
 impl Endpoint for SendCode {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let table = Table::secrets(&aws)?;
+        let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             limits: CodeLimits::from_env()?,
             windows: RateWindows::new(table.clone()),
-            guesses: Guesses::new(table.clone()),
+            failed_codes: FailedCodes::new(table.clone()),
             codes: SignInCodes::new(Codes::new(table), MacKey::from_env(&aws, "CODE_KEY_ID")?),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
@@ -59,7 +59,7 @@ impl SendCode {
     async fn send(&self, email: &Email, nonce: Option<&Nonce>, request: &Request) -> Result<(), ApiError> {
         let now = clock::now()?;
         let (mailbox, client) = (email.mailbox(), request.client_hash());
-        let standing = self.guesses.standing(&mailbox, &client, now.as_secs()).await?;
+        let standing = self.failed_codes.standing(&mailbox, &client, now.as_secs()).await?;
         let limits = self.limits.of_request(&mailbox, &client, standing, request);
         // Only the client's limit: the address's would reveal sign-ins of its owner.
         request.note_limits(limits.admit(&self.windows, now).await?.as_slice());
@@ -96,9 +96,9 @@ impl CodeLimits {
         })
     }
 
-    /// Strangers' requests for a mailbox don't hold up a client that it signed in from, and requests for new mailboxes don't
-    /// hold up mailboxes that signed in before.
-    fn of_request(&self, mailbox: &str, client: &str, standing: GuessStanding, request: &Request) -> RequestLimits {
+    /// Strangers' requests for a mailbox don't hold up a client that it signed in from, and requests for new mailboxes
+    /// don't hold up mailboxes that signed in before.
+    fn of_request(&self, mailbox: &str, client: &str, standing: SignInHistory, request: &Request) -> RequestLimits {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let often = "Too many codes were asked for: use the newest one, or wait";
         let pool = if standing.is_known_mailbox { "known" } else { "new" };

@@ -5,7 +5,10 @@ use shared::{
     api::read::{Pagination, Reader},
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{CollectionLists, Table},
+    store::{
+        artist::ArtistTable,
+        chain::{ChainTable, CollectionLists},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -21,8 +24,11 @@ struct ListCollections {
 impl Endpoint for ListCollections {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = Table::chain(&aws)?.eventually_consistent();
-        Ok(Self { lists: CollectionLists::new(chain.clone()), reader: Reader::from_env(chain, Table::artists(&aws)?)? })
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            lists: CollectionLists::new(chain.clone()),
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -4,7 +4,7 @@ use shared::{
     api::{error::no_collection, read::Reader, request::CollectionPath},
     config,
     http::{AnyChain, ApiError, Endpoint, Request, Response, StartError, serve},
-    store::Table,
+    store::{artist::ArtistTable, chain::ChainTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -19,7 +19,7 @@ struct ReadCollection {
 impl Endpoint for ReadCollection {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        Ok(Self { reader: Reader::from_env(Table::chain(&aws)?, Table::artists(&aws)?)? })
+        Ok(Self { reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)? })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

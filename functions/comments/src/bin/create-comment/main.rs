@@ -18,7 +18,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{self, CommentText, Creation, MomentRef, Scope},
-    store::{Comments, Table},
+    store::chain::{ChainTable, Comments},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -33,7 +33,7 @@ struct CreateComment {
 
 impl Endpoint for CreateComment {
     async fn from_env() -> Result<Self, StartError> {
-        let comments = Comments::new(Table::chain(&config::aws().await)?);
+        let comments = Comments::new(ChainTable::from_env(&config::aws().await)?);
         Ok(Self { service: TransactionService::from_env().await?, comments })
     }
 

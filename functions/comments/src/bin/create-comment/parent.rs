@@ -5,7 +5,7 @@ use shared::{
     chain::contracts::native::CommentsProtocol::CommentIdentifier,
     http::ApiError,
     model::{Comment, CommentId, MomentRef},
-    store::Comments,
+    store::chain::Comments,
 };
 
 /// Finds the parent comment, if there is one; 404 for an unknown one, 400 for one on another moment.

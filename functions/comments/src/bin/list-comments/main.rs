@@ -6,7 +6,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::Whole,
-    store::{Comments, PAGE_SIZE, Table},
+    store::chain::{ChainTable, Comments, PAGE_SIZE},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -21,7 +21,7 @@ struct ListComments {
 
 impl Endpoint for ListComments {
     async fn from_env() -> Result<Self, StartError> {
-        let table = Table::chain(&config::aws().await)?.eventually_consistent();
+        let table = ChainTable::from_env(&config::aws().await)?.eventually_consistent();
         Ok(Self { chains: Chains::from_env()?, comments: Comments::new(table) })
     }
 

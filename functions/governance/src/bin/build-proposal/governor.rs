@@ -74,7 +74,8 @@ impl Governance {
         }
     }
 
-    /// Simulates that `account` makes the proposal and `executor` executes it; 422 with the reason if one of them fails.
+    /// Simulates that `account` makes the proposal and `executor` executes it; 422 with the reason if one of them
+    /// fails.
     pub async fn admit(&self, executor: Address, account: Address, proposal: &Proposal) -> Result<(), ApiError> {
         admit_gas(MAKING, proposal.storage_gas())?;
         let (executed, made) =
@@ -87,8 +88,8 @@ impl Governance {
         admit_gas("Executing this proposal", gas.unwrap_or_default())
     }
 
-    /// Ignores errors that any proposal of this account would get (too few votes, another open proposal): they may be gone
-    /// when it is made.
+    /// Ignores errors that any proposal of this account would get (too few votes, another open proposal): they may be
+    /// gone when it is made.
     async fn try_proposing(&self, account: Address, proposal: &Proposal) -> Result<(), ApiError> {
         let call = proposal.propose();
         let refusal = match self.try_call(account, &call).await {

@@ -1,5 +1,5 @@
-//! `POST /governance`: arguments of a governor's `propose` for a proposal that publishes moments. They are simulated onchain
-//! first; nothing is sent, and only the client's rate limit is stored.
+//! `POST /governance`: arguments of a governor's `propose` for a proposal that publishes moments. They are simulated
+//! onchain first; nothing is sent, and only the client's rate limit is stored.
 
 mod governor;
 mod proposal;
@@ -14,7 +14,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::CheckedAddress,
-    store::{RateWindows, Table},
+    store::secret::{RateWindows, SecretTable},
 };
 
 use self::{
@@ -50,7 +50,7 @@ impl Endpoint for BuildProposal {
     async fn from_env() -> Result<Self, StartError> {
         Ok(Self {
             governances: Governances::from_env()?,
-            windows: RateWindows::new(Table::secrets(&config::aws().await)?),
+            windows: RateWindows::new(SecretTable::from_env(&config::aws().await)?),
             per_client_hourly: config::parsed_or("PROPOSALS_PER_CLIENT_HOURLY", "60")?,
         })
     }

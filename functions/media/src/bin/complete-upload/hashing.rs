@@ -9,7 +9,7 @@ use shared::{
     deadline,
     http::ApiError,
     model::{Cid, LEAF},
-    store::{HashProgress, Upload},
+    store::artist::{HashProgress, Upload},
     telemetry,
 };
 

@@ -10,7 +10,7 @@ use shared::{
     clock,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ArtistId, Cid, UploadId},
-    store::{StoredContent, Upload, UploadOutcome},
+    store::artist::{StoredContent, Upload, UploadOutcome},
 };
 
 use crate::hashing::Hashed;

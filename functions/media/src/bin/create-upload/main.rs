@@ -11,7 +11,7 @@ use shared::{
     clock,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{UploadId, UploadSize},
-    store::{UPLOAD_LIFETIME, Upload},
+    store::artist::{UPLOAD_LIFETIME, Upload},
 };
 
 /// Time for the parts to arrive.

@@ -12,7 +12,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, StatusCode, json, serve},
     model::Cid,
-    store::{Media, StoredBlock, StoredContent, Table},
+    store::artist::{ArtistTable, Media, StoredBlock, StoredContent},
 };
 
 /// Most bytes of an answer: in base64 they are less than the 6 MB that Lambda passes on.
@@ -42,7 +42,7 @@ struct ReadContent {
 impl Endpoint for ReadContent {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        Ok(Self { bucket: Bucket::from_env(&aws)?, media: Media::new(Table::artists(&aws)?) })
+        Ok(Self { bucket: Bucket::from_env(&aws)?, media: Media::new(ArtistTable::from_env(&aws)?) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

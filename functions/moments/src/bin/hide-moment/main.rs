@@ -8,7 +8,11 @@ use shared::{
     clock, config,
     http::{AllowedChains, ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ArtistId, ChainId, Invalid, MomentRef, Scope, WalletType},
-    store::{Artists, Moments, Table},
+    store::{
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, Moments},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -54,10 +58,10 @@ impl Endpoint for HideMoment {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
+            callers: CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             chains: Chains::from_env()?,
-            moments: Moments::new(Table::chain(&aws)?),
-            artists: Artists::new(Table::artists(&aws)?),
+            moments: Moments::new(ChainTable::from_env(&aws)?),
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
         })
     }
 

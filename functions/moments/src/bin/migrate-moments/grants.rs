@@ -16,7 +16,7 @@ use shared::{
     },
     http::ApiError,
     model,
-    store::Moments,
+    store::chain::Moments,
 };
 
 /// Permissions per transaction: some 4 million gas.

@@ -9,7 +9,10 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, ArtistId, Scope, WalletType},
-    store::{Artists, Moments, Table},
+    store::{
+        artist::{ArtistTable, Artists},
+        chain::{ChainTable, Moments},
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -26,7 +29,8 @@ struct MigrateMoments {
 impl Endpoint for MigrateMoments {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let (artists, moments) = (Artists::new(Table::artists(&aws)?), Moments::new(Table::chain(&aws)?));
+        let (artists, moments) =
+            (Artists::new(ArtistTable::from_env(&aws)?), Moments::new(ChainTable::from_env(&aws)?));
         Ok(Self { service: TransactionService::from_env().await?, artists, moments })
     }
 

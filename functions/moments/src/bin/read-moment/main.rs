@@ -6,7 +6,7 @@ use shared::{
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::MomentRef,
-    store::Table,
+    store::{artist::ArtistTable, chain::ChainTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -21,7 +21,7 @@ struct ReadMoment {
 impl Endpoint for ReadMoment {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        Ok(Self { reader: Reader::from_env(Table::chain(&aws)?, Table::artists(&aws)?)? })
+        Ok(Self { reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)? })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -3,9 +3,9 @@
 use moments::update_moment_uri::UpdateMomentUriRequest;
 use shared::{
     api::transact::TransactionService,
-    chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
+    chain::protocol::permission::Permission,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{Creation, Protocol, Scope},
+    model::{Creation, MomentEdit, Protocol, Scope},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -32,9 +32,7 @@ impl Endpoint for UpdateMomentUri {
                     _ => drop(session.require(&moment, Permission::Metadata).await?),
                 }
                 // The same function in both protocols.
-                let (token, uri) = (moment.token.into(), new_uri.as_str().to_owned());
-                let update = Creator1155::updateTokenURICall { tokenId: token, newURI: uri };
-                Ok(vec![Call::new(moment.collection.into(), &update)])
+                Ok(moment.update(MomentEdit::Uri(new_uri)))
             })
             .await
     }

@@ -1,22 +1,12 @@
 //! `POST /sale`: changes a moment's sale. Missing fields keep their onchain values.
 
-mod change;
-
 use moments::update_sale::UpdateSaleRequest;
 use shared::{
     api::transact::TransactionService,
-    chain::{
-        protocol::{
-            permission::Permission,
-            sale::{CurrentSale, Strategy},
-        },
-        wallet::Call,
-    },
+    chain::protocol::permission::Permission,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{Creation, Scope},
+    model::{Creation, MomentEdit, Scope},
 };
-
-use crate::change::updated;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -38,14 +28,7 @@ impl Endpoint for UpdateSale {
         self.service
             .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
                 session.require(&moment, Permission::Sales).await?;
-                let addresses = &session.chain().addresses;
-                let sales = CurrentSale::all(session.node(), addresses, &moment).await?;
-                // Of two sales, the one in an ERC-20 currency is in force, and comes first.
-                let sale = sales.into_iter().find(|sale| sale.strategy != Strategy::Timed);
-                let sale = sale.ok_or_else(|| ApiError::not_found("This moment has no sale that could be changed"))?;
-                let update = updated(sale, &change, &moment, addresses)
-                    .map_err(|(field, error)| ApiError::invalid_field(field, error.to_string()))?;
-                Ok(vec![Call::new(moment.collection.into(), &update)])
+                Ok(moment.update(MomentEdit::Sale(change.into())))
             })
             .await
     }

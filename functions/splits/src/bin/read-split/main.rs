@@ -13,7 +13,10 @@ use shared::{
     clock, config,
     http::{AllowedChains, ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, Amount, CaipNetwork, ChainId, Invalid},
-    store::{Moments, Table},
+    store::{
+        chain::{ChainTable, Moments},
+        secret::SecretTable,
+    },
 };
 use splits::read_split::{ReadSplitResponse, SplitPath, WaitingAmount};
 
@@ -49,8 +52,8 @@ impl Endpoint for ReadSplit {
         let chains = chains.iter().filter(|chain| urls.names(chain.id)).map(with_node);
         let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
         Ok(Self {
-            moments: Moments::new(Table::chain(&aws)?.eventually_consistent()),
-            reads: ClientLimit::new(Table::secrets(&aws)?, "wallet", most, MINUTE),
+            moments: Moments::new(ChainTable::from_env(&aws)?.eventually_consistent()),
+            reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),
             chains: chains.collect::<Result<_, NodeError>>()?,
         })
     }

@@ -5,7 +5,10 @@ use shared::{
     auth::caller::CallerAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{Table, Transactions},
+    store::{
+        artist::{ArtistTable, Transactions},
+        secret::SecretTable,
+    },
 };
 use transactions::read_transaction::ReadTransactionPath;
 
@@ -22,8 +25,8 @@ struct ReadTransaction {
 impl Endpoint for ReadTransaction {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let callers = CallerAuthenticator::from_env(Table::secrets(&aws)?)?;
-        Ok(Self { callers, transactions: Transactions::new(Table::artists(&aws)?) })
+        let callers = CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?;
+        Ok(Self { callers, transactions: Transactions::new(ArtistTable::from_env(&aws)?) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {

@@ -4,7 +4,7 @@ use shared::{
     clock,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ActivityKind, CheckedAddress},
-    store::{MAX_PAYOUTS, PayoutAddress},
+    store::artist::{MAX_PAYOUTS, PayoutAddress},
 };
 use wallets::{PayoutService, PayoutView, add_payout_address::AddPayoutAddressRequest};
 

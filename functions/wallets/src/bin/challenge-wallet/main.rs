@@ -14,7 +14,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ArtistId, CheckedAddress},
-    store::{Artists, Challenges, RateWindows, StoredChallenge, Table},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::{Challenges, RateWindows, SecretTable, StoredChallenge},
+    },
 };
 use wallets::challenge_wallet::{ChallengeWalletRequest, ChallengeWalletResponse};
 
@@ -57,11 +60,11 @@ impl Endpoint for ChallengeWallet {
     /// Reads `CHALLENGES_PER_CLIENT_HOURLY` (60) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let secrets = Table::secrets(&aws)?;
+        let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
             chains: Chains::from_env()?,
-            artists: Artists::new(Table::artists(&aws)?),
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
             address: ServiceAddress::from_env(),
             challenges: Challenges::new(secrets.clone()),
             windows: RateWindows::new(secrets),

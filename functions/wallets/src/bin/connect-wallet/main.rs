@@ -13,7 +13,11 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{ActivityKind, Wallet, WalletType},
-    store::{Artists, Challenges, MAX_WALLETS, StoredChallenge, Table, WalletRefusal},
+    store::{
+        across::WalletConnections,
+        artist::{ArtistTable, MAX_WALLETS, WalletRefusal},
+        secret::{Challenges, SecretTable, StoredChallenge},
+    },
 };
 use wallets::{WalletsResponse, connect_wallet::ConnectWalletRequest};
 
@@ -25,7 +29,7 @@ async fn main() -> Result<(), StartError> {
 struct ConnectWallet {
     sessions: SessionAuthenticator,
     challenges: Challenges,
-    artists: Artists,
+    connections: WalletConnections,
     activity: ActivityLog,
     nodes: NodeUrls,
 }
@@ -57,11 +61,11 @@ impl ConnectWallet {
 impl Endpoint for ConnectWallet {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let secrets = Table::secrets(&aws)?;
+        let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
-            challenges: Challenges::new(secrets),
-            artists: Artists::new(Table::artists(&aws)?),
+            challenges: Challenges::new(secrets.clone()),
+            connections: WalletConnections::new(ArtistTable::from_env(&aws)?, secrets),
             activity: ActivityLog::from_env(&aws)?,
             nodes: NodeUrls::from_env()?,
         })
@@ -74,7 +78,7 @@ impl Endpoint for ConnectWallet {
         let challenge = self.challenges.count_try(message.as_str(), artist, now.as_secs()).await?;
         let challenge = challenge.ok_or_else(unknown_message)?;
         let wallet = self.prove(&challenge, &message, &signature).await?;
-        let connected = self.artists.connect_wallet(wallet, &challenge, &self.challenges, now.as_secs()).await?;
+        let connected = self.connections.connect(wallet, &challenge, now.as_secs()).await?;
         let profile = connected.map_err(refused)?;
         self.activity.note(request, artist, ActivityKind::WalletConnected, &wallet.address.to_string()).await;
         Response::json(&WalletsResponse::of(&profile))

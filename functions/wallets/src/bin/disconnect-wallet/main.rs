@@ -6,7 +6,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
-    store::{Artists, Table, WalletRefusal},
+    store::{
+        artist::{ArtistTable, Artists, WalletRefusal},
+        secret::SecretTable,
+    },
 };
 use wallets::{WalletsResponse, disconnect_wallet::DisconnectWalletQuery};
 
@@ -25,8 +28,8 @@ impl Endpoint for DisconnectWallet {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            artists: Artists::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
             activity: ActivityLog::from_env(&aws)?,
         })
     }

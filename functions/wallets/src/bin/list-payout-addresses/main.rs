@@ -4,7 +4,10 @@ use shared::{
     auth::session::SessionAuthenticator,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{PayoutAddresses, Table},
+    store::{
+        artist::{ArtistTable, PayoutAddresses},
+        secret::SecretTable,
+    },
 };
 use wallets::{PayoutView, list_payout_addresses::ListPayoutAddressesResponse};
 
@@ -22,8 +25,8 @@ impl Endpoint for ListPayoutAddresses {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
-            payouts: PayoutAddresses::new(Table::artists(&aws)?),
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            payouts: PayoutAddresses::new(ArtistTable::from_env(&aws)?),
         })
     }
 

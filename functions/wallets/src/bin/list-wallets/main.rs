@@ -5,7 +5,10 @@ use shared::{
     auth::caller::CallerAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    store::{Artists, Table},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::SecretTable,
+    },
 };
 use wallets::WalletsResponse;
 
@@ -23,8 +26,8 @@ impl Endpoint for ListWallets {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         Ok(Self {
-            callers: CallerAuthenticator::from_env(Table::secrets(&aws)?)?,
-            artists: Artists::new(Table::artists(&aws)?),
+            callers: CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
         })
     }
 

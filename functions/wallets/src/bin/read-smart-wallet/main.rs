@@ -16,7 +16,10 @@ use shared::{
     clock, config,
     http::{AllowedChains, ApiError, Endpoint, Request, Response, StartError, serve},
     model::{Address, Amount, ChainId, Invalid},
-    store::{Artists, Table},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::SecretTable,
+    },
 };
 use wallets::read_smart_wallet::{Balance, ReadSmartWalletQuery, ReadSmartWalletResponse};
 
@@ -62,8 +65,8 @@ impl Endpoint for ReadSmartWallet {
         const MINUTE: Duration = Duration::from_secs(60);
         let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
         Ok(Self {
-            artists: Artists::new(Table::artists(&aws)?),
-            reads: ClientLimit::new(Table::secrets(&aws)?, "wallet", most, MINUTE),
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),
             chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,
             known: Mutex::default(),
         })

@@ -1,4 +1,5 @@
-//! `POST /smartwallet/withdraw`: sends money from the artist's embedded wallet, to a wallet or payout address of theirs.
+//! `POST /smartwallet/withdraw`: sends money from the artist's embedded wallet, to a wallet or payout address of
+//! theirs.
 
 use alloy::primitives::U256;
 use shared::{
@@ -12,7 +13,10 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, FieldError, Request, Response, StartError, serve},
     model::{ActivityKind, Address, ArtistId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
-    store::{Artists, PayoutAddresses, Table},
+    store::{
+        artist::{ArtistTable, Artists, PayoutAddresses},
+        secret::SecretTable,
+    },
 };
 use wallets::withdraw_funds::{CurrencyName, WithdrawFundsRequest};
 
@@ -40,8 +44,8 @@ impl WithdrawFunds {
         }
         let known = self.payouts.find(artist, to).await?.ok_or_else(|| {
             ApiError::forbidden(format!(
-                "{to} is neither a wallet of yours nor a payout address: add it with POST /artists/payout-addresses, and \
-                 withdraw 24 hours later"
+                "{to} is neither a wallet of yours nor a payout address: add it with POST /artists/payout-addresses, \
+                 and withdraw 24 hours later"
             ))
         })?;
         if known.usable_at() > clock::now()?.as_secs() {
@@ -55,10 +59,10 @@ impl WithdrawFunds {
 impl Endpoint for WithdrawFunds {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let artists = Table::artists(&aws)?;
+        let artists = ArtistTable::from_env(&aws)?;
         Ok(Self {
             service: TransactionService::from_env().await?,
-            sessions: SessionAuthenticator::from_env(Table::secrets(&aws)?)?,
+            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             artists: Artists::new(artists.clone()),
             payouts: PayoutAddresses::new(artists),
             activity: ActivityLog::from_env(&aws)?,

@@ -7,7 +7,7 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
     public_web::PrivateReceivers,
-    store::{MAX_WEBHOOKS, Webhook},
+    store::artist::{MAX_WEBHOOKS, Webhook},
 };
 use webhooks::{
     WebhookService, WebhookView,

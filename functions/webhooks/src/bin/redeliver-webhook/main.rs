@@ -3,7 +3,7 @@
 use shared::{
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::{DeliveryId, DeliveryStatus},
-    store::Delivery,
+    store::artist::Delivery,
 };
 use webhooks::{DeliveryPath, WebhookService};
 

@@ -6,7 +6,7 @@ use shared::{
     clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::ActivityKind,
-    store::Webhook,
+    store::artist::Webhook,
 };
 use webhooks::{WebhookPath, WebhookService, WebhookView, no_webhook, rotate_webhook::RotateWebhookResponse};
 

@@ -4,7 +4,7 @@ use shared::{
     clock,
     http::{ApiError, Endpoint, Request, Response, StartError, json, serve},
     model::{DeliveryId, WebhookId},
-    store::Delivery,
+    store::artist::Delivery,
 };
 use webhooks::{WebhookPath, WebhookService};
 

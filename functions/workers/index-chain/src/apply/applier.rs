@@ -6,7 +6,12 @@ use alloy::primitives::{Address, U256};
 use shared::{
     chain::Chain,
     model::{self, ArtistId, ContentType, Event, EventData, EventId, MomentRef},
-    store::{Artists, Documents, PrimaryKey, StoreError, UnitOfWork, collection_key},
+    store::{
+        StoreError,
+        artist::Artists,
+        chain::{Documents, collection_key},
+        engine::{PrimaryKey, UnitOfWork},
+    },
 };
 
 use super::{batch_limit::BatchLimit, collects::Collects};

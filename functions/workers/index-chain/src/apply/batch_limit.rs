@@ -1,6 +1,6 @@
 //! The size at which a batch ends.
 
-use shared::store::UnitOfWork;
+use shared::store::engine::UnitOfWork;
 
 /// Most changed rows and bytes of a batch. The last event, or part of one, may exceed them a little.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,11 @@
 use alloy::primitives::{Address, B256, U256};
 use shared::{
     model::{Comment, EventData, clip_comment},
-    store::{NewComment, PrimaryKey, StoreError, collection_key},
+    store::{
+        StoreError,
+        chain::{NewComment, collection_key},
+        engine::PrimaryKey,
+    },
 };
 
 use super::{applier::Applier, events};

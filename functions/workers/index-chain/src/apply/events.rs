@@ -7,7 +7,7 @@ use shared::{
         Collection, CollectionEvent, CommentEvent, EventData, Moment, MomentEvent, MomentSale, Payment, PaymentEvent,
         PermissionEvent, Protocol, SaleEvent, SaleType, SaleView, Transfer, TransferEvent, TransferType,
     },
-    store::NewComment,
+    store::chain::NewComment,
 };
 
 use crate::event::{PermissionsSet, Position};

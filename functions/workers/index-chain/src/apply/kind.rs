@@ -1,7 +1,7 @@
 //! A kind of fact, and what every kind must say.
 
 use alloy::primitives::Address;
-use shared::store::{PrimaryKey, StoreError};
+use shared::store::{StoreError, engine::PrimaryKey};
 
 use super::applier::Applier;
 use crate::event::ChainEvent;

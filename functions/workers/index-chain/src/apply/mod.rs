@@ -19,7 +19,12 @@ use alloy::primitives::Address;
 use shared::{
     chain::Chain,
     model::{self, ArtistId, MomentRef},
-    store::{Artists, Documents, Moments, StoreError, Table, Timelines, UnitOfWork},
+    store::{
+        StoreError,
+        artist::Artists,
+        chain::{ChainTable, Documents, Moments, Timelines},
+        engine::UnitOfWork,
+    },
 };
 
 use self::{applier::Applier, kind::Kind};
@@ -49,7 +54,7 @@ pub struct Index {
 
 impl Index {
     /// The index of `chain` in this table.
-    pub fn new(chain: Chain, table: Table, artists: Artists, factories: Vec<Address>) -> Self {
+    pub fn new(chain: Chain, table: ChainTable, artists: Artists, factories: Vec<Address>) -> Self {
         let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
         let timelines = Timelines::new(table);
         Self { chain, moments, artists, documents, timelines, factories, collections: None, hidden: HashMap::new() }
@@ -130,10 +135,15 @@ impl Index {
     }
 }
 
-/// Usernames of the accounts that these events name.
+/// Usernames of the accounts that these events name; empty for accounts of no artist, which aren't asked for again.
 async fn names(artists: &Artists, events: &[ChainEvent]) -> Result<HashMap<model::Address, String>, StoreError> {
     let accounts: BTreeSet<_> = events.iter().filter_map(|event| event.fact.names()).map(Into::into).collect();
-    artists.usernames(&Vec::from_iter(accounts)).await
+    let accounts = Vec::from_iter(accounts);
+    let mut names = artists.usernames(&accounts).await?;
+    for account in accounts {
+        names.entry(account).or_default();
+    }
+    Ok(names)
 }
 
 /// Reads most of the rows that the events need, in batches.

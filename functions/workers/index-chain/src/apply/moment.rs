@@ -2,7 +2,7 @@
 
 use shared::{
     model::{Address, Collection, FeeRecipient, Moment, MomentRef, Share},
-    store::{EarlySettings, StoreError},
+    store::{StoreError, chain::EarlySettings},
 };
 
 use super::applier::Applier;

@@ -1,6 +1,6 @@
 //! Events of a range on their way into rows.
 
-use shared::store::{BlockId, EventPlace};
+use shared::store::engine::{BlockId, EventPlace};
 
 use super::collects::Collects;
 use crate::event::ChainEvent;

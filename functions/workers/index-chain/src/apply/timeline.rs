@@ -5,7 +5,12 @@ use std::collections::HashMap;
 
 use shared::{
     model::{Address, ArtistId, ChainId, Collection, ContentType, Moment, MomentRef},
-    store::{ArrivedDocument, Artists, Documents, Listing, StoreError, TimelineSubject, Timelines, UnitOfWork},
+    store::{
+        StoreError,
+        artist::Artists,
+        chain::{ArrivedDocument, Documents, Listing, TimelineSubject, Timelines},
+        engine::UnitOfWork,
+    },
 };
 
 use super::applier::Applier;
@@ -101,7 +106,12 @@ pub(super) async fn relist_due(
         TimelineSubject::By(creator) => Some(creator),
         _ => None,
     });
-    let names = artists.usernames(&Vec::from_iter(creators)).await?;
+    let creators = Vec::from_iter(creators);
+    let mut names = artists.usernames(&creators).await?;
+    // A wallet that belongs to no artist any more has no name.
+    for creator in creators {
+        names.entry(creator).or_default();
+    }
     for mut relisting in due {
         let room = MAX_PER_CHANGE.min(MAX_PER_BATCH.saturating_sub(looked_at));
         let (moments, is_all) = work.concerned(chain, &relisting.by, relisting.done, room).await?;
@@ -115,7 +125,7 @@ pub(super) async fn relist_due(
     Ok(())
 }
 
-/// Relists a moment with its current admins and the creator's name, if that is in `names`.
+/// Relists a moment with its current admins and, if its creator is in `names`, by the creator's name, which may be empty.
 async fn relist(work: &mut UnitOfWork, place: &MomentRef, names: &HashMap<Address, String>) -> Result<(), StoreError> {
     let Some((mut listing, _)) = with_admins(work, place).await? else { return Ok(()) };
     listing.curated = names.get(&listing.creator).map_or(listing.curated, |name| !name.is_empty());

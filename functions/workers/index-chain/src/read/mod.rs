@@ -23,7 +23,7 @@ use shared::{
         node::{BlockFacts, Node, NodeError},
     },
     model::Protocol,
-    store::BlockId,
+    store::engine::BlockId,
 };
 use tokio::sync::mpsc::Sender;
 

@@ -7,7 +7,7 @@ use alloy::{
 use shared::{
     chain::contracts::native::Creator1155,
     model::OPEN_EDITION,
-    store::{Scope, TimelineFilter, Timelines},
+    store::chain::{Scope, TimelineFilter, Timelines},
 };
 use tests::{Error, TestChain, history::History};
 

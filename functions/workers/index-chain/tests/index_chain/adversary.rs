@@ -1,16 +1,16 @@
 //! Everything at once: reorganisations, nodes that misbehave in every way, a database that throttles, and processes that
-//! die. `SEED=<number>` chooses another course, `TOKENS` how many an edition mints at once.
+//! die, while artists change their names, wallets and moments. `SEED=<number>` chooses another course, `TOKENS` how many an edition mints at once.
 
 use std::sync::atomic::Ordering;
 
 use alloy::providers::Provider;
-use shared::model::Payment;
+use shared::model::{Address, Payment};
 use tests::{
     DatabaseProxy, Error, TestChain,
     history::{Dice, History},
 };
 
-use crate::support::{Indexer, NodeBehavior, NodeProxy, count_payments, number};
+use crate::support::{Indexer, NodeBehavior, NodeProxy, count_payments, decisions::Decisions, number};
 
 const ROUNDS: u64 = 8;
 const NODES: u64 = 3;
@@ -38,6 +38,12 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
     }
     let urls: Vec<&str> = nodes.iter().map(|node| node.url.as_str()).collect();
     let mut indexer = Indexer::through(&test_chain, &urls, Some(&database)).await?;
+    let mut decisions = Decisions::of(&indexer.dynamodb).await?;
+    let accounts: Vec<Address> = history.people.iter().copied().map(Into::into).collect();
+    for account in &accounts[..2] {
+        let artist = decisions.sign_up(*account).await?;
+        decisions.rename(artist, &format!("artist{account}")[..20]).await?;
+    }
     // Somebody is ranked.
     for _ in 0..20 {
         history.go_on(20).await?;
@@ -56,6 +62,10 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
             history.transfer_nothing(collection, artist, collector, TRANSFERS_OF_NOTHING).await?;
         }
         history.go_on(10 + usize::try_from(dice.roll(30))?).await?;
+        let moments = indexer.moments().await?;
+        for _ in 0..dice.roll(4) {
+            decisions.decide(&mut dice, &accounts, &moments).await?;
+        }
         let head = test_chain.node.get_block_number().await?;
         let healthy = dice.roll(NODES);
         for (index, node) in (0..).zip(&nodes) {
@@ -83,6 +93,7 @@ async fn index_equals_a_fresh_one_whatever_happened() -> Result<(), Error> {
                     test_chain.roll_back(depth).await?;
                 }
                 history.forget_dropped().await?;
+                decisions.decide(&mut dice, &accounts, &moments).await?;
             }
             _ => test_chain.finalise().await?,
         }

@@ -15,7 +15,7 @@ use shared::{
         contracts::native::CommentsProtocol::{self, CommentIdentifier},
     },
     model::{MomentRef, Protocol},
-    store::{Comments, Documents, Scope, TimelineFilter, Timelines},
+    store::chain::{Comments, Documents, Scope, TimelineFilter, Timelines},
 };
 use tests::{DatabaseProxy, Error, TestChain, history::History};
 

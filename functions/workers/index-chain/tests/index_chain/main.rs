@@ -4,6 +4,7 @@ mod admins;
 mod adversary;
 mod bounds;
 mod commit;
+mod decisions;
 mod lists;
 mod naive;
 mod names;

@@ -19,7 +19,7 @@ use shared::{
         MintCommenter::MintComment,
     },
     model::{self, ChainId, MomentRef, Payment, SaleType},
-    store::{Moments, PaymentFilter, Payments},
+    store::chain::{Moments, PaymentFilter, Payments},
 };
 use tests::{Error, TestChain, history::History};
 

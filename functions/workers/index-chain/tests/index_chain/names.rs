@@ -6,7 +6,10 @@ use index_chain::Follower;
 use serde_json::json;
 use shared::{
     model::{ArtistId, MomentRef},
-    store::{Artist, Artists, Comments, Outbox, ProfileChange, Scope, TimelineFilter, Timelines},
+    store::{
+        artist::{Artist, Artists, Outbox, ProfileChange},
+        chain::{Comments, Scope, TimelineFilter, Timelines},
+    },
 };
 use tests::{Error, TestChain, history::History};
 

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use shared::{
     chain::contracts::third_party::Edition::Minted,
     model::Protocol,
-    store::{Scope, TimelineFilter, Timelines},
+    store::chain::{Scope, TimelineFilter, Timelines},
 };
 use template::Template;
 use tests::{

@@ -3,7 +3,7 @@
 use alloy::primitives::U256;
 use shared::{
     model::{Address, MomentRef, Payment, Protocol, SaleType},
-    store::Moments,
+    store::chain::Moments,
 };
 use tests::{Error, TestChain, history::History};
 

@@ -2,7 +2,10 @@
 
 use shared::{
     model::EventId,
-    store::{NotificationList, NotificationReads, PaymentFilter, Payments},
+    store::{
+        across::NotificationReads,
+        chain::{NotificationList, PaymentFilter, Payments},
+    },
 };
 use tests::Error;
 

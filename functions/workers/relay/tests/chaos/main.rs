@@ -17,7 +17,7 @@ use std::{
 };
 
 use alloy::primitives::Address;
-use shared::{model::TransactionId, store::Artist};
+use shared::{model::TransactionId, store::artist::Artist};
 
 use crate::{
     common::{Error, queue, renaming, token_creation},

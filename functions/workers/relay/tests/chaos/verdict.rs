@@ -10,7 +10,7 @@ use alloy::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use shared::{
     model::{TransactionId, TransactionStatus},
-    store::{Artist, LaneState, Transaction},
+    store::artist::{Artist, LaneState, Transaction},
 };
 
 use crate::{

@@ -7,7 +7,7 @@ use local::workshop::Workshop;
 use shared::{
     chain::contracts::native::Creator1155,
     model::{self, Amount, Call, Creation, NewMoment, NewTokens, Plan, Sale, SaleTerms, TransactionId},
-    store::{Artist, NewTransaction},
+    store::artist::{Artist, NewTransaction},
 };
 use tests::given_uris;
 

@@ -2,7 +2,7 @@ use std::{sync::OnceLock, time::Duration};
 
 use alloy::providers::{Provider, RootProvider, ext::AnvilApi};
 use serde_json::json;
-use shared::{model::TransactionStatus, store::Slot};
+use shared::{model::TransactionStatus, store::artist::Slot};
 
 use crate::{
     proxy::{self, Act},

@@ -10,7 +10,7 @@ use std::{
 
 use alloy::primitives::Address;
 use local::workshop::Workshop;
-use shared::{model::TransactionStatus, store::Artist};
+use shared::{model::TransactionStatus, store::artist::Artist};
 use tokio::sync::Notify;
 
 use crate::{
@@ -186,14 +186,14 @@ async fn leader_who_stands_still_does_nothing_twice() -> Result<(), Error> {
 async fn former_leader_ends_nothing_that_another_one_has_sent() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-former-leader", 1).await?;
     let (store, chain, artist) = (workshop.transactions(), workshop.chain.id, artists[0]);
-    let former = store.lead(chain, "former").await?.ok_or("no lead")?;
+    let former = store.acquire_lease(chain, "former").await?.ok_or("no lead")?;
     let id = queue(&workshop, &artist, vec![renaming(collection, "ar://sent")]).await?[0];
     let stale = transaction(&workshop, &artist, id).await?;
     alloy::providers::ext::AnvilApi::anvil_set_auto_mine(&workshop.node().await?, false).await?;
     let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
     until_sent(&workshop, &artist, id).await?;
 
-    let ending = shared::store::Ending {
+    let ending = shared::store::artist::Ending {
         status: TransactionStatus::Failed,
         batch: None,
         mined: None,

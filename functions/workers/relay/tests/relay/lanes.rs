@@ -19,7 +19,7 @@ use shared::{
         wallet::LaneSigners,
     },
     model::{Call, TransactionStatus},
-    store::{BatchStatus, Slot},
+    store::artist::{BatchStatus, Slot},
 };
 
 use crate::{
@@ -178,11 +178,11 @@ async fn batch_whose_receipt_lags_is_not_taken_for_displaced() -> Result<(), Err
 async fn missing_nonces_are_filled() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-gap", 1).await?;
     let (store, chain) = (workshop.transactions(), workshop.chain.id);
-    let lease = store.lead(chain, "before").await?.ok_or("no lead")?;
+    let lease = store.acquire_lease(chain, "before").await?.ok_or("no lead")?;
     for (lane, _) in workshop.lanes() {
         assert!(store.open_lane(&lease, (*lane).into(), 2).await?);
     }
-    store.give_lead_back(&lease).await?;
+    store.release_lease(&lease).await?;
     let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://after")]).await?[0];
 
     run(&relay(&workshop, &workshop.rpc_url)?).await?;

@@ -13,3 +13,4 @@ mod refusals;
 mod reorganisations;
 mod support;
 mod tokens;
+mod updates;

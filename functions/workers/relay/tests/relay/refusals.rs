@@ -9,7 +9,7 @@ use local::workshop::Workshop;
 use serde_json::{Value, json};
 use shared::{
     model::TransactionStatus,
-    store::{BatchStatus, Ending, Slot},
+    store::artist::{BatchStatus, Ending, Slot},
 };
 
 use crate::{

@@ -20,7 +20,7 @@ use serde_json::json;
 use shared::{
     chain::{contracts::safe::Safe, transaction::Policy},
     model::{Call, TransactionId, TransactionStatus},
-    store::{Artist, Transaction},
+    store::artist::{Artist, Transaction},
 };
 use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 use uuid::Uuid;

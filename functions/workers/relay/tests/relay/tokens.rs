@@ -11,7 +11,7 @@ use alloy::{
 use shared::{
     chain::contracts::native::SplitFactory::{SplitCreated_0, SplitParams, createSplitDeterministicCall},
     model::{Call, Plan, TransactionStatus},
-    store::Artist,
+    store::artist::Artist,
 };
 
 use crate::support::{

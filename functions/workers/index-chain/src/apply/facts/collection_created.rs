@@ -3,7 +3,7 @@
 use alloy::primitives::Address;
 use shared::{
     model::{Collection, EventData, clip_name, clip_uri},
-    store::{PrimaryKey, StoreError},
+    store::{StoreError, engine::PrimaryKey},
 };
 
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
 };
 
 impl Kind for NewCollection {
+    /// The creator of the moments that are created with it.
     fn names(&self) -> Option<Address> {
         Some(self.creator)
     }

@@ -3,7 +3,7 @@
 use alloy::primitives::Address;
 use shared::{
     model::EventId,
-    store::{PrimaryKey, StoreError},
+    store::{StoreError, engine::PrimaryKey},
 };
 
 use crate::{

@@ -5,7 +5,11 @@ use std::ops::Range;
 use alloy::primitives::{Address, U256};
 use shared::{
     model::{Amount, Collection, EventData, EventId, Moment},
-    store::{PrimaryKey, StoreError, Tier, listing_keys, moment_key},
+    store::{
+        StoreError,
+        chain::{Tier, listing_keys, moment_key},
+        engine::PrimaryKey,
+    },
 };
 
 use crate::{

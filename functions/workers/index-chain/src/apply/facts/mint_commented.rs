@@ -1,7 +1,7 @@
 //! A comment made while collecting.
 
 use alloy::primitives::Address;
-use shared::store::{PrimaryKey, StoreError};
+use shared::store::{StoreError, engine::PrimaryKey};
 
 use crate::{
     apply::{applier::Applier, comment::Said, kind::Kind},

@@ -17,7 +17,7 @@ mod transferred;
 mod uri_set;
 
 use alloy::primitives::Address;
-use shared::store::{PrimaryKey, StoreError};
+use shared::store::{StoreError, engine::PrimaryKey};
 
 use super::{applier::Applier, kind::Kind};
 use crate::event::{ChainEvent, Fact};

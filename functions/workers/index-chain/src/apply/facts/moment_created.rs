@@ -3,7 +3,11 @@
 use alloy::primitives::Address;
 use shared::{
     model::{Amount, EventData, Moment, clip_uri},
-    store::{EarlySettings, PrimaryKey, StoreError, listing_keys, moment_keys},
+    store::{
+        StoreError,
+        chain::{EarlySettings, listing_keys, moment_keys},
+        engine::PrimaryKey,
+    },
 };
 
 use crate::{
@@ -64,6 +68,7 @@ impl Kind for MomentCreated {
             created_at: at.time,
             updated_at: at.time,
         };
+        applier.learn_name(moment.creator).await?;
         moment.fee_recipients = applier.fee_recipients(&moment, &collection).await?;
         applier.work.put_moment(&moment)?;
         applier.emit(at, 0, EventData::MomentCreated(events::moment(at, &moment, &collection)))?;

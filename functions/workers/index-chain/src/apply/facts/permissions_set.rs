@@ -3,7 +3,11 @@
 use alloy::primitives::Address;
 use shared::{
     model::{self, EventData, MAX_ADMINS},
-    store::{PrimaryKey, StoreError, TimelineSubject, moment_key},
+    store::{
+        StoreError,
+        chain::{TimelineSubject, moment_key},
+        engine::PrimaryKey,
+    },
 };
 
 use crate::{

@@ -4,7 +4,11 @@ use alloy::primitives::Address;
 use shared::{
     chain::{ChainAddresses, Role},
     model::{self, Amount, Collection, EventData, Moment, MomentSale, Payment, SaleType, Transfer, TransferType},
-    store::{PrimaryKey, StoreError, moment_key, payment_keys, transfer_keys},
+    store::{
+        StoreError,
+        chain::{moment_key, payment_keys, transfer_keys},
+        engine::PrimaryKey,
+    },
 };
 
 use crate::{

@@ -3,7 +3,7 @@
 use alloy::primitives::Address;
 use shared::{
     model::{self, EventData},
-    store::{PrimaryKey, StoreError, moment_key},
+    store::{StoreError, chain::moment_key, engine::PrimaryKey},
 };
 
 use crate::{

@@ -3,7 +3,11 @@
 use alloy::primitives::Address;
 use shared::{
     model::{EventData, MomentSale},
-    store::{PrimaryKey, StoreError, moment_key, split_key},
+    store::{
+        StoreError,
+        chain::{moment_key, split_key},
+        engine::PrimaryKey,
+    },
 };
 
 use crate::{

@@ -1,7 +1,7 @@
 //! A new revenue split.
 
 use alloy::primitives::Address;
-use shared::store::{PrimaryKey, StoreError};
+use shared::store::{StoreError, engine::PrimaryKey};
 
 use crate::{
     apply::{applier::Applier, kind::Kind},

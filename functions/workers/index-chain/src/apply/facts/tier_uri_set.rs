@@ -3,7 +3,7 @@
 use alloy::primitives::Address;
 use shared::{
     model::clip_uri,
-    store::{PrimaryKey, StoreError},
+    store::{StoreError, engine::PrimaryKey},
 };
 
 use crate::{

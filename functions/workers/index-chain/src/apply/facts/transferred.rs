@@ -4,7 +4,11 @@
 use alloy::primitives::{Address, U256};
 use shared::{
     model::{Amount, Moment, Transfer, TransferType},
-    store::{PrimaryKey, StoreError, moment_key, transfer_keys},
+    store::{
+        StoreError,
+        chain::{moment_key, transfer_keys},
+        engine::PrimaryKey,
+    },
 };
 
 use crate::{

@@ -3,7 +3,7 @@
 use alloy::primitives::Address;
 use shared::{
     model::{EventData, clip_uri},
-    store::{PrimaryKey, StoreError, moment_key},
+    store::{StoreError, chain::moment_key, engine::PrimaryKey},
 };
 
 use crate::{

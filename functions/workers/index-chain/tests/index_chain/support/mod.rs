@@ -1,9 +1,13 @@
 //! An indexer with empty tables, and a node that misbehaves.
 
+pub mod decisions;
 mod node_proxy;
 pub mod shop;
 
-use std::{collections::BTreeMap, env, fs};
+use std::{
+    collections::{BTreeMap, HashMap},
+    env, fs,
+};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use index_chain::{Followed, Follower, IndexError};
@@ -12,8 +16,13 @@ use rank_collectors::Ranker;
 use serde_json::json;
 use shared::{
     chain::{Chain, node::Node},
-    model::{Event, LogName},
-    store::{Artists, EventLogs, NumberedEvent, Table},
+    model::{Event, LogName, Moment, MomentRef},
+    store::{
+        across::EventLogs,
+        artist::{ArtistTable, Artists, Outbox},
+        chain::ChainTable,
+        engine::NumberedEvent,
+    },
 };
 use template::Template;
 use tests::{DatabaseProxy, Error, TestChain};
@@ -25,13 +34,14 @@ pub type Rows = BTreeMap<(String, String), BTreeMap<String, AttributeValue>>;
 
 pub struct Indexer {
     pub follower: Follower,
-    pub table: Table,
-    pub artists: Table,
+    pub table: ChainTable,
+    pub artists: ArtistTable,
     /// URL of the database.
     pub dynamodb: String,
     pub client: aws_sdk_dynamodb::Client,
     chain: Chain,
     nodes: Node,
+    outbox: Outbox,
 }
 
 /// A number of the environment, or the default.
@@ -39,19 +49,19 @@ pub fn number(name: &str, default: u64) -> Result<u64, Error> {
     Ok(env::var(name).ok().map_or(Ok(default), |text| text.parse())?)
 }
 
-/// What a log has told and not taken back.
+/// Events of a log that weren't reverted later.
 pub fn replayed(log: Vec<Event>) -> Result<Vec<Event>, Error> {
-    let mut standing: Vec<Event> = Vec::new();
+    let mut live: Vec<Event> = Vec::new();
     for event in log {
         if event.is_reverted {
-            let told = standing.pop().ok_or("what is taken back was never told")?;
-            assert_eq!((told.id, &told.data), (event.id, &event.data), "another event is taken back");
+            let emitted = live.pop().ok_or("an event is reverted that was never emitted")?;
+            assert_eq!((emitted.id, &emitted.data), (event.id, &event.data), "another event is reverted");
         } else {
-            assert!(standing.iter().all(|told| told.id != event.id), "told twice: {event:?}");
-            standing.push(event);
+            assert!(live.iter().all(|emitted| emitted.id != event.id), "emitted twice: {event:?}");
+            live.push(event);
         }
     }
-    Ok(standing)
+    Ok(live)
 }
 
 /// Counts all payments into the rankings as of a Unix time in seconds.
@@ -87,10 +97,11 @@ impl Indexer {
         let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&dynamodb).await);
         let aws = endpoints.sdk_config(url).await;
         let nodes = json!({ test_chain.chain.id.to_string(): urls }).to_string().parse()?;
-        let (table, artists) = (Table::new(&aws, "ChainTable"), Table::new(&aws, "ArtistTable"));
+        let (table, artists) = (ChainTable::new(&aws, "ChainTable"), ArtistTable::new(&aws, "ArtistTable"));
         let (chain, nodes) = (test_chain.chain.clone(), Node::new(&nodes, test_chain.chain.id)?);
         let follower = Follower::new(chain.clone(), &nodes, table.clone(), Artists::new(artists.clone()));
-        Ok(Self { follower, table, artists, dynamodb, client, chain, nodes })
+        let outbox = Outbox::new(ArtistTable::new(&endpoints.sdk_config(&dynamodb).await, "ArtistTable"));
+        Ok(Self { follower, table, artists, dynamodb, client, chain, nodes, outbox })
     }
 
     /// Continues in another process, after the lease of the one before.
@@ -148,13 +159,30 @@ impl Indexer {
         fresh.rows().await
     }
 
-    /// Indexes all new blocks.
-    pub async fn follow(&mut self) -> Result<Followed, IndexError> {
-        self.follower.follow(None, None, &[]).await
+    /// A fresh index of the chain, with the same artists.
+    async fn fresh(&self, test_chain: &TestChain) -> Result<Self, Error> {
+        let mut fresh = Self::of(test_chain, &[&test_chain.rpc_url]).await?;
+        let artists =
+            self.client.scan().table_name("ArtistTable").consistent_read(true).into_paginator().items().send();
+        for artist in artists.collect::<Result<Vec<_>, _>>().await? {
+            fresh.client.put_item().table_name("ArtistTable").set_item(Some(artist)).send().await?;
+        }
+        fresh.follow().await?;
+        Ok(fresh)
     }
 
-    /// Rows of the chain's table without progress, journal and metadata documents; of its log, what it has told and not
-    /// taken back.
+    /// Indexes all new blocks, and carries out artists' changes as the function does.
+    pub async fn follow(&mut self) -> Result<Followed, IndexError> {
+        let changes = self.outbox.oldest(100).await?;
+        let followed = self.follower.follow(None, None, &changes).await?;
+        for change in changes {
+            self.outbox.remove(change.id).await?;
+        }
+        Ok(followed)
+    }
+
+    /// Rows of the chain's table without progress, journal and metadata documents; of its log, the events that
+    /// weren't reverted.
     pub async fn rows(&self) -> Result<Rows, Error> {
         const OTHERS: [&str; 5] = ["CHECKPOINT#", "BATCHES#", "JOURNAL#", "METADATA", "EVENTS#"];
         let mut rows = self.all_rows().await?;
@@ -187,19 +215,20 @@ impl Indexer {
 
     /// Asserts that the rows equal those of a fresh index; names those that differ.
     pub async fn assert_fresh(&self, test_chain: &TestChain, when: &str) -> Result<(), Error> {
-        Self::assert_same(&self.rows().await?, &Self::fresh_rows(test_chain).await?, when)
+        let fresh = self.fresh(test_chain).await?.rows().await?;
+        Self::assert_same(&self.rows().await?, &fresh, when)
     }
 
     /// The same without the trees of ranked sets, whose shape follows from the order of insertions.
     pub async fn assert_fresh_members(&self, test_chain: &TestChain) -> Result<(), Error> {
-        Self::assert_same_members(self.rows().await?, Self::fresh_rows(test_chain).await?)
+        let fresh = self.fresh(test_chain).await?.rows().await?;
+        Self::assert_same_members(self.rows().await?, fresh)
     }
 
     /// The same with rankings, as of a Unix time in seconds.
     pub async fn assert_fresh_rankings(&self, test_chain: &TestChain, now: u64) -> Result<(), Error> {
         self.rank(now).await?;
-        let mut fresh = Self::of(test_chain, &[&test_chain.rpc_url]).await?;
-        fresh.follow().await?;
+        let fresh = self.fresh(test_chain).await?;
         fresh.rank(now).await?;
         let rows = fresh.rows().await?;
         assert!(rows.keys().any(|(pk, _)| pk.starts_with("RANKING#")), "nobody is ranked");
@@ -222,8 +251,15 @@ impl Indexer {
     /// The rows of a numbered list, the oldest first.
     pub async fn list<R: serde::de::DeserializeOwned>(&self, partition: &str) -> Result<Vec<R>, Error> {
         let rows = self.all_rows().await?.into_iter().filter(|((pk, sk), _)| pk == partition && sk != "LENGTH");
-        rows.map(|(_, row)| Ok(serde_dynamo::from_item(row.into_iter().collect::<std::collections::HashMap<_, _>>())?))
-            .collect()
+        rows.map(|(_, row)| Ok(serde_dynamo::from_item(row.into_iter().collect::<HashMap<_, _>>())?)).collect()
+    }
+
+    /// All moments.
+    pub async fn moments(&self) -> Result<Vec<MomentRef>, Error> {
+        let rows = self.all_rows().await?.into_iter().filter(|((pk, _), _)| pk.starts_with("MOMENTS#"));
+        let moments = rows.map(|(_, row)| serde_dynamo::from_item(row.into_iter().collect::<HashMap<_, _>>()));
+        let moments = moments.collect::<Result<Vec<Moment>, _>>()?;
+        Ok(moments.iter().map(Moment::place).collect())
     }
 
     /// All rows of the chain's table.

@@ -42,6 +42,21 @@ impl Shop {
         Ok(shop)
     }
 
+    /// Creates another collection with this many moments in one transaction; `creator` is the number of an account.
+    pub async fn create_collection(&mut self, creator: usize, tokens: u64) -> Result<(), Error> {
+        let moments = (1..=tokens).map(moment).collect::<Result<Vec<_>, _>>()?;
+        let (account, addresses) = (self.account(creator), &self.test_chain.chain.addresses);
+        let publisher = Publisher { addresses, account, operator: account, split: None };
+        let call: createContractCall = publisher.create_collection("Waves", &"ar://collection".parse()?, &moments);
+        self.history.send(account, addresses.factory, U256::ZERO, &call).await?.ok_or("no collection")?;
+        Ok(())
+    }
+
+    /// The account with this number; the shop's artist is the first.
+    pub fn account(&self, number: usize) -> Address {
+        self.history.people[number]
+    }
+
     fn publisher(&self) -> Publisher<'_> {
         let addresses = &self.test_chain.chain.addresses;
         Publisher { addresses, account: self.artist, operator: self.artist, split: None }

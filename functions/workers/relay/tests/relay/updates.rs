@@ -1,0 +1,194 @@
+//! Updates of moments, whose calls are made of what the chain has when their transaction is signed.
+
+use alloy::{
+    primitives::{Address, U256},
+    sol_types::SolCall,
+};
+use local::workshop::{Workshop, publish};
+use shared::{
+    chain::{
+        contracts::native::{Creator1155, Erc20Minter, FixedPriceMinter},
+        protocol::{
+            permission::Permission,
+            publishing::{minter, set_sale},
+            sale::CurrentSale,
+        },
+    },
+    model::{
+        self, Amount, Call, Creation, MomentEdit, MomentUpdate, Plan, Sale, SaleEdit, SaleTerms, TransactionStatus,
+    },
+    store::artist::{Artist, NewTransaction, Transaction},
+};
+
+use crate::support::{Error, RESERVE, done, queue, relay, run, stage, transaction};
+
+const GAS: u64 = 200_000;
+const START: u64 = 100;
+const END: u64 = 1_000_000;
+const PRICE: u64 = 20_000;
+
+fn update(collection: Address, edit: MomentEdit) -> NewTransaction {
+    let plan = Plan::Moment(MomentUpdate { collection: collection.into(), token: U256::ONE.into(), edit });
+    NewTransaction { plan, gas: GAS, creation: Creation::Nothing, reserve: RESERVE }
+}
+
+fn sale_update(collection: Address, edit: SaleEdit) -> NewTransaction {
+    update(collection, MomentEdit::Sale(edit))
+}
+
+/// A collection whose token 1 is sold in this currency, or in the chain's own.
+async fn sold(workshop: &Workshop, artists: &[Artist], currency: Option<Address>) -> Result<Address, Error> {
+    let terms = SaleTerms { start: START, end: END, max_per_address: 3 };
+    let price = Amount(U256::from(PRICE));
+    let sale = match currency {
+        Some(currency) => Sale::Erc20 { terms, price, currency: currency.into() },
+        None => Sale::FixedPrice { terms, price },
+    };
+    let (token, strategy) = (U256::ONE, minter(&workshop.chain.addresses, &sale));
+    let data = set_sale(token, &sale, Address::repeat_byte(7), "");
+    let actions = vec![
+        Permission::Minter.grant(token, strategy).abi_encode(),
+        Creator1155::callSaleCall { tokenId: token, salesConfig: strategy, data }.abi_encode(),
+    ];
+    let admins: Vec<_> = artists.iter().map(|artist| artist.embedded_wallet.into()).collect();
+    publish(&workshop.rpc_url, workshop.chain.addresses.factory, &admins, actions).await
+}
+
+async fn sale(workshop: &Workshop, collection: Address, currency: Option<Address>) -> Result<CurrentSale, Error> {
+    let (node, addresses) = (workshop.node().await?, &workshop.chain.addresses);
+    Ok(match currency {
+        Some(_) => Erc20Minter::new(addresses.erc20_minter, &node).sale(collection, U256::ONE).call().await?.into(),
+        None => {
+            FixedPriceMinter::new(addresses.fixed_price_minter, &node).sale(collection, U256::ONE).call().await?.into()
+        }
+    })
+}
+
+/// An edit of one or two fields that no other edit of these can make invalid.
+fn edit(number: u64) -> SaleEdit {
+    let mut edit = SaleEdit::default();
+    for field in [number % 5, (number / 5) % 5] {
+        match field {
+            0 => edit.price = Some(Amount(U256::from(PRICE + 1 + number))),
+            1 => edit.start = Some(START + 1 + number),
+            2 => edit.end = Some(END + 1 + number),
+            3 => edit.max_per_address = Some(10 + number),
+            _ => edit.funds_recipient = Some(model::Address::from(Address::with_last_byte(100 + number as u8))),
+        }
+    }
+    edit
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_sale_edits_of_two_admins_are_all_kept_in_both_currencies() -> Result<(), Error> {
+    const EDITS: u64 = 12;
+    let (workshop, artists, _) = stage("relay-sales", 2).await?;
+    let usdc = workshop.chain.addresses.usdc;
+    let mut rows: Vec<(Artist, Transaction, Option<Address>, SaleEdit)> = Vec::new();
+    let places = [None, Some(usdc)];
+    let collections = [sold(&workshop, &artists, None).await?, sold(&workshop, &artists, Some(usdc)).await?];
+    for number in 0..EDITS {
+        for (currency, collection) in places.into_iter().zip(collections) {
+            let (artist, edit) = (artists[(number % 2) as usize], edit(number * 7));
+            let id = queue(&workshop, &artist, vec![sale_update(collection, edit)]).await?[0];
+            rows.push((artist, transaction(&workshop, &artist, id).await?, currency, edit));
+        }
+    }
+
+    let (first, second) = (relay(&workshop, &workshop.rpc_url)?, relay(&workshop, &workshop.rpc_url)?);
+    let (one, other) = tokio::join!(run(&first), run(&second));
+    one?;
+    other?;
+
+    // In the queue's order, whoever queued them.
+    rows.sort_by(|(_, one, ..), (_, other, ..)| one.place.cmp(&other.place));
+    for (currency, collection) in places.into_iter().zip(collections) {
+        let terms = SaleTerms { start: START, end: END, max_per_address: 3 };
+        let mut expected = CurrentSale {
+            terms,
+            price: U256::from(PRICE),
+            funds_recipient: Address::repeat_byte(7),
+            ..sale(&workshop, collection, currency).await?
+        };
+        for (artist, row, _, edit) in rows.iter().filter(|(_, _, own, _)| *own == currency) {
+            let row = transaction(&workshop, artist, row.id).await?;
+            assert_eq!(row.status, TransactionStatus::Mined, "{row:?}");
+            expected = edit.applied_to(expected).map_err(|(field, error)| format!("{field} {error}"))?;
+        }
+        assert_eq!(sale(&workshop, collection, currency).await?, expected);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sale_edit_that_an_earlier_one_makes_invalid_fails_with_the_field() -> Result<(), Error> {
+    let (workshop, artists, unsold) = stage("relay-sale-refused", 2).await?;
+    let collection = sold(&workshop, &artists, None).await?;
+    let later = SaleEdit { start: Some(5_000), ..SaleEdit::default() };
+    let sooner = SaleEdit { end: Some(4_000), ..SaleEdit::default() };
+    let ids = [
+        queue(&workshop, &artists[0], vec![sale_update(collection, later)]).await?[0],
+        queue(&workshop, &artists[1], vec![sale_update(collection, sooner)]).await?[0],
+        queue(&workshop, &artists[0], vec![sale_update(unsold, later)]).await?[0],
+    ];
+
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+
+    assert_eq!(transaction(&workshop, &artists[0], ids[0]).await?.status, TransactionStatus::Mined);
+    let refused = transaction(&workshop, &artists[1], ids[1]).await?;
+    assert_eq!(refused.status, TransactionStatus::Failed);
+    assert_eq!(refused.reason.as_deref(), Some("saleEnd must not be before saleStart"));
+    let unsold = transaction(&workshop, &artists[0], ids[2]).await?;
+    assert_eq!(unsold.status, TransactionStatus::Failed);
+    assert_eq!(unsold.reason.as_deref(), Some("The moment's sale is no longer there"));
+    let now = sale(&workshop, collection, None).await?;
+    assert_eq!((now.terms.start, now.terms.end), (5_000, END));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn updates_of_a_moment_by_two_admins_are_done_in_queue_order() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-updates", 2).await?;
+    let (mut rows, friend) = (Vec::new(), Address::repeat_byte(9));
+    for number in 0..8 {
+        let artist = artists[number % 2];
+        let uri = format!("ar://{number}");
+        let id = queue(&workshop, &artist, vec![update(collection, MomentEdit::Uri(uri.parse()?))]).await?[0];
+        rows.push((transaction(&workshop, &artist, id).await?.place, uri));
+    }
+    for edit in [MomentEdit::GrantAdmin(friend.into()), MomentEdit::RevokeAdmin(friend.into())] {
+        queue(&workshop, &artists[0], vec![update(collection, edit)]).await?;
+    }
+
+    let (first, second) = (relay(&workshop, &workshop.rpc_url)?, relay(&workshop, &workshop.rpc_url)?);
+    let (one, other) = tokio::join!(run(&first), run(&second));
+    let ended = one?.ended + other?.ended;
+
+    assert_eq!(ended, 10);
+    rows.sort();
+    let expected: Vec<_> = rows.into_iter().map(|(_, uri)| uri).collect();
+    let (given, _) = done(&workshop, &[collection]).await?;
+    assert_eq!(given.into_iter().filter(|uri| uri != "ar://first").collect::<Vec<_>>(), expected);
+    let node = workshop.node().await?;
+    let bits = Creator1155::new(collection, &node).permissions(U256::ONE, friend).call().await?;
+    assert!(bits.is_zero(), "granted, then revoked");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn grants_and_revocations_leave_an_accounts_other_permissions() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-permissions", 1).await?;
+    let (node, friend) = (workshop.node().await?, Address::repeat_byte(9));
+    let other = Permission::Sales.grant(U256::ONE, friend);
+    queue(&workshop, &artists[0], vec![crate::support::calls(vec![Call::new(collection, &other)], GAS)]).await?;
+    let bits =
+        async || Ok::<_, Error>(Creator1155::new(collection, &node).permissions(U256::ONE, friend).call().await?);
+    for (edit, expected) in
+        [(MomentEdit::GrantAdmin(friend.into()), 8 | 2), (MomentEdit::RevokeAdmin(friend.into()), 8)]
+    {
+        queue(&workshop, &artists[0], vec![update(collection, edit)]).await?;
+        run(&relay(&workshop, &workshop.rpc_url)?).await?;
+        assert_eq!(bits().await?, U256::from(expected));
+    }
+    Ok(())
+}

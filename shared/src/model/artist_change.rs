@@ -1,0 +1,48 @@
+//! Changes of artists that the index follows. They carry no values: consumers reread the artist.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{Address, ArtistId, ChainId, TokenId};
+
+/// What changed about an artist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ArtistChange {
+    /// The username, and possibly other profile fields.
+    Renamed,
+    /// Profile fields other than the username.
+    Described,
+    /// A wallet was connected.
+    WalletConnected {
+        /// The connected wallet.
+        wallet: Address,
+    },
+    /// A wallet was disconnected.
+    WalletRemoved {
+        /// The disconnected wallet.
+        wallet: Address,
+    },
+    /// A moment was hidden, or is shown again.
+    MomentHidden {
+        /// Chain of the moment.
+        chain: ChainId,
+        /// Its collection.
+        collection: Address,
+        /// Its token.
+        token: TokenId,
+    },
+}
+
+/// A pending message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArtistChanged {
+    /// UUID v7 of the message; sorts by time.
+    #[serde(rename = "sk")]
+    pub id: Uuid,
+    /// The artist.
+    pub artist_id: ArtistId,
+    /// What changed.
+    #[serde(flatten)]
+    pub change: ArtistChange,
+}

@@ -1,0 +1,15 @@
+//! What needs two tables.
+
+pub(super) mod events;
+pub(super) mod notification_reads;
+pub(super) mod page_lookups;
+pub(super) mod personal_data;
+pub(super) mod wallet_connections;
+
+pub use self::{
+    events::EventLogs,
+    notification_reads::{NotificationReads, NumberPage},
+    page_lookups::{LookupKeys, LookupRows, PageLookups},
+    personal_data::{ARTIST_KINDS, Person, PersonalData, PersonalPage, SECRET_KINDS},
+    wallet_connections::WalletConnections,
+};

@@ -1,0 +1,68 @@
+//! What happened to artists' accounts, for themselves to see. Rows: docs/data-model.md, Artists.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    model::{ActivityId, ActivityKind, ArtistId},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, row, text},
+};
+
+/// Something that happened to an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activity {
+    /// Sorts by time.
+    pub id: ActivityId,
+    /// What.
+    pub kind: ActivityKind,
+    /// Time, in Unix seconds.
+    pub at: u64,
+    /// Network that asked for it.
+    pub network: String,
+    /// What it concerns: a key's name, an address, an amount; may be empty.
+    pub subject: String,
+    /// Expiry, in Unix seconds.
+    pub expires_at: u64,
+}
+
+/// Activities of all artists.
+#[derive(Clone)]
+pub struct Activities(ArtistTable);
+
+impl Activities {
+    /// Uses the artist table.
+    pub fn new(artists: ArtistTable) -> Self {
+        Self(artists)
+    }
+
+    /// Records an activity. One write.
+    pub async fn record(&self, artist: ArtistId, activity: &Activity) -> Result<(), StoreError> {
+        let key = PrimaryKey::new(partition(artist), activity.id.to_string());
+        let item = row(&key, activity)?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        Ok(())
+    }
+
+    /// Returns up to `limit` activities older than `before` that aren't expired, newest first. One Query.
+    pub async fn list(
+        &self,
+        artist: ArtistId,
+        before: Option<ActivityId>,
+        limit: u32,
+        now: u64,
+    ) -> Result<Vec<Activity>, StoreError> {
+        let call = self.0.query().expression_attribute_values(":pk", text(partition(artist)));
+        let call = match before {
+            None => call.key_condition_expression("pk = :pk"),
+            Some(before) => call
+                .key_condition_expression("pk = :pk AND sk < :before")
+                .expression_attribute_values(":before", text(before)),
+        };
+        let answer = call.scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX)).send().await?;
+        let rows: Vec<Activity> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
+        Ok(rows.into_iter().filter(|activity| activity.expires_at > now).collect())
+    }
+}
+
+fn partition(artist: ArtistId) -> String {
+    format!("ACTIVITY#{artist}")
+}

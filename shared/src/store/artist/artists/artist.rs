@@ -1,0 +1,102 @@
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    model::{Address, ArtistId, Email, Wallet, WalletType},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError},
+};
+
+/// An artist as sign-in and writes know them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artist {
+    /// Id of the artist.
+    pub artist_id: ArtistId,
+    /// The Safe that the service deploys and controls for the artist.
+    pub embedded_wallet: Address,
+}
+
+/// All artists.
+#[derive(Clone)]
+pub struct Artists(pub(super) ArtistTable);
+
+#[derive(Serialize)]
+pub(super) struct WalletRow<'a> {
+    pub(super) artist_id: ArtistId,
+    #[serde(flatten)]
+    pub(super) wallet: Wallet,
+    pub(super) username: &'a str,
+}
+
+#[derive(Deserialize)]
+struct WalletOwner {
+    artist_id: ArtistId,
+}
+
+#[derive(Deserialize)]
+struct Addressee {
+    email: Email,
+}
+
+#[derive(Deserialize)]
+struct WalletName {
+    address: Address,
+    username: String,
+}
+
+impl Artists {
+    /// Uses the artist table.
+    pub fn new(artists: ArtistTable) -> Self {
+        Self(artists)
+    }
+
+    /// Returns the artist with this sign-in address. One read.
+    pub async fn find_by_email(&self, email: &Email) -> Result<Option<Artist>, StoreError> {
+        self.0.get(&email_key(email)).await
+    }
+
+    /// Returns an artist's sign-in address. One read.
+    pub async fn email(&self, artist: ArtistId) -> Result<Option<Email>, StoreError> {
+        let row: Option<Addressee> = self.0.get(&profile_key(artist)).await?;
+        Ok(row.map(|row| row.email))
+    }
+
+    /// Creates an artist; `false` if the address already has one.
+    pub async fn create(&self, email: &Email, artist: &Artist, now: u64) -> Result<bool, StoreError> {
+        let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
+        let rows = vec![
+            self.0.insertion(&email_key(email), artist)?,
+            self.first_profile(email, artist, wallet, now)?,
+            self.wallet_insertion(artist.artist_id, wallet, "")?,
+        ];
+        self.0.write_together(rows).await
+    }
+
+    /// Returns whether the artist owns the wallet. One read.
+    pub async fn owns(&self, artist: ArtistId, wallet: Address) -> Result<bool, StoreError> {
+        Ok(self.owner(wallet).await? == Some(artist))
+    }
+
+    /// Returns usernames by wallet (may be empty); wallets without an owner are left out. One read per 100.
+    pub async fn usernames(&self, wallets: &[Address]) -> Result<HashMap<Address, String>, StoreError> {
+        let rows: Vec<WalletName> = self.0.get_many(wallets.iter().copied().map(wallet_key)).await?;
+        Ok(rows.into_iter().map(|row| (row.address, row.username)).collect())
+    }
+
+    pub(super) async fn owner(&self, wallet: Address) -> Result<Option<ArtistId>, StoreError> {
+        let owner: Option<WalletOwner> = self.0.get(&wallet_key(wallet)).await?;
+        Ok(owner.map(|owner| owner.artist_id))
+    }
+}
+
+pub(super) fn email_key(email: &Email) -> PrimaryKey {
+    PrimaryKey::new(format!("EMAIL#{email}"), "ARTIST")
+}
+
+pub(in crate::store) fn wallet_key(wallet: Address) -> PrimaryKey {
+    PrimaryKey::new(format!("WALLET#{wallet}"), "ARTIST")
+}
+
+pub(in crate::store) fn profile_key(artist: ArtistId) -> PrimaryKey {
+    PrimaryKey::new(format!("ARTIST#{artist}"), "PROFILE")
+}

@@ -1,0 +1,22 @@
+//! Artists: profile, sign-in address, wallets and username. Rows: docs/data-model.md, Artists.
+
+mod artist;
+mod erasure;
+mod hidden;
+mod introductions;
+mod outbox;
+mod own_collections;
+mod profile;
+mod profiles;
+mod usernames;
+mod wallets;
+
+pub use self::{
+    artist::{Artist, Artists},
+    introductions::Introduction,
+    outbox::Outbox,
+    profile::{Profile, ProfileChange, ProfileRefusal},
+    usernames::{HELD_NAMES, NAME_HELD_FOR},
+    wallets::{MAX_WALLETS, WalletRefusal},
+};
+pub(in crate::store) use artist::{profile_key, wallet_key};

@@ -1,0 +1,82 @@
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use serde::{Deserialize, Serialize};
+
+use super::artist::Artist;
+use crate::model::{Bio, SocialUsername, Username, Wallet};
+
+/// An artist's profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Profile {
+    /// Id and embedded wallet.
+    #[serde(flatten)]
+    pub artist: Artist,
+    /// Creation time, in Unix seconds.
+    pub created_at: u64,
+    /// Username; empty until one is chosen.
+    pub username: String,
+    /// Biography; may be empty.
+    pub bio: String,
+    /// Instagram username; may be empty.
+    pub instagram_username: String,
+    /// Twitter username; may be empty.
+    pub twitter_username: String,
+    /// Telegram username; may be empty.
+    pub telegram_username: String,
+    /// Wallets: the embedded one first, then in order of connection.
+    pub wallets: Vec<Wallet>,
+    /// Time of the last change, in Unix seconds.
+    pub updated_at: u64,
+    pub(super) held_names: Vec<HeldName>,
+    pub(super) version: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HeldName {
+    pub(super) folded: String,
+    pub(super) until: u64,
+}
+
+/// Profile fields to change; a field that is left out stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProfileChange {
+    /// New username.
+    pub username: Option<Username>,
+    /// New biography.
+    pub bio: Option<Bio>,
+    /// New Instagram username.
+    pub instagram_username: Option<SocialUsername>,
+    /// New Twitter username.
+    pub twitter_username: Option<SocialUsername>,
+    /// New Telegram username.
+    pub telegram_username: Option<SocialUsername>,
+}
+
+/// Reason to refuse a profile change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileRefusal {
+    /// The artist does not exist.
+    Gone,
+    /// The name belongs to, or is reserved for, another artist.
+    NameTaken,
+    /// [`super::usernames::HELD_NAMES`] names are already reserved for the artist.
+    TooManyNames {
+        /// When the first of them is released, in Unix seconds.
+        until: u64,
+    },
+}
+
+/// Writes with the refusal that a failed condition stands for; `None` means a concurrent change, which is retried.
+pub(super) type Writes<R> = Vec<(TransactWriteItem, Option<R>)>;
+
+pub(super) enum Revision<R> {
+    Write(Writes<R>),
+    Nothing,
+    Refused(R),
+}
+
+impl Profile {
+    /// Returns when each reserved name is released, in Unix seconds.
+    pub fn held_until(&self, now: u64) -> impl Iterator<Item = u64> {
+        self.held_names.iter().map(|name| name.until).filter(move |&until| until > now)
+    }
+}

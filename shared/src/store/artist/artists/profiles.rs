@@ -1,0 +1,182 @@
+//! Reading and changing profiles. Every change updates all affected rows and posts to the outbox in one transaction.
+
+use std::collections::{BTreeSet, HashMap};
+
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use serde::Serialize;
+
+use super::{
+    artist::{Artist, Artists, profile_key},
+    outbox::Outbox,
+    profile::{Profile, ProfileChange, ProfileRefusal, Revision},
+};
+use crate::{
+    model::{
+        Address, ArtistChange, ArtistEvent, ArtistId, Bio, Email, Event, EventData, EventId, SocialUsername, Wallet,
+    },
+    store::{
+        artist::service_events::ServiceEvents,
+        engine::table::{Item, StoreError, WriteReason, backoff, number, updating},
+    },
+};
+
+#[derive(Serialize)]
+struct NewProfile<'a> {
+    #[serde(flatten)]
+    profile: Profile,
+    email: &'a Email,
+}
+
+impl Artists {
+    /// Returns a profile. One read.
+    pub async fn profile(&self, artist: ArtistId) -> Result<Option<Profile>, StoreError> {
+        self.0.get(&profile_key(artist)).await
+    }
+
+    /// Returns the profile of a wallet's owner; `None` if the wallet has none. Two reads.
+    pub async fn profile_of(&self, wallet: Address) -> Result<Option<Profile>, StoreError> {
+        match self.owner(wallet).await? {
+            Some(artist) => self.profile(artist).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns profiles by wallet; wallets without an owner are left out. Two reads per 100 wallets.
+    pub async fn profiles_of(&self, wallets: &[Address]) -> Result<HashMap<Address, Profile>, StoreError> {
+        let wallets = Vec::from_iter(BTreeSet::from_iter(wallets.iter().copied()));
+        let owners = self.owners(&wallets).await?;
+        let artists: BTreeSet<ArtistId> = owners.values().copied().collect();
+        let profiles: Vec<Profile> = self.0.get_many(artists.into_iter().map(profile_key)).await?;
+        let by_artist: HashMap<_, _> = profiles.iter().map(|profile| (profile.artist.artist_id, profile)).collect();
+        let profile_of = |(wallet, artist)| Some((wallet, (*by_artist.get(&artist)?).clone()));
+        Ok(owners.into_iter().filter_map(profile_of).collect())
+    }
+
+    /// Changes a profile and every row that shows the name; returns the new profile. One read and one transaction.
+    pub async fn update_profile(
+        &self,
+        artist: ArtistId,
+        change: &ProfileChange,
+        now: u64,
+    ) -> Result<Result<Profile, ProfileRefusal>, StoreError> {
+        let revision = |profile: &mut Profile| {
+            let before = profile.clone();
+            let mut writes = match &change.username {
+                Some(username) => match self.rename(profile, username, now)? {
+                    Ok(writes) => writes,
+                    Err(refusal) => return Ok(Revision::Refused(refusal)),
+                },
+                None => Vec::new(),
+            };
+            change.apply_texts(profile);
+            if *profile == before {
+                return Ok(Revision::Nothing);
+            }
+            let change =
+                if profile.username == before.username { ArtistChange::Described } else { ArtistChange::Renamed };
+            writes.push((Outbox::new(self.0.clone()).posting(artist, change)?, None));
+            Ok(Revision::Write(writes))
+        };
+        self.revise(artist, now, ProfileRefusal::Gone, revision).await
+    }
+
+    /// Writes what `revision` changes, in one transaction; starts over after a concurrent change.
+    pub(super) async fn revise<R: Copy>(
+        &self,
+        artist: ArtistId,
+        now: u64,
+        gone: R,
+        revision: impl Fn(&mut Profile) -> Result<Revision<R>, StoreError>,
+    ) -> Result<Result<Profile, R>, StoreError> {
+        const ATTEMPTS: u32 = 20;
+        for attempt in 0..ATTEMPTS {
+            let Some(mut profile) = self.profile(artist).await? else { return Ok(Err(gone)) };
+            let (writes, meanings): (Vec<_>, Vec<_>) = match revision(&mut profile)? {
+                Revision::Write(writes) => writes.into_iter().unzip(),
+                Revision::Nothing => return Ok(Ok(profile)),
+                Revision::Refused(refusal) => return Ok(Err(refusal)),
+            };
+            profile.updated_at = now;
+            let replacement = self.replacement(&mut profile)?;
+            let told = ServiceEvents::new(self.0.clone()).appending(&[updated(&profile, now)], now).await?;
+            let writes = writes.into_iter().chain([replacement]).chain(told).collect();
+            let Err(reasons) = self.0.write_or_reasons(writes).await? else { return Ok(Ok(profile)) };
+            let refused = reasons.into_iter().zip(meanings).find_map(|(reason, meaning)| match reason {
+                WriteReason::Condition => meaning,
+                _ => None,
+            });
+            if let Some(refusal) = refused {
+                return Ok(Err(refusal));
+            }
+            tokio::time::sleep(backoff(attempt)).await;
+        }
+        Err(StoreError::Contention("a profile"))
+    }
+
+    pub(super) fn first_profile(
+        &self,
+        email: &Email,
+        artist: &Artist,
+        wallet: Wallet,
+        now: u64,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let profile = Profile {
+            artist: *artist,
+            created_at: now,
+            username: String::new(),
+            bio: String::new(),
+            instagram_username: String::new(),
+            twitter_username: String::new(),
+            telegram_username: String::new(),
+            wallets: vec![wallet],
+            updated_at: now,
+            held_names: Vec::new(),
+            version: 0,
+        };
+        self.0.insertion(&profile_key(artist.artist_id), &NewProfile { profile, email })
+    }
+
+    /// Other attributes of the row, such as `email`, stay.
+    fn replacement(&self, profile: &mut Profile) -> Result<TransactWriteItem, StoreError> {
+        let loaded = profile.version;
+        profile.version += 1;
+        let mut update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(profile_key(profile.artist.artist_id).item()))
+            .condition_expression("version = :loaded")
+            .expression_attribute_values(":loaded", number(loaded));
+        let mut settings = Vec::new();
+        let fields: Item = serde_dynamo::to_item(&*profile)?;
+        for (name, value) in fields {
+            settings.push(format!("#{name} = :{name}"));
+            update = update
+                .expression_attribute_names(format!("#{name}"), &name)
+                .expression_attribute_values(format!(":{name}"), value);
+        }
+        let update = update.update_expression(format!("SET {}", settings.join(", ")));
+        updating(update)
+    }
+}
+
+fn updated(profile: &Profile, now: u64) -> Event {
+    let Artist { artist_id, embedded_wallet } = profile.artist;
+    let id = EventId::named(&format!("artist.updated/{artist_id}/{}", profile.version));
+    let data = EventData::ArtistUpdated(ArtistEvent { address: embedded_wallet });
+    Event { id, time: now, is_reverted: false, data }
+}
+
+impl ProfileChange {
+    fn apply_texts(&self, profile: &mut Profile) {
+        let texts = [
+            (&mut profile.bio, self.bio.as_ref().map(Bio::as_str)),
+            (&mut profile.instagram_username, self.instagram_username.as_ref().map(SocialUsername::as_str)),
+            (&mut profile.twitter_username, self.twitter_username.as_ref().map(SocialUsername::as_str)),
+            (&mut profile.telegram_username, self.telegram_username.as_ref().map(SocialUsername::as_str)),
+        ];
+        for (field, text) in texts {
+            if let Some(text) = text {
+                text.clone_into(field);
+            }
+        }
+    }
+}

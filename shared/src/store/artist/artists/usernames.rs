@@ -1,0 +1,127 @@
+//! Usernames are unique regardless of case; a name that is given up stays reserved for its artist for a while.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    artist::{Artists, wallet_key},
+    profile::{HeldName, Profile, ProfileRefusal, Writes},
+};
+use crate::{
+    model::{Address, ArtistId, ArtistName, FoldedName, Username},
+    store::{
+        artist::search::{ListedArtist, Search},
+        engine::table::{PrimaryKey, StoreError, number, row, text, updating},
+    },
+};
+
+/// How long a given-up name stays reserved, so that nobody can impersonate its artist.
+pub const NAME_HELD_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Maximum number of reserved names per artist, so that nobody can hoard names.
+pub const HELD_NAMES: usize = 3;
+
+#[derive(Serialize)]
+struct NameRow<'a> {
+    artist_id: ArtistId,
+    username: &'a str,
+}
+
+#[derive(Deserialize)]
+struct NameOwner {
+    artist_id: ArtistId,
+    /// Set once the name is given up.
+    expires_at: Option<u64>,
+}
+
+impl Artists {
+    /// Returns all wallets of an artist; of a wallet without one, that alone; of an unknown name, none. Two reads.
+    pub async fn accounts(&self, artist: &ArtistName) -> Result<Vec<Address>, StoreError> {
+        let (profile, unknown) = match artist {
+            ArtistName::Account(account) => (self.profile_of(*account).await?, vec![*account]),
+            ArtistName::Username(name) => (self.profile_of_name(name).await?, Vec::new()),
+        };
+        let wallets = profile.map(|profile| profile.wallets.iter().map(|wallet| wallet.address).collect());
+        Ok(wallets.unwrap_or(unknown))
+    }
+
+    async fn profile_of_name(&self, name: &Username) -> Result<Option<Profile>, StoreError> {
+        let owner: Option<NameOwner> = self.0.get(&name_key(&FoldedName::of(name.as_str()))).await?;
+        let Some(owner) = owner.filter(|owner| owner.expires_at.is_none()) else { return Ok(None) };
+        self.profile(owner.artist_id).await
+    }
+
+    /// Also returns the writes for the names' rows, the wallets and the search index.
+    pub(super) fn rename(
+        &self,
+        profile: &mut Profile,
+        username: &Username,
+        now: u64,
+    ) -> Result<Result<Writes<ProfileRefusal>, ProfileRefusal>, StoreError> {
+        let artist = profile.artist;
+        let (old, new) = (FoldedName::of(&profile.username), FoldedName::of(username.as_str()));
+        if profile.username == username.as_str() {
+            return Ok(Ok(Vec::new()));
+        }
+        profile.held_names.retain(|name| name.until > now && name.folded != new.as_str());
+        let mut writes = vec![(self.claim(artist.artist_id, &new, username, now)?, Some(ProfileRefusal::NameTaken))];
+        if !profile.username.is_empty() && old != new {
+            if profile.held_names.len() >= HELD_NAMES {
+                let until = profile.held_names.iter().map(|name| name.until).min().unwrap_or(now);
+                return Ok(Err(ProfileRefusal::TooManyNames { until }));
+            }
+            let until = now + NAME_HELD_FOR.as_secs();
+            writes.push((self.release(artist.artist_id, &old, until)?, None));
+            profile.held_names.push(HeldName { folded: old.to_string(), until });
+        }
+        let before = Some(profile.username.as_str()).filter(|name| !name.is_empty());
+        let listed = ListedArtist { address: artist.embedded_wallet, username: username.to_string() };
+        let search = Search::new(self.0.clone()).relist(before, Some(&listed))?;
+        writes.extend(search.into_iter().map(|write| (write, None)));
+        for wallet in &profile.wallets {
+            let update = Update::builder()
+                .table_name(&self.0.name)
+                .set_key(Some(wallet_key(wallet.address).item()))
+                .update_expression("SET username = :username")
+                .condition_expression("artist_id = :artist")
+                .expression_attribute_values(":username", text(username))
+                .expression_attribute_values(":artist", text(artist.artist_id));
+            writes.push((updating(update)?, None));
+        }
+        profile.username = username.to_string();
+        Ok(Ok(writes))
+    }
+
+    fn claim(
+        &self,
+        artist: ArtistId,
+        folded: &FoldedName,
+        username: &Username,
+        now: u64,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder()
+            .table_name(&self.0.name)
+            .set_item(Some(row(&name_key(folded), &NameRow { artist_id: artist, username: username.as_str() })?))
+            .condition_expression("attribute_not_exists(pk) OR artist_id = :artist OR expires_at <= :now")
+            .expression_attribute_values(":artist", text(artist))
+            .expression_attribute_values(":now", number(now));
+        Ok(TransactWriteItem::builder().put(put.build()?).build())
+    }
+
+    fn release(&self, artist: ArtistId, folded: &FoldedName, until: u64) -> Result<TransactWriteItem, StoreError> {
+        let update = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(name_key(folded).item()))
+            .update_expression("SET expires_at = :until")
+            .condition_expression("artist_id = :artist")
+            .expression_attribute_values(":until", number(until))
+            .expression_attribute_values(":artist", text(artist));
+        updating(update)
+    }
+}
+
+pub(super) fn name_key(folded: &FoldedName) -> PrimaryKey {
+    PrimaryKey::new(format!("USERNAME#{folded}"), "ARTIST")
+}

@@ -1,0 +1,78 @@
+use serde::Deserialize;
+
+use super::{
+    account::{AccountState, account_key},
+    replay::{Replay, ReplayKey, replay_key},
+    transaction::Transactions,
+};
+use crate::{
+    model::{ArtistId, ChainId},
+    store::{
+        artist::artists::{Artist, profile_key},
+        engine::table::{StoreError, text},
+    },
+};
+
+/// State of a caller before a write.
+#[derive(Clone, Debug)]
+pub struct CallerState {
+    /// The artist.
+    pub artist: Artist,
+    /// Since when, in Unix seconds.
+    pub joined_at: u64,
+    /// Their account on the target chain; `None` before its first transaction.
+    pub account: Option<AccountState>,
+    /// Earlier request with the same idempotency key, expired or not.
+    pub replayed: Option<Replay>,
+}
+
+#[derive(Deserialize)]
+struct Joined {
+    #[serde(flatten)]
+    artist: Artist,
+    created_at: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CallerRow {
+    Artist(Joined),
+    Replay(Replay),
+    Account(AccountState),
+}
+
+impl Transactions {
+    /// Returns the state of a caller; `None` if there is no such artist. One read.
+    pub async fn caller(
+        &self,
+        artist: ArtistId,
+        chain: ChainId,
+        replay: Option<&ReplayKey>,
+    ) -> Result<Option<CallerState>, StoreError> {
+        let mut keys = vec![profile_key(artist), account_key(artist, chain)];
+        keys.extend(replay.map(replay_key));
+        let (mut known, mut account, mut replayed) = (None, None, None);
+        for row in self.table.get_many(keys).await? {
+            match row {
+                CallerRow::Artist(artist) => known = Some(artist),
+                CallerRow::Account(state) => account = Some(state),
+                CallerRow::Replay(request) => replayed = Some(request),
+            }
+        }
+        Ok(known.map(|Joined { artist, created_at }| CallerState { artist, joined_at: created_at, account, replayed }))
+    }
+
+    /// Whether transactions of an artist are waiting on any chain. One Query.
+    pub async fn are_waiting(&self, artist: ArtistId) -> Result<bool, StoreError> {
+        let partition = account_key(artist, ChainId::DEFAULT).pk;
+        let query = self.table.query().key_condition_expression("pk = :pk");
+        let answer = query.expression_attribute_values(":pk", text(partition)).send().await?;
+        let accounts: Vec<AccountState> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
+        Ok(accounts.iter().any(|account| account.waiting > 0))
+    }
+
+    /// Returns an artist's account on a chain; `None` before its first transaction. One read.
+    pub async fn account(&self, artist: ArtistId, chain: ChainId) -> Result<Option<AccountState>, StoreError> {
+        self.table.get(&account_key(artist, chain)).await
+    }
+}

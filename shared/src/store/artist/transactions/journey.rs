@@ -1,0 +1,244 @@
+//! A transaction's way from the queue to its end. Each step holds only from the statuses that
+//! [`TransactionStatus::may_become`] names, so that steps may be repeated. `false` means that the status has changed.
+
+use alloy::primitives::B256;
+use aws_sdk_dynamodb::types::{TransactWriteItem, Update, builders::UpdateBuilder};
+use serde_json::{Map, Value};
+
+use super::{
+    account::account_key,
+    batch::MinedIn,
+    lease::Lease,
+    transaction::{BatchReference, Transaction, Transactions, transaction_key},
+};
+use crate::{
+    model::TransactionStatus,
+    store::{
+        artist::service_events::ServiceEvents,
+        engine::table::{StoreError, WriteReason, backoff, number, status_in, text, updating},
+    },
+};
+
+/// What became of a transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ending {
+    /// `Mined`, `Reverted` or `Failed`.
+    pub status: TransactionStatus,
+    /// The batch that decided it; `None` if none did.
+    pub batch: Option<BatchReference>,
+    /// Its share of the block's inclusion.
+    pub mined: Option<MinedIn>,
+    /// Hashes that its batch was sent with.
+    pub hashes: Vec<B256>,
+    /// Why nothing was done, in words.
+    pub reason: Option<String>,
+    /// What it created, as its answer names it.
+    pub result: Map<String, Value>,
+    /// What it cost, in wei.
+    pub wei: u64,
+    /// Whether its account is known to be deployed now.
+    pub deployed: bool,
+}
+
+impl Transactions {
+    /// Records the batch and the newest hash that a transaction was sent with. One write.
+    pub async fn mark_sent(
+        &self,
+        transaction: &Transaction,
+        batch: BatchReference,
+        hash: B256,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let Some(update) = self.step(transaction, TransactionStatus::Sent) else { return Ok(false) };
+        let update = update
+            .update_expression(
+                "SET #status = :status, #batch = :batch, hashes = list_append(hashes, :hashes), updated_at = :now",
+            )
+            .expression_attribute_names("#batch", "batch")
+            .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?)
+            .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value([hash])?)
+            .expression_attribute_values(":now", number(now));
+        self.table.write_together(vec![updating(update)?]).await
+    }
+
+    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `company`. One write.
+    pub async fn requeue(
+        &self,
+        transaction: &Transaction,
+        company: Option<usize>,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let Some(update) = self.step(transaction, TransactionStatus::Queued) else { return Ok(false) };
+        let update = update
+            .update_expression("SET #status = :status, updated_at = :now ADD attempts :one")
+            .expression_attribute_values(":one", number(1))
+            .expression_attribute_values(":now", number(now));
+        let queued = super::queue::Queued {
+            place: transaction.place.clone(),
+            artist_id: transaction.artist_id,
+            transaction_id: transaction.id,
+            concurrency_key: transaction.plan.concurrency_key(),
+            company,
+        };
+        self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await
+    }
+
+    /// Ends a transaction: takes it from the queue, and gives back what it reserved beyond its cost. Ending it again, as
+    /// after a reorganisation, corrects what is known of it and its cost. One write.
+    pub async fn end(&self, transaction: &Transaction, ending: &Ending, now: u64) -> Result<bool, StoreError> {
+        self.end_if(None, transaction, ending, now).await
+    }
+
+    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile. It is told.
+    /// One write, and a read.
+    pub async fn give_up(
+        &self,
+        lease: &Lease,
+        transaction: &Transaction,
+        ending: &Ending,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        self.end_if(Some(lease), transaction, ending, now).await
+    }
+
+    async fn end_if(
+        &self,
+        lease: Option<&Lease>,
+        transaction: &Transaction,
+        ending: &Ending,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let Some(conclusion) = self.conclusion(transaction, ending, now)? else { return Ok(false) };
+        let mut same_day = true;
+        for attempt in 0..ATTEMPTS {
+            let refund = i128::from(ending.wei) - i128::from(transaction.charge.wei);
+            let mut writes = vec![
+                conclusion.clone(),
+                self.leave_account(transaction, ending.deployed, same_day.then_some(refund))?,
+                self.correct_pool(transaction.chain, &transaction.charge, refund)?,
+            ];
+            if !transaction.status.is_final() {
+                writes.push(self.dequeue(transaction.chain, &transaction.place)?);
+            }
+            let own = writes.len();
+            if let Some(lease) = lease {
+                writes.push(self.condition(lease)?);
+                // No batch tells of it.
+                let event = transaction.ended(ending, now);
+                writes.extend(ServiceEvents::new(self.table.clone()).appending(&[event], now).await?);
+            }
+            let Err(reasons) = self.table.write_or_reasons(writes).await? else { return Ok(true) };
+            let failed = |at: Option<&WriteReason>| at.is_some_and(|reason| reason.is_condition());
+            if failed(reasons.first()) || (lease.is_some() && failed(reasons.get(own))) {
+                return Ok(false);
+            }
+            if reasons.iter().take(own).any(|reason| reason.is_condition()) {
+                // The account's budget is another day's by now.
+                same_day = false;
+            } else {
+                tokio::time::sleep(backoff(attempt)).await;
+            }
+        }
+        Err(StoreError::Contention("a transaction's rows"))
+    }
+
+    fn conclusion(
+        &self,
+        transaction: &Transaction,
+        ending: &Ending,
+        now: u64,
+    ) -> Result<Option<TransactWriteItem>, StoreError> {
+        let Some(update) = self.step(transaction, ending.status) else { return Ok(None) };
+        let mut hashes = transaction.hashes.clone();
+        hashes.extend(ending.hashes.iter().filter(|hash| !transaction.hashes.contains(hash)));
+        let mut set = vec![
+            "#status = :status",
+            "charge.wei = :wei",
+            "updated_at = :now",
+            "#result = :result",
+            "hashes = :hashes",
+        ];
+        let mut update = update
+            .expression_attribute_names("#result", "result")
+            .expression_attribute_values(":wei", number(ending.wei))
+            .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value(hashes)?)
+            .expression_attribute_values(":result", serde_dynamo::to_attribute_value(&ending.result)?)
+            .expression_attribute_values(":now", number(now));
+        let mut remove = Vec::new();
+        if let Some(batch) = ending.batch {
+            set.push("#batch = :batch");
+            update = update.expression_attribute_names("#batch", "batch");
+            update = update.expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?);
+        }
+        match ending.mined {
+            Some(mined) => {
+                set.push("mined = :mined");
+                update = update.expression_attribute_values(":mined", serde_dynamo::to_attribute_value(mined)?);
+            }
+            None => remove.push("mined"),
+        }
+        match &ending.reason {
+            Some(reason) => {
+                set.push("reason = :reason");
+                update = update.expression_attribute_values(":reason", text(reason));
+            }
+            None => remove.push("reason"),
+        }
+        let mut expression = format!("SET {}", set.join(", "));
+        if !remove.is_empty() {
+            expression = format!("{expression} REMOVE {}", remove.join(", "));
+        }
+        updating(update.update_expression(expression)).map(Some)
+    }
+
+    fn leave_account(
+        &self,
+        transaction: &Transaction,
+        deployed: bool,
+        refund: Option<i128>,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let key = account_key(transaction.artist_id, transaction.chain);
+        let mut update = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(key.item()))
+            .expression_attribute_values(":less", number(if transaction.status.is_final() { 0 } else { -1 }));
+        let mut expression = String::new();
+        if deployed {
+            expression.push_str("SET deployed = :yes ");
+            update = update.expression_attribute_values(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true));
+        }
+        expression.push_str("ADD waiting :less");
+        if let Some(wei) = refund {
+            expression.push_str(", spent :wei");
+            update = update
+                .condition_expression("#day = :day")
+                .expression_attribute_names("#day", "day")
+                .expression_attribute_values(":day", number(transaction.charge.day))
+                .expression_attribute_values(":wei", number(wei));
+        }
+        updating(update.update_expression(expression))
+    }
+
+    /// An update of a transaction whose status may become `next`; `None` if no status like its own may.
+    fn step(&self, transaction: &Transaction, next: TransactionStatus) -> Option<UpdateBuilder> {
+        let key = transaction_key(transaction.artist_id, transaction.id);
+        // A final transaction is corrected as such, so that it isn't taken out of the queue twice.
+        let is_like = |status: &TransactionStatus| status.is_final() == transaction.status.is_final();
+        let before = TransactionStatus::ALL.into_iter().filter(|status| status.may_become(next)).filter(is_like);
+        let mut before = before.map(TransactionStatus::word).peekable();
+        before.peek()?;
+        let update = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(key.item()))
+            .expression_attribute_values(":status", text(next.word()));
+        let (mut update, mut condition) = status_in(update, before);
+        if transaction.status.is_final() {
+            // Its cost is corrected once.
+            condition.push_str(" AND charge.wei = :known");
+            update = update.expression_attribute_values(":known", number(transaction.charge.wei));
+        }
+        Some(update.condition_expression(condition))
+    }
+}
+
+const ATTEMPTS: u32 = 12;

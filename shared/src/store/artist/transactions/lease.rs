@@ -1,0 +1,48 @@
+//! Leadership of a chain's relay.
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+
+use super::transaction::Transactions;
+use crate::{
+    model::ChainId,
+    store::engine::{
+        lease,
+        table::{PrimaryKey, StoreError},
+    },
+};
+
+/// The right to batch a chain's transactions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The chain.
+    pub chain: ChainId,
+    lease: lease::Lease,
+}
+
+impl Transactions {
+    /// Acquires the lease of a chain's relay, also from a holder that died; `None` as soon as another holder renews it.
+    /// That one looks at the queue again before it ends, so a caller who queued something before needn't do more.
+    pub async fn acquire_lease(&self, chain: ChainId, holder: &str) -> Result<Option<Lease>, StoreError> {
+        let lease = self.table.acquire(&lease_key(chain), holder).await?;
+        Ok(lease.map(|lease| Lease { chain, lease }))
+    }
+
+    /// Renews the lease; `false` if another process holds it. One write.
+    pub async fn renew_lease(&self, lease: &mut Lease) -> Result<bool, StoreError> {
+        self.table.renew(&mut lease.lease).await
+    }
+
+    /// Releases the lease. One write.
+    pub async fn release_lease(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.table.release(&lease.lease).await
+    }
+
+    /// Fails its transaction if another process holds the lease.
+    pub(super) fn condition(&self, lease: &Lease) -> Result<TransactWriteItem, StoreError> {
+        self.table.condition(&lease.lease)
+    }
+}
+
+fn lease_key(chain: ChainId) -> PrimaryKey {
+    PrimaryKey::new(format!("RELAY#{chain}"), "LEASE")
+}

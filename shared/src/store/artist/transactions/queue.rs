@@ -1,0 +1,127 @@
+//! Transactions that aren't final, by chain and turn. Turns make artists alternate, and rise for each artist.
+
+use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem, Update};
+use serde::{Deserialize, Serialize};
+
+use super::{account::AccountState, transaction::Transactions};
+use crate::{
+    model::{ArtistId, ChainId, ConcurrencyKey, TransactionId},
+    store::engine::table::{PrimaryKey, StoreError, number, row, text, updating},
+};
+
+/// Milliseconds that each of an artist's waiting transactions puts off the next one.
+const HANDICAP: u64 = 2_000;
+
+/// A transaction in the queue, with what decides whether it fits into a batch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queued {
+    /// Place in the queue.
+    #[serde(rename = "sk", skip_serializing)]
+    pub place: String,
+    /// The artist.
+    pub artist_id: ArtistId,
+    /// The transaction.
+    pub transaction_id: TransactionId,
+    /// What no two batches may read or change at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency_key: Option<ConcurrencyKey>,
+    /// Most transactions in its batch, after one reverted as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub company: Option<usize>,
+}
+
+/// The turn after the account's last one, in Unix milliseconds.
+pub(super) fn next_turn(account: &AccountState, now: u64) -> u64 {
+    (now + u64::from(account.waiting) * HANDICAP).max(account.last_turn + 1)
+}
+
+pub(super) fn place(turn: u64, artist: ArtistId, id: TransactionId) -> String {
+    format!("{turn:014}#{artist}#{id}")
+}
+
+impl Transactions {
+    /// The first `limit` transactions in a chain's queue, also those in a batch. One Query per megabyte.
+    pub async fn queued(&self, chain: ChainId, limit: usize) -> Result<Vec<Queued>, StoreError> {
+        let (mut queued, mut start) = (Vec::new(), None);
+        loop {
+            let answer = self
+                .table
+                .client
+                .query()
+                .table_name(&self.table.name)
+                // The row that wakes the relay sorts before all digits.
+                .key_condition_expression("pk = :pk AND sk >= :first")
+                .expression_attribute_values(":pk", text(partition(chain)))
+                .expression_attribute_values(":first", text("0"))
+                .consistent_read(true)
+                .limit(i32::try_from(limit - queued.len()).unwrap_or(i32::MAX))
+                .set_exclusive_start_key(start)
+                .send()
+                .await?;
+            let rows: Vec<Queued> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
+            queued.extend(rows);
+            start = answer.last_evaluated_key;
+            if start.is_none() || queued.len() >= limit {
+                return Ok(queued);
+            }
+        }
+    }
+
+    /// Takes a row from the queue whose transaction is over. One write.
+    pub async fn forget(&self, chain: ChainId, queued: &Queued) -> Result<(), StoreError> {
+        self.table.write_together(vec![self.dequeue(chain, &queued.place)?]).await.map(drop)
+    }
+
+    /// Wakes the relay by the table's stream. One write.
+    pub async fn wake(&self, chain: ChainId, now: u64) -> Result<(), StoreError> {
+        let update = Update::builder()
+            .table_name(&self.table.name)
+            .set_key(Some(PrimaryKey::new(partition(chain), "!WAKE").item()))
+            .update_expression("SET woken_at = :now ADD calls :one")
+            .expression_attribute_values(":now", number(now))
+            .expression_attribute_values(":one", number(1));
+        let wake = updating(update)?;
+        self.table.write_together(vec![wake]).await.map(drop)
+    }
+
+    pub(super) fn enqueue(&self, chain: ChainId, queued: &Queued) -> Result<TransactWriteItem, StoreError> {
+        let put = Put::builder().table_name(&self.table.name).set_item(Some(row(&key(chain, &queued.place), queued)?));
+        Ok(TransactWriteItem::builder().put(put.build()?).build())
+    }
+
+    pub(super) fn dequeue(&self, chain: ChainId, place: &str) -> Result<TransactWriteItem, StoreError> {
+        let delete = Delete::builder().table_name(&self.table.name).set_key(Some(key(chain, place).item()));
+        Ok(TransactWriteItem::builder().delete(delete.build()?).build())
+    }
+}
+
+fn partition(chain: ChainId) -> String {
+    format!("QUEUE#{chain}")
+}
+
+fn key(chain: ChainId, place: &str) -> PrimaryKey {
+    PrimaryKey::new(partition(chain), place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_of_an_artist_rise_whatever_the_clock_says() {
+        let mut account = AccountState::default();
+        let mut last = 0;
+        for now in [1_000_000, 1_000_000, 940_000, 1_000_001] {
+            let turn = next_turn(&account, now);
+            assert!(turn > last);
+            last = turn;
+            account = AccountState { waiting: account.waiting + 1, last_turn: turn, ..account };
+        }
+    }
+
+    #[test]
+    fn a_long_queue_of_one_artist_lets_others_pass() {
+        let busy = AccountState { waiting: 10, last_turn: 1_000_000, ..AccountState::default() };
+        assert!(next_turn(&AccountState::default(), 1_000_500) < next_turn(&busy, 1_000_001));
+    }
+}

@@ -1,0 +1,37 @@
+use alloy::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    model::{ArtistId, TransactionId},
+    store::engine::table::PrimaryKey,
+};
+
+/// Reference to a request by artist and hash of its idempotency key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ReplayKey(String);
+
+impl ReplayKey {
+    /// The reference for one artist's key.
+    pub fn new(artist: ArtistId, key: &str) -> Self {
+        Self(format!("{artist}#{}", hex::encode(Sha256::digest(key))))
+    }
+}
+
+/// A request with an idempotency key that queued transactions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    /// Hash of its path and body.
+    pub fingerprint: String,
+    /// Its transactions, in their order.
+    pub transactions: Vec<TransactionId>,
+    /// When the key may be reused if all of them are final, in Unix seconds.
+    pub reusable_at: u64,
+    /// When the row is deleted, in Unix seconds: with its transactions, so that no retry repeats one that waits.
+    pub expires_at: u64,
+}
+
+pub(in crate::store) fn replay_key(replay: &ReplayKey) -> PrimaryKey {
+    PrimaryKey::new(format!("REPLAY#{}", replay.0), "REQUEST")
+}

@@ -1,0 +1,171 @@
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    batch::{MinedIn, Slot},
+    charge::Charge,
+    replay::ReplayKey,
+};
+use crate::{
+    model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, text},
+};
+use alloy::primitives::B256;
+
+/// All artists' transactions, and the batches that carry them.
+#[derive(Clone)]
+pub struct Transactions {
+    pub(super) table: ArtistTable,
+}
+
+/// A transaction as its artist asked for it, and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Transaction {
+    /// Its id.
+    #[serde(rename = "transaction_id")]
+    pub id: TransactionId,
+    /// The artist.
+    pub artist_id: ArtistId,
+    /// The API key that asked for it; `None` for the artist in person.
+    #[serde(default)]
+    pub key: Option<KeyId>,
+    /// The request's idempotency key, if it had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayKey>,
+    /// The chain.
+    pub chain: ChainId,
+    /// The artist's embedded wallet.
+    pub account: Address,
+    /// Whether the account was known to be deployed when it was queued.
+    #[serde(default)]
+    pub is_deployed: bool,
+    /// What to call.
+    #[serde(with = "json_text")]
+    pub plan: Plan,
+    /// Most gas that the calls may use.
+    pub gas: u64,
+    /// What its answer names beside the hash.
+    pub creation: Creation,
+    /// Progress.
+    pub status: TransactionStatus,
+    /// Place in the queue, until it is final.
+    pub place: String,
+    /// Its share of the budgets.
+    pub charge: Charge,
+    /// How often it was sent without an outcome of its own.
+    #[serde(default)]
+    pub attempts: u32,
+    /// The batch that carries it, or did so last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchReference>,
+    /// Hashes of all versions of that batch and earlier ones, oldest first.
+    #[serde(default)]
+    pub hashes: Vec<B256>,
+    /// Inclusion in a block; `gas_used` is its own share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mined: Option<MinedIn>,
+    /// Why nothing was done, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What it created, as its answer names it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub result: Map<String, Value>,
+    /// When it was queued, in Unix seconds.
+    pub created_at: u64,
+    /// When it last changed, in Unix seconds.
+    pub updated_at: u64,
+    /// When its row is deleted, in Unix seconds.
+    pub expires_at: u64,
+}
+
+/// A batch, by its lane and nonce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BatchReference {
+    /// The lane.
+    pub lane: Address,
+    /// The nonce.
+    pub nonce: u64,
+}
+
+/// Some of an artist's transactions, newest first.
+#[derive(Clone, Debug)]
+pub struct TransactionPage {
+    /// The transactions.
+    pub transactions: Vec<Transaction>,
+    /// Whether there are older ones.
+    pub has_more: bool,
+}
+
+impl From<Slot> for BatchReference {
+    fn from(slot: Slot) -> Self {
+        Self { lane: slot.lane, nonce: slot.nonce }
+    }
+}
+
+impl Transactions {
+    /// Uses the artist table.
+    pub fn new(artists: ArtistTable) -> Self {
+        Self { table: artists }
+    }
+
+    /// Returns an artist's transaction. One read.
+    pub async fn get(&self, artist: ArtistId, id: TransactionId) -> Result<Option<Transaction>, StoreError> {
+        self.table.get(&transaction_key(artist, id)).await
+    }
+
+    /// Returns transactions by artist and id, in any order; missing ones are left out. One read per 100.
+    pub async fn get_many(&self, ids: &[(ArtistId, TransactionId)]) -> Result<Vec<Transaction>, StoreError> {
+        self.table.get_many(ids.iter().map(|(artist, id)| transaction_key(*artist, *id))).await
+    }
+
+    /// Returns at most `limit` of an artist's transactions, newest first, older than `before`. One Query.
+    pub async fn list(
+        &self,
+        artist: ArtistId,
+        before: Option<TransactionId>,
+        limit: usize,
+    ) -> Result<TransactionPage, StoreError> {
+        let end = before.map_or_else(|| "~".to_owned(), |id| id.to_string());
+        let answer = self
+            .table
+            .client
+            .query()
+            .table_name(&self.table.name)
+            .key_condition_expression("pk = :pk AND sk < :end")
+            .expression_attribute_values(":pk", text(partition(artist)))
+            .expression_attribute_values(":end", AttributeValue::S(end))
+            .scan_index_forward(false)
+            .limit(i32::try_from(limit.saturating_add(1)).unwrap_or(i32::MAX))
+            .send()
+            .await?;
+        let mut transactions: Vec<Transaction> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
+        // A page can end early where rows are long.
+        let has_more = transactions.len() > limit || answer.last_evaluated_key.is_some();
+        transactions.truncate(limit);
+        Ok(TransactionPage { transactions, has_more })
+    }
+}
+
+pub(super) fn transaction_key(artist: ArtistId, id: TransactionId) -> PrimaryKey {
+    PrimaryKey::new(partition(artist), id.to_string())
+}
+
+fn partition(artist: ArtistId) -> String {
+    format!("TRANSACTIONS#{artist}")
+}
+
+/// As JSON text, which keeps 64-bit numbers inside tagged enums exact.
+mod json_text {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
+    use crate::model::Plan;
+
+    pub(super) fn serialize<S: Serializer>(plan: &Plan, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::to_string(plan).map_err(ser::Error::custom)?.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Plan, D::Error> {
+        serde_json::from_str(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,164 @@
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    model::{Address, ArtistId, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row, unless_refused},
+};
+
+/// Most webhooks of an artist.
+pub const MAX_WEBHOOKS: usize = 10;
+
+/// How long the secret before a rotation signs, too, in seconds.
+const OVERLAP: u64 = 24 * 60 * 60;
+
+/// Where an artist wants events to be sent to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Webhook {
+    /// Its id.
+    pub id: WebhookId,
+    /// The receiver.
+    pub url: WebhookUrl,
+    /// The artist's note.
+    pub description: WebhookDescription,
+    /// Types of events; all if there is none.
+    pub types: Vec<EventKind>,
+    /// The only collection whose events are sent; `None` for all.
+    pub collection: Option<Address>,
+    /// Creation, in Unix seconds.
+    pub created_at: u64,
+    /// Whether it gets events.
+    pub status: WebhookStatus,
+    /// Number of its secret.
+    pub generation: u32,
+    /// When the secret was replaced last, in Unix seconds.
+    #[serde(default)]
+    pub rotated_at: Option<u64>,
+}
+
+/// Webhooks of all artists.
+#[derive(Clone)]
+pub struct Webhooks(ArtistTable);
+
+#[derive(Serialize, Deserialize)]
+struct WebhooksRow {
+    artist_id: ArtistId,
+    webhooks: Vec<Webhook>,
+    version: u64,
+}
+
+impl Webhook {
+    /// A new one for all events, created at `now` (Unix seconds).
+    pub fn new(url: WebhookUrl, now: u64) -> Self {
+        Self {
+            id: WebhookId::next(),
+            url,
+            description: WebhookDescription::default(),
+            types: Vec::new(),
+            collection: None,
+            created_at: now,
+            status: WebhookStatus::Active,
+            generation: 0,
+            rotated_at: None,
+        }
+    }
+
+    /// Whether it gets events.
+    pub fn is_active(&self) -> bool {
+        self.status == WebhookStatus::Active
+    }
+
+    /// Numbers of the secrets that sign at a time, the newest first.
+    pub fn signing(&self, now: u64) -> impl Iterator<Item = u32> {
+        let overlaps = self.rotated_at.is_some_and(|at| now < at + OVERLAP);
+        [Some(self.generation), self.generation.checked_sub(1).filter(|_| overlaps)].into_iter().flatten()
+    }
+}
+
+impl Webhooks {
+    /// Uses the artist table.
+    pub fn new(artists: ArtistTable) -> Self {
+        Self(artists)
+    }
+
+    /// Returns an artist's webhooks, the oldest first. One read.
+    pub async fn list(&self, artist: ArtistId) -> Result<Vec<Webhook>, StoreError> {
+        let row: Option<WebhooksRow> = self.0.get(&key(artist)).await?;
+        Ok(row.map(|row| row.webhooks).unwrap_or_default())
+    }
+
+    /// Returns one of an artist's webhooks. One read.
+    pub async fn find(&self, artist: ArtistId, id: WebhookId) -> Result<Option<Webhook>, StoreError> {
+        Ok(self.list(artist).await?.into_iter().find(|webhook| webhook.id == id))
+    }
+
+    /// Returns artists' webhooks; artists without any, or whose row can't be read, are left out. Ids must differ. One read
+    /// per 100.
+    pub async fn of_artists(&self, artists: &[ArtistId]) -> Result<HashMap<ArtistId, Vec<Webhook>>, StoreError> {
+        let rows: Vec<WebhooksRow> = self.0.get_readable(artists.iter().copied().map(key)).await?;
+        Ok(rows.into_iter().map(|row| (row.artist_id, row.webhooks)).collect())
+    }
+
+    /// Adds a webhook; `false` if the artist has [`MAX_WEBHOOKS`]. One read and one write.
+    pub async fn add(&self, artist: ArtistId, webhook: &Webhook) -> Result<bool, StoreError> {
+        let adding =
+            |webhooks: &mut Vec<Webhook>| (webhooks.len() < MAX_WEBHOOKS).then(|| webhooks.push(webhook.clone()));
+        Ok(self.revise(artist, adding).await?.is_some())
+    }
+
+    /// Changes a webhook, and returns it; `None` if the artist has no such webhook. One read and one write.
+    pub async fn change(
+        &self,
+        artist: ArtistId,
+        id: WebhookId,
+        change: impl Fn(&mut Webhook),
+    ) -> Result<Option<Webhook>, StoreError> {
+        let changing = |webhooks: &mut Vec<Webhook>| {
+            let webhook = webhooks.iter_mut().find(|webhook| webhook.id == id)?;
+            change(webhook);
+            Some(webhook.clone())
+        };
+        self.revise(artist, changing).await
+    }
+
+    /// Removes a webhook, and returns it; `None` if the artist has no such webhook. One read and one write.
+    pub async fn remove(&self, artist: ArtistId, id: WebhookId) -> Result<Option<Webhook>, StoreError> {
+        let removing = |webhooks: &mut Vec<Webhook>| {
+            let at = webhooks.iter().position(|webhook| webhook.id == id)?;
+            Some(webhooks.remove(at))
+        };
+        self.revise(artist, removing).await
+    }
+
+    async fn revise<T>(
+        &self,
+        artist: ArtistId,
+        revision: impl Fn(&mut Vec<Webhook>) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        const ATTEMPTS: u32 = 8;
+        for attempt in 0..ATTEMPTS {
+            let found: Option<WebhooksRow> = self.0.get(&key(artist)).await?;
+            let mut state =
+                found.unwrap_or_else(|| WebhooksRow { artist_id: artist, webhooks: Vec::new(), version: 0 });
+            let Some(result) = revision(&mut state.webhooks) else { return Ok(None) };
+            let seen = state.version;
+            state.version += 1;
+            let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(row(&key(artist), &state)?));
+            let put = if seen == 0 {
+                put.condition_expression("attribute_not_exists(pk)")
+            } else {
+                put.condition_expression("version = :seen").expression_attribute_values(":seen", number(seen))
+            };
+            if unless_refused(put.send().await)?.is_some() {
+                return Ok(Some(result));
+            }
+            tokio::time::sleep(backoff(attempt)).await;
+        }
+        Err(StoreError::Contention("webhooks"))
+    }
+}
+
+fn key(artist: ArtistId) -> PrimaryKey {
+    PrimaryKey::new(format!("WEBHOOKS#{artist}"), "WEBHOOKS")
+}

@@ -1,0 +1,118 @@
+//! Usernames inside comments: copied, so that a page is one Query, and rewritten when the artist is renamed.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    model::{Address, ArtistChange, ArtistChanged, ArtistId, ChainId},
+    store::engine::{
+        index::UnitOfWork,
+        table::{PrimaryKey, StoreError, text},
+    },
+};
+
+/// An artist change that is still being propagated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingRename {
+    /// The outbox message.
+    #[serde(flatten)]
+    pub change: ArtistChanged,
+    /// Last reference that was rewritten.
+    pub reached: Option<NameReference>,
+}
+
+/// A comment that shows a wallet's username. Ordered by wallet, then by comment.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct NameReference {
+    /// The wallet.
+    pub wallet: Address,
+    /// Id of the comment.
+    pub comment: String,
+}
+
+#[derive(Deserialize)]
+struct PlaceKey {
+    sk: String,
+}
+
+#[derive(Serialize)]
+struct ChangeRow<'a> {
+    artist_id: ArtistId,
+    #[serde(flatten)]
+    change: ArtistChange,
+    reached: &'a Option<NameReference>,
+}
+
+impl UnitOfWork {
+    /// Returns up to `limit` references to a wallet's username, after `after`. One Query.
+    pub async fn named_places(
+        &mut self,
+        chain: ChainId,
+        wallet: Address,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<Vec<NameReference>, StoreError> {
+        let call = self
+            .table()
+            .client
+            .query()
+            .table_name(&self.table().name)
+            .key_condition_expression("pk = :names AND sk > :after")
+            .expression_attribute_values(":names", text(named_partition(chain, wallet)))
+            // Every comment id sorts after a space, and no key may be empty.
+            .expression_attribute_values(":after", text(after.unwrap_or(" ")))
+            .limit(limit.into())
+            .consistent_read(true);
+        let keys: Vec<PlaceKey> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        Ok(keys.into_iter().map(|key| NameReference { wallet, comment: key.sk }).collect())
+    }
+
+    /// Stores a new change. Undoing blocks doesn't remove it: a change that was propagated beside them is pending again.
+    pub fn add_change(&mut self, chain: ChainId, change: &ArtistChanged) -> Result<(), StoreError> {
+        let ArtistChanged { id, artist_id, change } = change;
+        self.put_lasting(&change_key(chain, *id), &ChangeRow { artist_id: *artist_id, change: *change, reached: &None })
+    }
+
+    /// Stores the progress of a change.
+    pub fn put_change(&mut self, chain: ChainId, carried: &PendingRename) -> Result<(), StoreError> {
+        let PendingRename { change: ArtistChanged { id, artist_id, change }, reached } = carried;
+        let row = ChangeRow { artist_id: *artist_id, change: *change, reached };
+        self.put(&change_key(chain, *id), &row)
+    }
+
+    /// Deletes a fully propagated change.
+    pub fn remove_change(&mut self, chain: ChainId, id: Uuid) {
+        self.delete(&change_key(chain, id));
+    }
+
+    /// Returns the oldest pending change as of the last commit. One Query.
+    pub async fn oldest_change(&mut self, chain: ChainId) -> Result<Option<PendingRename>, StoreError> {
+        let call = self
+            .table()
+            .client
+            .query()
+            .table_name(&self.table().name)
+            .key_condition_expression("pk = :changes")
+            .expression_attribute_values(":changes", text(changes_partition(chain)))
+            .limit(1)
+            .consistent_read(true);
+        let items = call.send().await?.items.unwrap_or_default();
+        Ok(serde_dynamo::from_items(items)?.pop())
+    }
+}
+
+pub(in crate::store) fn named_key(chain: ChainId, wallet: Address, comment: &str) -> PrimaryKey {
+    PrimaryKey::new(named_partition(chain, wallet), comment)
+}
+
+fn named_partition(chain: ChainId, wallet: Address) -> String {
+    format!("NAMED#{chain}#{wallet}")
+}
+
+fn changes_partition(chain: ChainId) -> String {
+    format!("CHANGES#{chain}")
+}
+
+fn change_key(chain: ChainId, id: Uuid) -> PrimaryKey {
+    PrimaryKey::new(changes_partition(chain), id.to_string())
+}

@@ -1,0 +1,234 @@
+//! Metadata documents and the queue to fetch them. Keyed by URI, so that a reorg leaves them alone.
+
+use std::collections::{BTreeSet, HashMap};
+
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use futures::{StreamExt, TryStreamExt, stream};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
+    store::engine::{
+        index::UnitOfWork,
+        table::{ChainTable, PrimaryKey, StoreError, text},
+    },
+};
+
+/// Partitions of the queue.
+pub const QUEUE_SHARDS: u8 = 8;
+
+/// Half of what a transaction takes: each new document needs two writes.
+const MAX_NEW: usize = 50;
+
+const AT_ONCE: usize = 8;
+
+/// All metadata documents.
+#[derive(Clone)]
+pub struct Documents(ChainTable);
+
+/// A document to fetch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DueDocument {
+    /// Chain whose rows name the URI.
+    pub chain: ChainId,
+    /// URI of the document.
+    pub uri: String,
+    /// Number of failed fetches.
+    pub failures: u32,
+    /// In Unix seconds; 0 for a new one, so that it comes first.
+    due: u64,
+}
+
+/// A fetched document that the indexer has yet to process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrivedDocument {
+    /// [`Documents::uri_hash`] of the URI.
+    pub uri_hash: String,
+    /// Content type that the document names.
+    pub content_type: ContentType,
+    /// Time of arrival, in Unix seconds: tells repeated arrivals apart.
+    at: u64,
+    /// Number of moments that have been updated.
+    #[serde(default)]
+    pub told: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(in crate::store) struct DocumentRow {
+    pub(in crate::store) uri_hash: String,
+    pub(in crate::store) document: Option<Metadata>,
+}
+
+impl Documents {
+    /// Uses the chain table.
+    pub fn new(chain: ChainTable) -> Self {
+        Self(chain)
+    }
+
+    /// Returns the key of a URI: its SHA-256, in hexadecimal.
+    pub fn uri_hash(uri: &str) -> String {
+        alloy::hex::encode(Self::digest(uri))
+    }
+
+    pub(in crate::store) fn digest(uri: &str) -> [u8; 32] {
+        Sha256::digest(uri).into()
+    }
+
+    /// Returns fetched documents by URI. One read per 100.
+    pub async fn find_many<'a>(
+        &self,
+        chain: ChainId,
+        uris: impl IntoIterator<Item = &'a str>,
+    ) -> Result<HashMap<&'a str, Metadata>, StoreError> {
+        let hashes: HashMap<_, _> = uris.into_iter().map(|uri| (uri, Self::uri_hash(uri))).collect();
+        let mut rows = self.rows(chain, hashes.values()).await?;
+        let document = |(uri, hash)| Some((uri, rows.remove(&hash)??));
+        // Hashes don't collide, so each row is taken once.
+        Ok(hashes.into_iter().filter_map(document).collect())
+    }
+
+    /// Queues unknown URIs and returns fetched documents. One read per 100, one transaction per 50 new ones.
+    pub async fn queue<'a>(
+        &self,
+        chain: ChainId,
+        uris: impl IntoIterator<Item = &'a str>,
+    ) -> Result<HashMap<&'a str, Metadata>, StoreError> {
+        const ATTEMPTS: usize = 5;
+        let mut new: HashMap<_, _> =
+            uris.into_iter().filter(|uri| can_be_fetched(uri)).map(|uri| (Self::uri_hash(uri), uri)).collect();
+        let mut fetched = HashMap::new();
+        for _ in 0..ATTEMPTS {
+            for (hash, document) in self.rows(chain, new.keys()).await? {
+                let uri = new.remove(&hash);
+                fetched.extend(uri.zip(document));
+            }
+            let writes = Vec::from_iter(&new).chunks(MAX_NEW).map(|few| self.entries(chain, few)).collect::<Vec<_>>();
+            let writes = writes.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let calls = stream::iter(writes).map(|writes| self.0.write_together(writes));
+            let written: Vec<bool> = calls.buffer_unordered(AT_ONCE).try_collect().await?;
+            if written.into_iter().all(|written| written) {
+                return Ok(fetched);
+            }
+        }
+        Err(StoreError::Contention("metadata documents"))
+    }
+
+    fn entries(&self, chain: ChainId, new: &[(&String, &&str)]) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let mut writes = Vec::new();
+        for (hash, uri) in new {
+            let row = DocumentRow { uri_hash: (*hash).clone(), document: None };
+            writes.push(self.0.insertion(&document_key(chain, hash), &row)?);
+            let due = DueDocument { chain, uri: (**uri).to_owned(), failures: 0, due: 0 };
+            writes.push(self.0.replacement(&due.key(), &due)?);
+        }
+        Ok(writes)
+    }
+
+    /// Returns unprocessed arrivals. One Query.
+    pub async fn arrived(&self, chain: ChainId, limit: u16) -> Result<Vec<ArrivedDocument>, StoreError> {
+        let call = self
+            .0
+            .query()
+            .key_condition_expression("pk = :inbox")
+            .expression_attribute_values(":inbox", text(inbox_partition(chain)))
+            .limit(limit.into());
+        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+    }
+
+    /// Returns documents due at `now` (Unix seconds): new ones first, then the longest overdue. One Query.
+    pub async fn due(&self, shard: u8, now: u64, limit: usize) -> Result<Vec<DueDocument>, StoreError> {
+        let call = self
+            .0
+            .query()
+            .key_condition_expression("pk = :queue AND sk < :later")
+            .expression_attribute_values(":queue", text(queue_partition(shard)))
+            .expression_attribute_values(":later", text(due_prefix(now + 1)))
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+    }
+
+    /// Stores a document fetched at `now` (Unix seconds) and notifies the indexer. One transaction.
+    pub async fn keep(&self, due: &DueDocument, document: Metadata, now: u64) -> Result<(), StoreError> {
+        let hash = Self::uri_hash(&due.uri);
+        let content_type = document.content_type();
+        let row = DocumentRow { uri_hash: hash.clone(), document: Some(document) };
+        let mut writes = vec![self.0.replacement(&document_key(due.chain, &hash), &row)?, self.0.deletion(&due.key())?];
+        if let Some(content_type) = content_type {
+            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now, told: 0 };
+            writes.push(self.0.replacement(&arrived.key(due.chain), &arrived)?);
+        }
+        self.0.write_together(writes).await?;
+        Ok(())
+    }
+
+    /// Reschedules a failed fetch to `due_again` (Unix seconds). One transaction.
+    pub async fn put_off(&self, due: &DueDocument, due_again: u64) -> Result<(), StoreError> {
+        let again = DueDocument { failures: due.failures.saturating_add(1), due: due_again, ..due.clone() };
+        self.0.write_together(vec![self.0.deletion(&due.key())?, self.0.replacement(&again.key(), &again)?]).await?;
+        Ok(())
+    }
+
+    /// Removes a document that can never be fetched from the queue.
+    pub async fn give_up(&self, due: &DueDocument) -> Result<(), StoreError> {
+        self.0.write_together(vec![self.0.deletion(&due.key())?]).await?;
+        Ok(())
+    }
+
+    async fn rows(
+        &self,
+        chain: ChainId,
+        hashes: impl Iterator<Item = &String>,
+    ) -> Result<HashMap<String, Option<Metadata>>, StoreError> {
+        let keys = BTreeSet::from_iter(hashes).into_iter().map(|hash| document_key(chain, hash));
+        let rows: Vec<DocumentRow> = self.0.get_many(keys).await?;
+        Ok(rows.into_iter().map(|row| (row.uri_hash, row.document)).collect())
+    }
+}
+
+impl UnitOfWork {
+    /// Stores how many moments were updated, or deletes the arrival after the last.
+    pub fn set_told(&mut self, chain: ChainId, arrived: &ArrivedDocument, to_all: bool) -> Result<(), StoreError> {
+        if to_all {
+            self.delete(&arrived.key(chain));
+            return Ok(());
+        }
+        self.put(&arrived.key(chain), arrived)
+    }
+}
+
+impl DueDocument {
+    fn key(&self) -> PrimaryKey {
+        let hash = Documents::uri_hash(&self.uri);
+        let shard = hash.bytes().next().map_or(0, |digit| digit % QUEUE_SHARDS);
+        PrimaryKey::new(queue_partition(shard), format!("{}#{}#{hash}", due_prefix(self.due), self.chain))
+    }
+}
+
+impl ArrivedDocument {
+    fn key(&self, chain: ChainId) -> PrimaryKey {
+        PrimaryKey::new(inbox_partition(chain), format!("{}#{}", self.uri_hash, self.at))
+    }
+}
+
+/// Longer URIs are not stored, so nobody could ask for their documents.
+fn can_be_fetched(uri: &str) -> bool {
+    let schemes = ["ipfs://", "ar://", "https://", "data:"];
+    uri.len() <= MAX_URI_KEPT && schemes.iter().any(|scheme| uri.starts_with(scheme))
+}
+
+pub(in crate::store) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
+    PrimaryKey::new(format!("METADATA#{chain}#{uri_hash}"), "DOCUMENT")
+}
+
+fn inbox_partition(chain: ChainId) -> String {
+    format!("METADATA_INBOX#{chain}")
+}
+
+fn queue_partition(shard: u8) -> String {
+    format!("METADATA_DUE#{shard}")
+}
+
+fn due_prefix(time: u64) -> String {
+    format!("{time:012}")
+}

@@ -1,0 +1,28 @@
+//! The chain table: what a re-index rebuilds from the chains.
+
+pub(super) mod collection_lists;
+pub(super) mod comment_names;
+pub(super) mod comments;
+pub(super) mod final_payments;
+pub(super) mod leaderboard;
+pub(super) mod merged_timelines;
+pub(super) mod metadata;
+pub(super) mod moments;
+pub(super) mod payments;
+pub(super) mod timeline;
+pub(super) mod transfers;
+
+pub use self::{
+    collection_lists::{CollectionLists, CollectionPage, ListedCollection},
+    comment_names::{NameReference, PendingRename},
+    comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
+    leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
+    metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
+    moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
+    payments::{NotificationList, NotificationPlace, PaymentFilter, PaymentPage, Payments, UnsettledEnd, payment_keys},
+    timeline::{
+        ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
+    },
+    transfers::{TransferList, TransferPage, Transfers, transfer_keys},
+};
+pub use super::engine::table::ChainTable;

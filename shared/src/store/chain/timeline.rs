@@ -1,0 +1,452 @@
+//! Timelines: moments, newest first, with a ranked set per combination of filters. Rows: docs/data-model.md, Timelines.
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use alloy::primitives::U256;
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+use super::{metadata::Documents, moments::moment_key};
+use crate::{
+    model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
+    store::engine::{
+        index::UnitOfWork,
+        structures::{
+            numbered_list::length_key,
+            ranked_set::{RankKey, RankedSet, RankedSets, SetLoader},
+        },
+        table::{ChainTable, Item, PrimaryKey, StoreError, text},
+    },
+};
+
+/// Maximum number of other admins in whose timelines a moment is listed.
+const MAX_ADMINS_LISTED: usize = 50;
+
+/// All timelines.
+#[derive(Clone)]
+pub struct Timelines(pub(in crate::store) RankedSets);
+
+/// Scope of a timeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// All moments of the chain.
+    Everyone,
+    /// Moments of a collection.
+    Collection(Address),
+    /// Moments that an account created.
+    Made(Address),
+    /// Moments that an account is an admin of but did not create.
+    Mutual(Address),
+    /// Moments that an account created or is an admin of.
+    Of(Address),
+}
+
+/// A group of moments to list again, after a change that affects all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Relisting {
+    /// The group.
+    pub by: TimelineSubject,
+    /// Number of moments already done.
+    pub done: u64,
+}
+
+/// Filter of a timeline; the default selects everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TimelineFilter {
+    /// Only this content type.
+    pub content_type: Option<ContentType>,
+    /// Only this protocol.
+    pub protocol: Option<Protocol>,
+    /// Only moments whose creator has a username.
+    pub curated: bool,
+    /// Hidden moments too.
+    pub hidden: bool,
+}
+
+/// A page of a timeline.
+#[derive(Debug)]
+pub struct TimelinePage {
+    /// Moments, newest first.
+    pub moments: Vec<ListedMoment>,
+    /// Number of moments that match; one in several sets counts in each.
+    pub total: u64,
+    /// Whether a moment can be in several of the sets.
+    pub may_overlap: bool,
+}
+
+impl Member {
+    pub(in crate::store) fn listed(self, chain: ChainId) -> ListedMoment {
+        let place = MomentRef { chain, collection: self.collection, token: self.token_id };
+        ListedMoment { place, creator: self.creator, document: alloy::hex::encode(self.document) }
+    }
+}
+
+/// A moment in a timeline, with what else to read for showing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedMoment {
+    /// The moment.
+    pub place: MomentRef,
+    /// Account that created it.
+    pub creator: Address,
+    /// [`Documents::uri_hash`] of its metadata URI.
+    pub document: String,
+}
+
+/// Properties that determine a moment's timelines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listing {
+    /// Id of the moment.
+    pub id: EventId,
+    /// Account that created it.
+    pub creator: Address,
+    /// Protocol of its contracts.
+    pub protocol: Protocol,
+    /// Creation time, in Unix seconds.
+    pub created_at: u64,
+    /// Metadata URI.
+    pub uri: String,
+    /// Content type, once known.
+    pub content_type: Option<ContentType>,
+    /// Whether the creator has a username.
+    pub curated: bool,
+    /// Whether an admin hid it.
+    #[serde(default)]
+    pub hidden: bool,
+    /// Admins other than the creator.
+    pub others: BTreeSet<Address>,
+}
+
+/// A group of moments that a change affects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TimelineSubject {
+    /// Moments of a collection.
+    Of(Address),
+    /// Moments that an account created.
+    By(Address),
+    /// Moments whose metadata URI has, or once had, this hash.
+    With(String),
+}
+
+#[derive(Serialize, Deserialize)]
+pub(in crate::store) struct Member {
+    collection: Address,
+    token_id: TokenId,
+    creator: Address,
+    document: ByteBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct NotedRow {
+    collection: Address,
+    token_id: TokenId,
+}
+
+impl Timelines {
+    /// Uses the chain table.
+    pub fn new(chain: ChainTable) -> Self {
+        Self(RankedSets::new(chain))
+    }
+
+    /// The set of all of a chain's moments.
+    pub fn everyone(chain: ChainId) -> RankedSet {
+        set(chain, Scope::Everyone, TimelineFilter::default())
+    }
+
+    /// Moments created from `since` (Unix seconds) on. Two reads, in parallel for page one; another with `since`. With the
+    /// hidden ones among them, twice as many, and some more beyond the first hundred moments.
+    pub async fn newest(
+        &self,
+        chain: ChainId,
+        scope: Scope,
+        filter: TimelineFilter,
+        since: u64,
+        offset: u64,
+        limit: u32,
+    ) -> Result<TimelinePage, StoreError> {
+        self.newest_of(&[(chain, scope)], filter, since, offset, limit).await
+    }
+}
+
+impl Timelines {
+    /// Returns up to `limit` groups to list again. One Query.
+    pub async fn relistings(&self, chain: ChainId, limit: u16) -> Result<Vec<Relisting>, StoreError> {
+        let call = self
+            .0
+            .table
+            .query()
+            .key_condition_expression("pk = :relist")
+            .expression_attribute_values(":relist", text(relist_partition(chain)))
+            .limit(limit.into());
+        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+    }
+}
+
+impl Listing {
+    /// Creates the listing of a new moment.
+    pub fn new(moment: &Moment, collection: &Collection, content_type: Option<ContentType>, curated: bool) -> Self {
+        let mut listing = Self {
+            id: moment.id,
+            creator: moment.creator,
+            protocol: moment.protocol,
+            created_at: moment.created_at,
+            uri: moment.uri.clone(),
+            content_type,
+            curated,
+            hidden: moment.hidden_by.is_some(),
+            others: BTreeSet::new(),
+        };
+        listing.set_admins(moment, collection);
+        listing
+    }
+
+    /// Sets `others` from the current admins.
+    pub fn set_admins(&mut self, moment: &Moment, collection: &Collection) {
+        let admins = BTreeSet::from_iter(moment.admins.iter().chain(&collection.admins).copied());
+        let others = admins.into_iter().filter(|admin| *admin != self.creator);
+        self.others = others.take(MAX_ADMINS_LISTED).collect();
+    }
+
+    fn member(&self, moment: &MomentRef) -> Member {
+        let document = ByteBuf::from(Documents::digest(&self.uri));
+        Member { collection: moment.collection, token_id: moment.token, creator: self.creator, document }
+    }
+
+    /// Returns the moment's row in a set that is loaded.
+    pub fn load(&self, moment: &MomentRef, loader: &mut SetLoader<'_>) -> Result<Item, StoreError> {
+        loader.member(self.key(moment), &self.member(moment))
+    }
+
+    fn key(&self, moment: &MomentRef) -> RankKey {
+        RankKey { score: score(self.created_at, moment.token), id: self.id.as_u128() }
+    }
+
+    fn sets(&self, collection: Address) -> BTreeSet<(Scope, TimelineFilter)> {
+        let with_type = || [None, self.content_type].into_iter().take(1 + usize::from(self.content_type.is_some()));
+        let with_protocol = || [None, Some(self.protocol)];
+        let with_curated = || [false, true].into_iter().take(1 + usize::from(self.curated));
+        let (mut sets, all) = (BTreeSet::new(), TimelineFilter { hidden: self.hidden, ..TimelineFilter::default() });
+        for content_type in with_type() {
+            sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..all }));
+            for protocol in with_protocol() {
+                let filter = TimelineFilter { content_type, protocol, ..all };
+                sets.insert((Scope::Made(self.creator), filter));
+                for curated in with_curated() {
+                    let filter = TimelineFilter { curated, ..filter };
+                    let others = self.others.iter().flat_map(|other| [Scope::Mutual(*other), Scope::Of(*other)]);
+                    let all = [Scope::Everyone, Scope::Of(self.creator)].into_iter().chain(others);
+                    sets.extend(all.map(|scope| (scope, filter)));
+                }
+            }
+        }
+        sets
+    }
+}
+
+impl UnitOfWork {
+    /// Returns a moment's listing.
+    pub async fn listing(&mut self, moment: &MomentRef) -> Result<Option<Listing>, StoreError> {
+        self.get(&listing_key(moment)).await
+    }
+
+    /// Adds a new moment to its timelines and to the groups of its collection, creator and URI.
+    pub async fn list_new(&mut self, moment: &MomentRef, listing: &Listing) -> Result<(), StoreError> {
+        self.note(moment, &TimelineSubject::Of(moment.collection)).await?;
+        self.note(moment, &TimelineSubject::By(listing.creator)).await?;
+        self.note(moment, &TimelineSubject::With(Documents::uri_hash(&listing.uri))).await?;
+        self.list(moment, listing).await
+    }
+
+    /// Adds a moment to a group.
+    pub async fn note(&mut self, moment: &MomentRef, by: &TimelineSubject) -> Result<(), StoreError> {
+        let member = NotedRow { collection: moment.collection, token_id: moment.token };
+        self.append(&by.partition(moment.chain), &member).await.map(drop)
+    }
+
+    /// Returns moments of a group from number `first` on, and whether it ends there. Prefetches their listings.
+    pub async fn concerned(
+        &mut self,
+        chain: ChainId,
+        by: &TimelineSubject,
+        first: u64,
+        limit: u64,
+    ) -> Result<(Vec<MomentRef>, bool), StoreError> {
+        let (members, is_all) = self.numbered::<NotedRow>(&by.partition(chain), first, limit).await?;
+        let place = |noted: NotedRow| MomentRef { chain, collection: noted.collection, token: noted.token_id };
+        let moments: Vec<MomentRef> = members.into_iter().map(place).collect();
+        self.prefetch(moments.iter().flat_map(|moment| [listing_key(moment), moment_key(moment)])).await?;
+        Ok((moments, is_all))
+    }
+
+    /// Schedules a group to be listed again, however large it is.
+    pub async fn relist(&mut self, chain: ChainId, by: TimelineSubject) -> Result<(), StoreError> {
+        let (_, is_none) = self.concerned(chain, &by, 0, 0).await?;
+        if is_none { Ok(()) } else { self.set_relisted(chain, &Relisting { by, done: 0 }, false) }
+    }
+
+    /// Stores the progress of a relisting, or deletes it when done.
+    pub fn set_relisted(&mut self, chain: ChainId, relisting: &Relisting, is_all: bool) -> Result<(), StoreError> {
+        let key = PrimaryKey::new(relist_partition(chain), relisting.by.partition(chain));
+        if is_all {
+            self.delete(&key);
+            return Ok(());
+        }
+        self.put(&key, relisting)
+    }
+
+    /// Moves a moment from the timelines of its old listing to those of `after`.
+    pub async fn list(&mut self, moment: &MomentRef, after: &Listing) -> Result<(), StoreError> {
+        let before = self.listing(moment).await?;
+        if before.as_ref() == Some(after) {
+            return Ok(());
+        }
+        let (key, member) = (after.key(moment), after.member(moment));
+        let is_in = before.as_ref().map(|before| before.sets(moment.collection)).unwrap_or_default();
+        let belongs_in = after.sets(moment.collection);
+        if before.is_some_and(|before| before.uri != after.uri) {
+            for (scope, filter) in is_in.intersection(&belongs_in) {
+                set(moment.chain, *scope, *filter).replace(self, key, &member)?;
+            }
+        }
+        for (scope, filter) in is_in.difference(&belongs_in) {
+            set(moment.chain, *scope, *filter).remove(self, key).await?;
+        }
+        for (scope, filter) in belongs_in.difference(&is_in) {
+            set(moment.chain, *scope, *filter).insert(self, key, &member).await?;
+        }
+        self.put(&listing_key(moment), after)
+    }
+}
+
+impl TimelineSubject {
+    fn partition(&self, chain: ChainId) -> String {
+        match self {
+            Self::Of(collection) => format!("MOMENTS_OF#{chain}#{collection}"),
+            Self::By(creator) => format!("MOMENTS_BY#{chain}#{creator}"),
+            Self::With(uri_hash) => format!("MOMENTS_WITH#{chain}#{uri_hash}"),
+        }
+    }
+}
+
+/// Keys that listing a new moment reads, for prefetching.
+pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, uri: &str) -> Vec<PrimaryKey> {
+    let chain = moment.chain;
+    let concerned = [
+        TimelineSubject::Of(moment.collection),
+        TimelineSubject::By(creator),
+        TimelineSubject::With(Documents::uri_hash(uri)),
+    ];
+    let mut keys: Vec<PrimaryKey> = concerned.iter().map(|by| length_key(&by.partition(chain))).collect();
+    keys.extend([listing_key(moment), moment_key(moment)]);
+    for protocol in [None, Some(protocol)] {
+        let filter = TimelineFilter { protocol, ..TimelineFilter::default() };
+        let scopes = [Scope::Collection(moment.collection), Scope::Made(creator), Scope::Of(creator)];
+        keys.extend(scopes.map(|scope| set(chain, scope, filter).root_key()));
+    }
+    keys
+}
+
+pub(in crate::store) fn score(created_at: u64, token: TokenId) -> u128 {
+    let token: U256 = token.into();
+    u128::from(created_at) << 64 | u128::from(token.saturating_to::<u64>())
+}
+
+pub(in crate::store) fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
+    let mut name = format!("TIMELINE#{chain}#");
+    // Writing to a `String` never fails.
+    let _ = match scope {
+        Scope::Everyone => write!(name, "ALL"),
+        Scope::Collection(collection) => write!(name, "COLLECTION#{collection}"),
+        Scope::Made(account) => write!(name, "MADE#{account}"),
+        Scope::Mutual(account) => write!(name, "MUTUAL#{account}"),
+        Scope::Of(account) => write!(name, "OF#{account}"),
+    };
+    if let Some(content_type) = filter.content_type {
+        let _ = write!(name, "#{content_type}");
+    }
+    if let Some(protocol) = filter.protocol {
+        let _ = write!(name, "#{protocol}");
+    }
+    if filter.curated {
+        name.push_str("#curated");
+    }
+    if filter.hidden {
+        name.push_str("#hidden");
+    }
+    RankedSet::growing(name)
+}
+
+fn relist_partition(chain: ChainId) -> String {
+    format!("RELIST#{chain}")
+}
+
+fn listing_key(moment: &MomentRef) -> PrimaryKey {
+    PrimaryKey::new(format!("LISTED#{moment}"), "LISTED")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(byte: u8) -> Address {
+        alloy::primitives::Address::repeat_byte(byte).into()
+    }
+
+    fn listing(content_type: Option<ContentType>, curated: bool, others: &[u8]) -> Listing {
+        Listing {
+            id: EventId::new(ChainId(1), alloy::primitives::B256::ZERO, 0),
+            creator: address(1),
+            protocol: Protocol::Native,
+            created_at: 7,
+            uri: String::new(),
+            content_type,
+            curated,
+            hidden: false,
+            others: others.iter().map(|byte| address(*byte)).collect(),
+        }
+    }
+
+    #[test]
+    fn moment_is_in_the_set_of_every_filter_that_it_matches() {
+        let video = listing(Some(ContentType::Video), true, &[2]);
+        let sets = video.sets(address(9));
+        for content_type in [None, Some(ContentType::Video)] {
+            for protocol in [None, Some(Protocol::Native)] {
+                for curated in [false, true] {
+                    let filter = TimelineFilter { content_type, protocol, curated, hidden: false };
+                    for scope in
+                        [Scope::Everyone, Scope::Of(address(1)), Scope::Of(address(2)), Scope::Mutual(address(2))]
+                    {
+                        assert!(sets.contains(&(scope, filter)), "{scope:?} {filter:?}");
+                    }
+                }
+            }
+        }
+        assert!(!sets.iter().any(|(scope, _)| matches!(scope, Scope::Mutual(it) if *it == address(1))));
+        assert!(!sets.iter().any(|(_, filter)| filter.protocol == Some(Protocol::Editions)));
+    }
+
+    #[test]
+    fn hidden_moment_is_in_sets_of_hidden_ones_alone() {
+        let shown = listing(Some(ContentType::Video), true, &[2]);
+        let hidden = Listing { hidden: true, ..shown.clone() };
+        let as_hidden = |(scope, filter)| (scope, TimelineFilter { hidden: true, ..filter });
+        assert_eq!(hidden.sets(address(9)), shown.sets(address(9)).into_iter().map(as_hidden).collect());
+    }
+
+    #[test]
+    fn content_type_and_creator_name_double_the_number_of_sets() {
+        let count = |listing: Listing| listing.sets(address(9)).len();
+        assert_eq!(count(listing(None, false, &[])), 2 + 1 + 2 + 2);
+        assert_eq!(count(listing(Some(ContentType::Image), false, &[])), 4 + 2 + 4 + 4);
+        assert_eq!(count(listing(Some(ContentType::Image), true, &[])), 8 + 2 + 4 + 8);
+        assert_eq!(count(listing(Some(ContentType::Image), true, &[2])), 22 + 16);
+    }
+
+    #[test]
+    fn later_moments_sort_after_earlier_ones() {
+        let token = |id: &str| id.parse::<TokenId>().unwrap();
+        let largest = token(&alloy::primitives::U256::MAX.to_string());
+        assert!(score(7, token("2")) > score(7, token("1")));
+        assert!(score(8, token("0")) > score(7, largest));
+    }
+}

@@ -1,0 +1,120 @@
+//! The right of one process among several to do a work. No clocks are compared: a holder's `beat` rises, and a lease whose
+//! beat stands still for long enough may be taken over. A former holder's writes are refused by its `epoch`.
+
+use std::time::{Duration, Instant};
+
+use aws_sdk_dynamodb::{
+    operation::update_item::builders::UpdateItemFluentBuilder,
+    types::{AttributeValue, ConditionCheck, TransactWriteItem},
+};
+use serde::Deserialize;
+
+use super::table::{PrimaryKey, StoreError, Table, number, text, unless_refused};
+
+/// Time without a renewal after which a lease may be taken over. By this process's clock alone.
+const LEASE_TIMEOUT: Duration = Duration::from_secs(4);
+
+const POLL: Duration = Duration::from_millis(250);
+
+/// A lease that this process holds, unless another one took it over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    key: PrimaryKey,
+    holder: String,
+    epoch: u64,
+    beat: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+struct LeaseRow {
+    /// Empty if there is none.
+    #[serde(default)]
+    holder: String,
+    #[serde(default)]
+    epoch: u64,
+    #[serde(default)]
+    beat: u64,
+}
+
+impl Table {
+    /// Acquires the lease, also from a holder that died; `None` as soon as another holder renews it. That one looks for
+    /// work again before it ends, so a caller who left some before needn't do more.
+    pub(in crate::store) async fn acquire(&self, key: &PrimaryKey, holder: &str) -> Result<Option<Lease>, StoreError> {
+        let seen: LeaseRow = self.get(key).await?.unwrap_or_default();
+        let since = Instant::now();
+        let mut now = seen.clone();
+        loop {
+            // A lease of this very process is one that it couldn't release.
+            let is_free = now.holder.is_empty() || now.holder == holder;
+            if is_free || (now == seen && since.elapsed() >= LEASE_TIMEOUT) {
+                return self.take(key, holder, &now).await;
+            }
+            if now != seen {
+                return Ok(None);
+            }
+            tokio::time::sleep(POLL).await;
+            now = self.get(key).await?.unwrap_or_default();
+        }
+    }
+
+    /// Takes the lease if its row is still as in `seen`. One write.
+    async fn take(&self, key: &PrimaryKey, holder: &str, seen: &LeaseRow) -> Result<Option<Lease>, StoreError> {
+        let (epoch, beat) = (seen.epoch + 1, seen.beat + 1);
+        let update = self
+            .client
+            .update_item()
+            .table_name(&self.name)
+            .set_key(Some(key.item()))
+            .update_expression("SET holder = :holder, epoch = :epoch, beat = :beat")
+            .expression_attribute_values(":holder", text(holder))
+            .expression_attribute_values(":epoch", number(epoch))
+            .expression_attribute_values(":beat", number(beat));
+        let update = if seen.epoch == 0 {
+            update.condition_expression("attribute_not_exists(pk)")
+        } else {
+            update
+                .condition_expression("epoch = :seen AND beat = :heard AND holder = :before")
+                .expression_attribute_values(":seen", number(seen.epoch))
+                .expression_attribute_values(":heard", number(seen.beat))
+                .expression_attribute_values(":before", text(&seen.holder))
+        };
+        let taken = unless_refused(update.send().await)?;
+        Ok(taken.map(|_| Lease { key: key.clone(), holder: holder.to_owned(), epoch, beat }))
+    }
+
+    /// Renews the lease; `false` if another process holds it. One write.
+    pub(in crate::store) async fn renew(&self, lease: &mut Lease) -> Result<bool, StoreError> {
+        lease.beat += 1;
+        let update = self.of_holder(lease).update_expression("SET beat = :beat");
+        let update = update.expression_attribute_values(":beat", number(lease.beat));
+        Ok(unless_refused(update.send().await)?.is_some())
+    }
+
+    /// Releases the lease. One write.
+    pub(in crate::store) async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        let update = self.of_holder(lease).update_expression("SET holder = :nobody");
+        let update = update.expression_attribute_values(":nobody", AttributeValue::S(String::new()));
+        unless_refused(update.send().await).map(drop)
+    }
+
+    /// Fails its transaction if another process holds the lease.
+    pub(in crate::store) fn condition(&self, lease: &Lease) -> Result<TransactWriteItem, StoreError> {
+        let check = ConditionCheck::builder()
+            .table_name(&self.name)
+            .set_key(Some(lease.key.item()))
+            .condition_expression("holder = :holder AND epoch = :epoch")
+            .expression_attribute_values(":holder", text(&lease.holder))
+            .expression_attribute_values(":epoch", number(lease.epoch));
+        Ok(TransactWriteItem::builder().condition_check(check.build()?).build())
+    }
+
+    fn of_holder(&self, lease: &Lease) -> UpdateItemFluentBuilder {
+        self.client
+            .update_item()
+            .table_name(&self.name)
+            .set_key(Some(lease.key.item()))
+            .condition_expression("holder = :holder AND epoch = :epoch")
+            .expression_attribute_values(":holder", text(&lease.holder))
+            .expression_attribute_values(":epoch", number(lease.epoch))
+    }
+}

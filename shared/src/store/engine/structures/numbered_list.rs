@@ -1,0 +1,160 @@
+//! Lists paged by offset: rows are numbered densely, so that a page is one range of keys. `LENGTH` sorts after all.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::store::engine::{
+    index::UnitOfWork,
+    table::{PrimaryKey, StoreError, Table, text},
+};
+
+pub(in crate::store) struct NumberedList<'a> {
+    pub(in crate::store) table: &'a Table,
+    pub(in crate::store) partition: String,
+}
+
+pub(in crate::store) struct Page<R> {
+    pub(in crate::store) rows: Vec<R>,
+    pub(in crate::store) more: bool,
+}
+
+pub(in crate::store) struct CountedPage<R> {
+    pub(in crate::store) rows: Vec<R>,
+    pub(in crate::store) total: u64,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct LengthRow {
+    length: u64,
+}
+
+const LENGTH: &str = "LENGTH";
+const LAST_NUMBER: u64 = 999_999_999_999;
+
+impl UnitOfWork {
+    /// Appends a row; returns its number, from 0.
+    pub(in crate::store) async fn append(
+        &mut self,
+        partition: &str,
+        fields: &impl Serialize,
+    ) -> Result<u64, StoreError> {
+        let length_key = length_key(partition);
+        let length = self.get_often::<LengthRow>(&length_key).await?.map_or(0, |row| row.length);
+        self.insert(&row_key(partition, length), fields)?;
+        self.put_often(&length_key, &LengthRow { length: length + 1 })?;
+        Ok(length)
+    }
+}
+
+impl UnitOfWork {
+    /// Also returns whether the list ends there. One read per 100 uncached rows.
+    pub(in crate::store) async fn numbered<R: DeserializeOwned>(
+        &mut self,
+        partition: &str,
+        first: u64,
+        limit: u64,
+    ) -> Result<(Vec<R>, bool), StoreError> {
+        let length = self.get::<LengthRow>(&length_key(partition)).await?.map_or(0, |row| row.length);
+        let last = length.min(first.saturating_add(limit));
+        let keys: Vec<PrimaryKey> = (first..last).map(|number| row_key(partition, number)).collect();
+        self.prefetch(keys.clone()).await?;
+        let mut rows = Vec::new();
+        for key in &keys {
+            rows.extend(self.get(key).await?);
+        }
+        Ok((rows, last == length))
+    }
+}
+
+impl NumberedList<'_> {
+    pub(in crate::store) async fn oldest_first<R: DeserializeOwned>(
+        &self,
+        offset: u64,
+        limit: usize,
+    ) -> Result<Page<R>, StoreError> {
+        self.range(offset, LAST_NUMBER, true, limit).await
+    }
+
+    /// One Query; with an offset, one more read.
+    pub(in crate::store) async fn newest_first<R: DeserializeOwned>(
+        &self,
+        offset: u64,
+        limit: usize,
+    ) -> Result<Page<R>, StoreError> {
+        let last = match offset {
+            0 => Some(LAST_NUMBER),
+            _ => self.length().await?.checked_sub(offset.saturating_add(1)),
+        };
+        match last {
+            Some(last) => self.range(0, last, false, limit).await,
+            None => Ok(Page { rows: Vec::new(), more: false }),
+        }
+    }
+
+    /// One read and one Query; in parallel without an offset.
+    pub(in crate::store) async fn newest_counted<R: DeserializeOwned>(
+        &self,
+        offset: u64,
+        limit: usize,
+    ) -> Result<CountedPage<R>, StoreError> {
+        if offset == 0 {
+            let (total, page) = tokio::try_join!(self.length(), self.range(0, LAST_NUMBER, false, limit))?;
+            return Ok(CountedPage { rows: page.rows, total });
+        }
+        let total = self.length().await?;
+        let rows = match total.checked_sub(offset.saturating_add(1)) {
+            Some(last) => self.range(0, last, false, limit).await?.rows,
+            None => Vec::new(),
+        };
+        Ok(CountedPage { rows, total })
+    }
+
+    pub(in crate::store) async fn length(&self) -> Result<u64, StoreError> {
+        let row: Option<LengthRow> = self.table.get(&length_key(&self.partition)).await?;
+        Ok(row.map_or(0, |row| row.length))
+    }
+
+    async fn range<R: DeserializeOwned>(
+        &self,
+        first: u64,
+        last: u64,
+        ascending: bool,
+        limit: usize,
+    ) -> Result<Page<R>, StoreError> {
+        if first > last {
+            return Ok(Page { rows: Vec::new(), more: false });
+        }
+        let call = self
+            .table
+            .query()
+            .key_condition_expression("pk = :list AND sk BETWEEN :first AND :last")
+            .expression_attribute_values(":list", text(&self.partition))
+            .expression_attribute_values(":first", text(row_key(&self.partition, first).sk))
+            .expression_attribute_values(":last", text(row_key(&self.partition, last).sk))
+            .scan_index_forward(ascending);
+        // One extra row tells whether another page follows.
+        let wanted = limit + 1;
+        let mut items = Vec::new();
+        let mut from = None;
+        loop {
+            let missing = i32::try_from(wanted - items.len()).unwrap_or(i32::MAX);
+            let answer = call.clone().limit(missing).set_exclusive_start_key(from).send().await?;
+            items.extend(answer.items.unwrap_or_default());
+            // Only pages over 1 MB come in parts.
+            from = answer.last_evaluated_key.filter(|_| items.len() < wanted);
+            if from.is_none() {
+                break;
+            }
+        }
+        let more = items.len() > limit;
+        items.truncate(limit);
+        Ok(Page { rows: serde_dynamo::from_items(items)?, more })
+    }
+}
+
+pub(in crate::store) fn length_key(partition: &str) -> PrimaryKey {
+    PrimaryKey::new(partition, LENGTH)
+}
+
+pub(in crate::store) fn row_key(partition: &str, number: u64) -> PrimaryKey {
+    PrimaryKey::new(partition, format!("{number:012}"))
+}

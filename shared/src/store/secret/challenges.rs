@@ -1,0 +1,98 @@
+//! Messages to sign with a wallet. A signed one is looked up by hash and never parsed: an altered one is unknown.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{Delete, ReturnValue, TransactWriteItem};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    model::{Address, ArtistId, ChainId},
+    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+};
+
+/// How long a challenge can be answered.
+pub const CHALLENGE_LIFETIME: Duration = Duration::from_secs(10 * 60);
+
+const MAX_TRIES: u32 = 5;
+
+/// Stored part of a challenge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredChallenge {
+    /// SHA-256 of the message, in hexadecimal.
+    pub hash: String,
+    /// Artist who asked for it.
+    pub artist_id: ArtistId,
+    /// Wallet that must sign it.
+    pub wallet: Address,
+    /// Chain of the wallet, if it is a contract.
+    pub chain: ChainId,
+    /// Expiry, in Unix seconds; the row is deleted some time after.
+    pub expires_at: u64,
+    /// Number of answers so far.
+    pub tries: u32,
+}
+
+/// Open challenges.
+#[derive(Clone)]
+pub struct Challenges(SecretTable);
+
+impl StoredChallenge {
+    /// Creates the record for `message`, issued at `now` (Unix seconds).
+    pub fn new(message: &str, artist_id: ArtistId, wallet: Address, chain: ChainId, now: u64) -> Self {
+        let expires_at = now + CHALLENGE_LIFETIME.as_secs();
+        Self { hash: hash(message), artist_id, wallet, chain, expires_at, tries: 0 }
+    }
+}
+
+impl Challenges {
+    /// Uses the secret table.
+    pub fn new(secrets: SecretTable) -> Self {
+        Self(secrets)
+    }
+
+    /// Stores a challenge. One write.
+    pub async fn put(&self, challenge: &StoredChallenge) -> Result<(), StoreError> {
+        let item = row(&key(&challenge.hash), challenge)?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        Ok(())
+    }
+
+    /// Counts an answer and returns the challenge; `None` if unknown, used, expired or out of tries. One write.
+    pub async fn count_try(
+        &self,
+        message: &str,
+        artist: ArtistId,
+        now: u64,
+    ) -> Result<Option<StoredChallenge>, StoreError> {
+        let call = self
+            .0
+            .client
+            .update_item()
+            .table_name(&self.0.name)
+            .set_key(Some(key(&hash(message)).item()))
+            .update_expression("SET tries = tries + :one")
+            .condition_expression("artist_id = :artist AND tries < :max AND expires_at > :now")
+            .expression_attribute_values(":one", number(1))
+            .expression_attribute_values(":artist", text(artist))
+            .expression_attribute_values(":max", number(MAX_TRIES))
+            .expression_attribute_values(":now", number(now))
+            .return_values(ReturnValue::AllNew);
+        let answer = unless_refused(call.send().await)?;
+        Ok(answer.and_then(|answer| answer.attributes).map(serde_dynamo::from_item).transpose()?)
+    }
+
+    pub(in crate::store) fn redemption(&self, challenge: &StoredChallenge) -> Result<TransactWriteItem, StoreError> {
+        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key(&challenge.hash).item()));
+        let delete = delete.condition_expression("attribute_exists(pk)").build()?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
+    }
+}
+
+fn hash(message: &str) -> String {
+    alloy::hex::encode(Sha256::digest(message))
+}
+
+fn key(hash: &str) -> PrimaryKey {
+    PrimaryKey::new(format!("CHALLENGE#{hash}"), "CHALLENGE")
+}

@@ -1,0 +1,36 @@
+//! Requests of a subject in fixed windows. One write counts one request, so that many at once don't get into each other's
+//! way, as they would at [`RateWindows`](super::RateWindows). Rows: docs/data-model.md, Rate limits.
+
+use aws_sdk_dynamodb::types::ReturnValue;
+use serde::Deserialize;
+
+use crate::store::engine::table::{PrimaryKey, SecretTable, StoreError, number};
+
+/// Counts of all subjects.
+#[derive(Clone)]
+pub struct RequestCounts(SecretTable);
+
+#[derive(Deserialize)]
+struct Counted {
+    hits: u32,
+}
+
+impl RequestCounts {
+    /// Uses the secret table.
+    pub fn new(secrets: SecretTable) -> Self {
+        Self(secrets)
+    }
+
+    /// Counts a request in the subject's window; how many there were. `expires_at` is in Unix seconds. One write.
+    pub async fn count(&self, subject: &str, window: u64, expires_at: u64) -> Result<u32, StoreError> {
+        let key = PrimaryKey::new(format!("RATE#{subject}"), format!("COUNT#{window}"));
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
+        let call = call
+            .update_expression("ADD hits :one SET expires_at = :end")
+            .expression_attribute_values(":one", number(1))
+            .expression_attribute_values(":end", number(expires_at))
+            .return_values(ReturnValue::UpdatedNew);
+        let row = call.send().await?.attributes.ok_or(StoreError::Missing("a count"))?;
+        Ok(serde_dynamo::from_item::<_, Counted>(row)?.hits)
+    }
+}
