@@ -88,12 +88,14 @@ fn contributing_lists_every_test_target() {
 #[test]
 fn every_identifier_in_backticks_is_in_the_sources() {
     let this = Path::new(file!()).file_name().expect("this file's name");
-    let sources = tracked().into_iter().filter(|path| path.extension().is_none_or(|extension| extension != "md"));
-    // Binary files have no words to look up.
-    let texts = sources.filter(|path| path.file_name() != Some(this)).filter_map(|path| fs::read_to_string(path).ok());
     let mut known: HashSet<String> = FOREIGN.iter().map(|(name, _)| (*name).to_owned()).collect();
-    for text in texts {
-        known.extend(words(&text).flat_map(|word| word.split('-').chain([word])).map(str::to_owned));
+    for path in tracked() {
+        let is_source = path.extension().is_none_or(|extension| extension != "md") && path.file_name() != Some(this);
+        // Binary files have no words to look up.
+        if let Some(text) = is_source.then(|| fs::read_to_string(&path).ok()).flatten() {
+            known.extend(words(&text).map(str::to_owned));
+            known.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
+        }
     }
     let history = Paths::of_checkout().root().join(HISTORY);
     let documents = documents().into_iter().filter(|(name, _)| *name != history);
@@ -141,8 +143,8 @@ fn links_headings_paths_and_targets_are_found() {
     assert_eq!(links(text), ["y.md#z", "p.png"]);
     assert_eq!(headings(text).map(slug).collect::<Vec<_>>(), ["a-b-c-d"]);
     assert_eq!(paths(text), ["shared/src/lib.rs"]);
-    let names: Vec<_> = identifiers("`Fees::bump`, `text_schema!`, `index-lag`, `GET /x`, `a.b`").collect();
-    assert_eq!(names, ["Fees", "bump", "text_schema", "index-lag"]);
+    let names: Vec<_> = identifiers("`Fees::bump`, `text_schema!`, `GET /x`, `a.b`").collect();
+    assert_eq!(names, ["Fees", "bump", "text_schema"]);
     let text =
         "`cargo test --workspace --test all`, --test TARGET, node --test a/b.mjs\n```sh\n--bin $$it --bin a-b\n```";
     assert_eq!(commanded(text), [("test", "all"), ("bin", "a-b")]);
@@ -166,9 +168,9 @@ fn tracked() -> Vec<PathBuf> {
     names.lines().map(|name| root.join(name)).filter(|path| path.is_file()).collect()
 }
 
-/// Identifiers of a text, and names with hyphens.
+/// The words of a text, identifiers of Rust among them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|character: char| !(character.is_ascii_alphanumeric() || "_-".contains(character)))
+    text.split(|character: char| !(character.is_ascii_alphanumeric() || character == '_'))
 }
 
 /// The identifiers in backticks, each part of a path of Rust by itself.
@@ -176,7 +178,7 @@ fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     let spans = prose(text).flat_map(|part| part.split('`').skip(1).step_by(2));
     let names = spans.map(|span| span.strip_suffix('!').unwrap_or(span));
     let is_name = |part: &str| {
-        let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+        let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '_';
         part.starts_with(|first: char| first.is_ascii_alphabetic()) && part.chars().all(is_plain)
     };
     names.filter(move |name| name.split("::").all(is_name)).flat_map(|name| name.split("::"))
