@@ -1,7 +1,8 @@
-//! What documents name is there: links lead to files and headings, paths to files, commands to targets.
+//! What documents name is there: links lead to files and headings, paths to files, commands to targets, identifiers to
+//! sources. Documents are short and narrow.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashSet},
     env, fs,
     path::{Path, PathBuf},
     process::Command,
@@ -13,6 +14,29 @@ use serde_json::Value;
 /// Folders whose paths are checked where documents name them.
 const FOLDERS: [&str; 10] =
     ["benches/", "clients/", "contracts/", "docs/", "events/", "functions/", "local/", "openapi/", "shared/", "tests/"];
+
+/// Most words of all documents together, and most columns of a line.
+const WORDS: usize = 30_000;
+const COLUMNS: usize = 120;
+
+/// Tables that are compared with the code, row by row: a row of Markdown can't be broken.
+const GENERATED_TABLES: [&str; 2] = ["docs/data-model.md", "docs/configuration.md"];
+
+/// Results of measurements, which programs write.
+const RESULTS: &str = "benches/results/";
+
+/// What changed: names what was there before, too.
+const HISTORY: &str = "CHANGELOG.md";
+
+/// Words in backticks that no source has, with the reason.
+const FOREIGN: [(&str, &str); 6] = [
+    ("EnabledModule", "an event of Safe"),
+    ("AddedOwner", "an event of Safe"),
+    ("ChangedGuard", "an event of Safe"),
+    ("TokenKey2", "a resource that exists while the token key is rotated"),
+    ("AT_TIMESTAMP", "a mode of Lambda that the emulated one lacks"),
+    ("deprecated", "a word of OpenAPI, for the day when something is"),
+];
 
 /// The header of the table of test targets in CONTRIBUTING.md.
 const TARGET_HEADER: &str = "| target | tests |";
@@ -68,28 +92,102 @@ fn contributing_lists_every_test_target() {
 }
 
 #[test]
+fn every_identifier_in_backticks_is_in_the_sources() {
+    let this = Path::new(file!()).file_name().expect("this file's name");
+    let mut known: HashSet<String> = FOREIGN.iter().map(|(name, _)| (*name).to_owned()).collect();
+    for path in tracked() {
+        let is_source = path.extension().is_none_or(|extension| extension != "md") && path.file_name() != Some(this);
+        // Binary files have no words to look up.
+        if let Some(text) = is_source.then(|| fs::read_to_string(&path).ok()).flatten() {
+            known.extend(words(&text).map(str::to_owned));
+            known.extend(path.file_stem().map(|name| name.to_string_lossy().into_owned()));
+        }
+    }
+    let history = Paths::of_checkout().root().join(HISTORY);
+    let documents = documents().into_iter().filter(|(name, _)| *name != history);
+    let unknown: Vec<_> = documents
+        .flat_map(|(name, text)| {
+            let names = identifiers(&text).filter(|identifier| !known.contains(*identifier));
+            names.map(|identifier| format!("{}: {identifier}", name.display())).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(unknown.is_empty(), "documents name what no source has:\n{}", unknown.join("\n"));
+}
+
+#[test]
+fn no_line_is_wider_than_the_code() {
+    let root = Paths::of_checkout().root().to_owned();
+    let mut wide = Vec::new();
+    for (name, text) in documents() {
+        let has_generated_tables = GENERATED_TABLES.iter().any(|path| name == root.join(path));
+        for (index, line) in text.lines().enumerate() {
+            let may_be_wide = has_generated_tables && line.starts_with('|');
+            if line.chars().count() > COLUMNS && !may_be_wide {
+                wide.push(format!("{}:{}", name.display(), index + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "lines of more than {COLUMNS} columns:\n{}", wide.join("\n"));
+}
+
+#[test]
+fn documents_stay_short() {
+    let has_a_word = |text: &&str| text.chars().any(char::is_alphanumeric);
+    let results = Paths::of_checkout().root().join(RESULTS);
+    let written = documents().into_iter().filter(|(name, _)| !name.starts_with(&results));
+    let lengths: Vec<_> =
+        written.map(|(name, text)| (text.split_whitespace().filter(has_a_word).count(), name)).collect();
+    let total: usize = lengths.iter().map(|(length, _)| length).sum();
+    assert!(total > WORDS / 2, "the documents aren't found: {total} words");
+    let longest = lengths.iter().max().expect("a document");
+    assert!(total <= WORDS, "{total} words, {WORDS} are the most; the longest is {longest:?}");
+}
+
+#[test]
 fn links_headings_paths_and_targets_are_found() {
     let text = "# A `b`: c (d)\n\nSee [x](y.md#z), ![p](p.png) and `shared/src/lib.rs`, `functions/<a>/`.\n```sh\n# [n](m)\n```\n";
     assert_eq!(links(text), ["y.md#z", "p.png"]);
     assert_eq!(headings(text).map(slug).collect::<Vec<_>>(), ["a-b-c-d"]);
     assert_eq!(paths(text), ["shared/src/lib.rs"]);
+    let names: Vec<_> = identifiers("`Fees::bump`, `text_schema!`, `GET /x`, `a.b`").collect();
+    assert_eq!(names, ["Fees", "bump", "text_schema"]);
     let text =
         "`cargo test --workspace --test all`, --test TARGET, node --test a/b.mjs\n```sh\n--bin $$it --bin a-b\n```";
     assert_eq!(commanded(text), [("test", "all"), ("bin", "a-b")]);
 }
 
-/// The documents that contributors write, with their paths.
+/// The documents, with their paths.
 fn documents() -> Vec<(PathBuf, String)> {
+    let paths = tracked().into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let documents: Vec<_> = paths.map(|path| (path.clone(), read(&path))).collect();
+    assert!(documents.len() > 20, "the documents aren't found");
+    documents
+}
+
+/// The files of the repository, those that aren't committed yet included.
+fn tracked() -> Vec<PathBuf> {
     let root = Paths::of_checkout().root().to_owned();
-    let in_folder = |folder: &Path| -> Vec<PathBuf> {
-        let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-        entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+    let mut command = Command::new("git");
+    command.args(["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"]).current_dir(&root);
+    let output = command.output().expect("git runs");
+    let names = String::from_utf8(output.stdout).expect("names in UTF-8");
+    names.lines().map(|name| root.join(name)).filter(|path| path.is_file()).collect()
+}
+
+/// The words of a text, identifiers of Rust among them.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !(character.is_ascii_alphanumeric() || character == '_'))
+}
+
+/// The identifiers in backticks, each part of a path of Rust by itself.
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    let spans = prose(text).flat_map(|part| part.split('`').skip(1).step_by(2));
+    let names = spans.map(|span| span.strip_suffix('!').unwrap_or(span));
+    let is_name = |part: &str| {
+        let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        part.starts_with(|first: char| first.is_ascii_alphabetic()) && part.chars().all(is_plain)
     };
-    let paths = ["", "clients/typescript", "contracts", "docs", "docs/guide"]
-        .map(|folder| in_folder(&root.join(folder)))
-        .concat();
-    assert!(paths.len() > 5, "the documents aren't found");
-    paths.into_iter().map(|path| (path.clone(), read(&path))).collect()
+    names.filter(move |name| name.split("::").all(is_name)).flat_map(|name| name.split("::"))
 }
 
 /// The parts outside fenced code.

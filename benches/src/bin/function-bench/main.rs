@@ -1,6 +1,6 @@
-//! Measures each deployed function: time to the first answer, time of later answers, memory, size and AWS calls. Runs
-//! under `local bench`, against its stack. Arguments select functions by name; `FUNCTION_PROFILE` selects a cargo
-//! profile other than `release`.
+//! Measures each deployed function: time to the first answer, time of later answers, memory and AWS calls. Runs under
+//! `local bench`, against its stack. Arguments select functions by name; `FUNCTION_PROFILE` selects a cargo profile other
+//! than `release`. A run of all functions writes `benches/results/functions.md`.
 
 mod requests;
 mod runtime;
@@ -10,7 +10,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::Path,
-    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -29,32 +28,58 @@ const SLOW_REQUESTS: usize = 20;
 /// Requests whose AWS calls are counted.
 const COUNTED: usize = 5;
 
+/// Where a run of all functions writes its results.
+const RESULTS: &str = "benches/results/functions.md";
+const HEADER: &str = "\
+| function | first answer (ms) | CPU (ms) | p50 (ms) | p99 (ms) | CPU, mean (ms) | memory (MB) | AWS calls |
+| --- | --- | --- | --- | --- | --- | --- | --- |";
+
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     let (paths, stack) = (Paths::of_checkout(), Stack::connect());
     let template: Template = fs::read_to_string(paths.root().join("template.yaml"))?.parse()?;
     let wanted: Vec<String> = std::env::args().skip(1).collect();
-    println!(
-        "| function | first answer (ms) | CPU (ms) | p50 (ms) | p99 (ms) | CPU, mean (ms) | memory (MB) | size, zipped (MB) \
-         | AWS calls per request |"
-    );
-    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    let mut failures = 0;
+    let profile = std::env::var("FUNCTION_PROFILE").unwrap_or_else(|_| "release".to_owned());
+    println!("{HEADER}");
+    let (mut rows, mut failures) = (Vec::new(), 0);
     for function in template.functions()? {
         if wanted.is_empty() || wanted.contains(&function.binary) {
             // Each function has its own artist, so that limits and lanes aren't shared.
             let mut bench =
                 Bench { paths: &paths, stack: &stack, caller: Caller::new(&stack).await?, function: &function };
-            match bench.run().await {
-                Ok(row) => println!("{row}"),
+            match bench.run(&profile).await {
+                Ok(row) => {
+                    println!("{row}");
+                    rows.push(row);
+                }
                 Err(error) => {
                     failures += 1;
-                    println!("| `{}` | {error} | | | | | | | |", function.binary);
+                    println!("| `{}` | {error} | | | | | | |", function.binary);
                 }
             }
         }
     }
-    if failures > 0 { Err(format!("{failures} functions gave unexpected answers").into()) } else { Ok(()) }
+    if failures > 0 {
+        return Err(format!("{failures} functions gave unexpected answers").into());
+    }
+    if wanted.is_empty() {
+        fs::write(paths.root().join(RESULTS), results(&profile, &rows))?;
+    }
+    Ok(())
+}
+
+/// The document of the results, with the commands that make it.
+fn results(profile: &str, rows: &[String]) -> String {
+    format!(
+        "# Functions\n\n\
+         Each function as a process of its own behind Lambda's runtime API, against the local stack; {STARTS} starts, then \
+         {REQUESTS} requests,\nor {SLOW_REQUESTS} where they are slow. \"First answer\" is from the process's start to its first \
+         answer. Profile `{profile}`:\n\n\
+         ```sh\ncargo build --profile {profile} --workspace --exclude tests --bins\n\
+         FUNCTION_PROFILE={profile} target/{profile}/local bench target/{profile}/function-bench\n```\n\n\
+         {HEADER}\n{}\n",
+        rows.join("\n")
+    )
 }
 
 struct Bench<'a> {
@@ -66,10 +91,9 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Measures one function, and returns its row of the table.
-    async fn run(&mut self) -> Result<String, Error> {
+    async fn run(&mut self, profile: &str) -> Result<String, Error> {
         let binary = &self.function.binary;
-        let profile = std::env::var("FUNCTION_PROFILE").unwrap_or_else(|_| "release".to_owned());
-        let path = self.paths.target(&profile).join(binary);
+        let path = self.paths.target(profile).join(binary);
         let event = fs::read_to_string(self.paths.root().join(format!("events/{binary}.json")))?;
         let event: Value = serde_json::from_str(&event)?;
 
@@ -98,14 +122,13 @@ impl Bench<'_> {
         }
         let calls = self.calls(&path, &event).await?;
         Ok(format!(
-            "| `{binary}` | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.2} | {calls:.1} |",
+            "| `{binary}` | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {calls:.0} |",
             quantile(&mut first, 50),
             quantile(&mut first_work, 50),
             quantile(&mut later, 50),
             quantile(&mut later, 99),
             later_work.as_secs_f64() * 1e3 / later.len() as f64,
             memory as f64 / 1e3,
-            zipped_size(&path)? as f64 / 1e6,
         ))
     }
 
@@ -178,9 +201,4 @@ fn most_memory(id: u32) -> Result<u64, Error> {
     let status = fs::read_to_string(format!("/proc/{id}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     Ok(line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0))
-}
-
-fn zipped_size(path: &Path) -> Result<usize, Error> {
-    let zip = Command::new("gzip").args(["-9", "-c"]).arg(path).stderr(Stdio::inherit()).output()?;
-    Ok(zip.stdout.len())
 }
