@@ -4,6 +4,7 @@ mod configuration;
 mod data_model;
 mod deployment;
 mod documents;
+mod dynamic;
 mod edge;
 mod floors;
 mod takeover;

@@ -150,7 +150,7 @@ fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
         operator: workshop.operator,
         transactions: workshop.transactions(),
         holder: "write-bench".to_owned(),
-        loyalty: Duration::from_secs(15),
+        affinity: Duration::from_secs(15),
     })
 }
 

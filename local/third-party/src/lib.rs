@@ -16,6 +16,7 @@ use email_address as _;
 use flate2 as _;
 use futures as _;
 use getrandom as _;
+use getrandom_of_tests as _;
 use hmac as _;
 use icu_casemap as _;
 use icu_normalizer as _;

@@ -7,8 +7,8 @@ use super::{
     uri::MetadataUri,
 };
 
-/// An update of an existing moment. It holds only what the artist asked for: the rest of what its call writes is read from
-/// the chain when the transaction is signed, so that updates made at the same time don't undo each other.
+/// An update of an existing moment. It holds only what the artist asked for: the rest of what its call writes is read
+/// from the chain when the transaction is signed, so that updates made at the same time don't undo each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MomentUpdate {
     /// The collection.

@@ -1,30 +1,28 @@
-use std::time::{Duration, Instant};
+use std::{ops::Deref, time::Duration};
 
+use alloy::primitives::Address;
 use shared::{
     chain::{
         Chain,
-        node::Node,
+        contracts::safe::Safe,
+        node::{Node, NodeError},
         transaction::Policy,
         wallet::{LaneSigners, OperatorAccount},
     },
-    clock,
-    store::artist::{Lease, Transactions},
-    telemetry,
+    clock, model,
+    store::artist::{Batch, Lease, Transaction, Transactions},
 };
 
-use crate::{RelayError, Report, leader::Leader};
+use crate::error::RelayError;
 
 /// Longest wait for an answer of one node.
 pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// See [`ChainRelay::loyalty`].
-pub(crate) const LOYALTY: Duration = Duration::from_secs(15);
+/// See [`ChainRelay::affinity`].
+pub(crate) const AFFINITY: Duration = Duration::from_secs(15);
 
-/// Pause after a failure, so that a part of the service that is down isn't asked all the time.
-const PAUSE: Duration = Duration::from_millis(500);
-
-/// Pause between two signs of life of the leader.
-const BEAT: Duration = Duration::from_secs(1);
+/// How long fees, balances and nonces are used before they are read again.
+pub(crate) const FRESH: Duration = Duration::from_secs(2);
 
 /// The relay on one chain.
 pub struct ChainRelay {
@@ -43,70 +41,56 @@ pub struct ChainRelay {
     /// This process, among others that may lead.
     pub holder: String,
     /// How long artists wait for their lane when it can't go on, before other lanes serve them.
-    pub loyalty: Duration,
+    pub affinity: Duration,
+}
+
+/// The relay on a chain, with the lease that its writes need.
+#[derive(Clone, Copy)]
+pub(crate) struct Leadership<'a> {
+    pub(crate) relay: &'a ChainRelay,
+    pub(crate) lease: &'a Lease,
+}
+
+impl Deref for Leadership<'_> {
+    type Target = ChainRelay;
+
+    fn deref(&self) -> &ChainRelay {
+        self.relay
+    }
 }
 
 impl ChainRelay {
-    /// Leads until there is nothing more to do, or `until`; at once without anything done if another process leads.
-    pub async fn run(&self, until: Instant) -> Result<Report, RelayError> {
-        let mut report = Report::of(self.chain.id);
-        loop {
-            match self.turn(until, &mut report).await {
-                Ok(true) => {}
-                Ok(false) => return Ok(report),
-                Err(error) if Instant::now() < until => {
-                    tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "starting again");
-                    tokio::time::sleep(PAUSE).await;
-                }
-                Err(error) => return Err(error),
+    /// Unix time in seconds.
+    pub(crate) fn now(&self) -> Result<u64, RelayError> {
+        Ok(clock::now()?.as_secs())
+    }
+
+    /// Fails if a node is another chain's, or none answers. One call for each node.
+    pub(crate) async fn check_chain(&self) -> Result<(), RelayError> {
+        let mut checked = Err(NodeError::None(self.chain.id));
+        for node in self.node.each() {
+            match node.chain_id().await {
+                Ok(id) if id == self.chain.id => checked = Ok(()),
+                Ok(_) => return Err(RelayError::WrongChain(self.chain.id)),
+                Err(error) => checked = checked.or(Err(error)),
             }
         }
+        Ok(checked?)
     }
 
-    /// Leads once. `false` if nothing is left to do here.
-    async fn turn(&self, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
-        let Some(lease) = self.transactions.acquire_lease(self.chain.id, &self.holder).await? else { return Ok(false) };
-        let led = self.lead(&lease, until, report).await;
-        if let Err(error) = self.transactions.release_lease(&lease).await {
-            tracing::warn!(chain.id = self.chain.id.0, error = telemetry::chain(&error), "lead not given back");
-        }
-        match led {
-            Ok(true) | Err(RelayError::LostLead) => {}
-            Ok(false) => return Ok(false),
-            Err(error) => return Err(error),
-        }
-        // What was queued in the last moments found a leader who didn't look any more.
-        if self.transactions.queued(self.chain.id, 1).await?.is_empty() {
-            return Ok(false);
-        }
-        if Instant::now() >= until {
-            self.transactions.wake(self.chain.id, clock::now()?.as_secs()).await?;
-            return Ok(false);
-        }
-        Ok(true)
+    /// The lanes that the operator Safe has. One call.
+    pub(crate) async fn owners(&self) -> Result<Vec<Address>, RelayError> {
+        Ok(self.node.read(self.operator.safe, &Safe::getOwnersCall {}).await?.unwrap_or_default())
     }
 
-    /// Leads until nothing is left to do or the lead is lost, with a heartbeat beside it.
-    async fn lead(&self, lease: &Lease, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
-        let work = async {
-            let mut leader = Leader::start(self, lease).await?;
-            leader.run(until, report).await
-        };
-        tokio::select! {
-            done = work => done,
-            () = self.stay_alive(lease.clone()) => Err(RelayError::LostLead),
-        }
+    /// A lane's next nonce as of a block with enough newer ones, by the node that answers for both.
+    pub(crate) async fn confirmed_nonce(&self, lane: model::Address) -> Result<u64, RelayError> {
+        Ok(self.node.confirmed_nonce(lane.into(), self.chain.confirmations).await?)
     }
 
-    async fn stay_alive(&self, mut lease: Lease) {
-        loop {
-            tokio::time::sleep(BEAT).await;
-            match self.transactions.renew_lease(&mut lease).await {
-                Ok(true) => {}
-                Ok(false) => return,
-                // Without a sign of life another process takes over, and this one is refused what it writes.
-                Err(error) => tracing::warn!(error = telemetry::chain(&error), "no sign of life"),
-            }
-        }
+    /// The rows of a batch's transactions, in any order. One read per 100.
+    pub(crate) async fn members(&self, batch: &Batch) -> Result<Vec<Transaction>, RelayError> {
+        let ids: Vec<_> = batch.members.iter().map(|member| (member.artist_id, member.transaction_id)).collect();
+        Ok(self.transactions.get_many(&ids).await?)
     }
 }

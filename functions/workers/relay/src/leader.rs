@@ -1,125 +1,198 @@
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     time::{Duration, Instant},
 };
 
-use alloy::primitives::Address;
+use alloy::primitives::U256;
 use futures::future::try_join_all;
 use shared::{
-    clock,
-    model::{self, MarketFees, TransactionId},
-    store::artist::{Lease, Queued},
+    chain::{
+        node::NodeFault,
+        transaction::{Packed, pack, refusal},
+    },
+    model::{Address, Fees},
+    store::artist::Queued,
     telemetry,
 };
 
-use crate::{ChainRelay, RelayError, Report, fleet::Lane, order::Order, pack::Dispatched, vitals};
+use crate::{
+    assignment::Assignment,
+    batch::Rejection,
+    chain::{FRESH, Leadership},
+    confirm::confirm,
+    draft::Draft,
+    error::{RelayError, retry_if_node},
+    lane::Lane,
+    market::Market,
+    metrics::measure,
+    outcome::failed,
+    packer::Packer,
+    report::Report,
+    watch::{close_mined, rebroadcast},
+};
 
-/// Pause between two looks at the chain and the queue, while something goes on.
+/// Pause between two turns of the leader, while something goes on.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 /// The same while nothing changes.
 const LONG_PAUSE: Duration = Duration::from_millis(200);
 
-/// How long fees and balances are used before they are read again.
-const FRESH: Duration = Duration::from_secs(2);
-
 /// Time between two measurements for the alarms: half of their shortest period.
 const MEASURED: Duration = Duration::from_secs(30);
 
-/// Longest part of the queue that is looked at, the transactions in open batches included.
+/// Longest part of the queue that is read, the transactions in open batches included.
 const WINDOW: usize = 4_000;
 
-/// Time after a batch in which another one that isn't full waits for more transactions.
+/// How long after a batch another one that isn't full waits for more transactions.
 const GATHERING: Duration = Duration::from_secs(1);
 
-/// What the leader of a chain knows.
+/// The leader of a chain: its lanes, and what they are doing.
 pub(crate) struct Leader<'a> {
-    pub(crate) relay: &'a ChainRelay,
-    pub(crate) lease: &'a Lease,
-    pub(crate) lanes: Vec<Lane<'a>>,
-    /// Accounts that the chain has.
-    pub(crate) deployed: HashSet<Address>,
-    /// Transactions that nodes would let revert, since when, and when they were tried last.
-    pub(crate) doubts: HashMap<TransactionId, (Instant, Instant)>,
-    market: Option<(Instant, MarketFees)>,
-    looked_at: Option<Instant>,
+    leadership: Leadership<'a>,
+    report: &'a mut Report,
+    lanes: Vec<Lane<'a>>,
+    packer: Packer,
+    market: Market,
+    refreshed_at: Option<Instant>,
     measured_at: Option<Instant>,
     sent_at: Option<Instant>,
+}
+
+/// What became of a draft.
+enum Dispatched {
+    Sent,
+    /// The lane can't send anything now; others may.
+    LaneBacksOff,
+    /// Its transactions are back in the queue, for smaller batches.
+    Split,
+    /// Its only transaction waits for nodes to be of one mind.
+    Deferred,
 }
 
 impl<'a> Leader<'a> {
     /// Checks that the nodes are the chain's, and loads the lanes: those that may sign, and former ones, whose batches
     /// may still be open.
-    pub(crate) async fn start(relay: &'a ChainRelay, lease: &'a Lease) -> Result<Self, RelayError> {
-        relay.check_chain().await?;
+    pub(crate) async fn start(leadership: Leadership<'a>, report: &'a mut Report) -> Result<Self, RelayError> {
+        leadership.check_chain().await?;
         let signers: BTreeMap<_, _> =
-            relay.signers.iter().map(|signer| (model::Address::from(signer.address()), signer)).collect();
-        let former = relay.transactions.lanes(relay.chain.id).await?;
+            leadership.relay.signers.iter().map(|signer| (Address::from(signer.address()), signer)).collect();
+        let former = leadership.transactions.lanes(leadership.chain.id).await?;
         let former = former.into_iter().filter(|lane| !signers.contains_key(lane)).map(|lane| (lane, None));
         let current = signers.iter().map(|(lane, signer)| (*lane, Some(*signer)));
-        let lanes = current.chain(former).map(|(lane, signer)| Lane::load(relay, lease, lane, signer));
-        let lanes = try_join_all(lanes).await?;
-        let (deployed, doubts) = (HashSet::new(), HashMap::new());
-        let (market, looked_at, measured_at, sent_at) = (None, None, None, None);
-        let mut leader = Self { relay, lease, lanes, deployed, doubts, market, looked_at, measured_at, sent_at };
-        leader.look().await?;
+        let lanes = current.chain(former).map(|(lane, signer)| Lane::load(leadership, lane, signer));
+        let mut leader = Self {
+            leadership,
+            report,
+            lanes: try_join_all(lanes).await?,
+            packer: Packer::default(),
+            market: Market::default(),
+            refreshed_at: None,
+            measured_at: None,
+            sent_at: None,
+        };
+        leader.refresh().await?;
         for lane in &mut leader.lanes {
-            lane.follow_foreign_use(relay, lease).await?;
+            lane.follow_foreign_use(leadership).await?;
         }
         Ok(leader)
     }
 
     /// Works until nothing is left to do, or `until`. `false` if no lane can do it: a process with other lanes may.
-    pub(crate) async fn run(&mut self, until: Instant, report: &mut Report) -> Result<bool, RelayError> {
+    pub(crate) async fn run(&mut self, until: Instant) -> Result<bool, RelayError> {
         self.measure().await;
-        self.mature(report).await?;
+        self.confirm().await?;
         let mut pause = SHORT_PAUSE;
         loop {
-            let now = clock::now()?.as_secs();
-            if self.looked_at.is_none_or(|at| at.elapsed() >= FRESH) {
-                self.look().await.or_else(if_node)?;
+            if self.refreshed_at.is_none_or(|at| at.elapsed() >= FRESH) {
+                self.refresh().await.or_else(retry_if_node)?;
                 self.measure().await;
-                self.mature(report).await.or_else(if_node)?;
+                self.confirm().await.or_else(retry_if_node)?;
             }
-            let ended = self.watch(now, report).await?;
-            self.push(now, report).await.or_else(if_node)?;
-            let queue = self.relay.transactions.queued(self.relay.chain.id, WINDOW).await?;
-            let sent = self.pack(&queue, now, report).await.or_else(if_node)?;
-            let is_settled = self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.is_in_doubt());
-            let can_act = self.lanes.iter().any(Lane::acts);
+            let has_closed = self.close_mined().await?;
+            self.rebroadcast().await.or_else(retry_if_node)?;
+            let queue = self.leadership.transactions.queued(self.leadership.chain.id, WINDOW).await?;
+            let has_sent = self.send(&queue).await.or_else(retry_if_node)?;
+            let is_settled = self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.has_suspects());
+            let can_act = self.lanes.iter().any(Lane::can_act);
             if (is_settled && (queue.is_empty() || !can_act)) || Instant::now() >= until {
                 return Ok(can_act);
             }
-            pause = if ended || sent { SHORT_PAUSE } else { (pause * 5 / 4).min(LONG_PAUSE) };
+            pause = if has_closed || has_sent { SHORT_PAUSE } else { (pause * 5 / 4).min(LONG_PAUSE) };
             tokio::time::sleep(pause).await;
         }
     }
 
-    /// Records the metrics, once in a period of the alarms: one that waits for a block may lead for minutes.
+    /// Records the metrics, once in a period of the alarms: a leader that waits for a block may lead for minutes.
     async fn measure(&mut self) {
         if self.measured_at.is_none_or(|at| at.elapsed() >= MEASURED) {
             self.measured_at = Some(Instant::now());
-            vitals::measure(self).await;
+            measure(self.leadership.chain.id, &self.lanes, &self.leadership.transactions).await;
         }
     }
 
-    /// Sends what is queued, as far as lanes are free. A batch waits for company only while another is under way.
-    async fn pack(&mut self, queue: &[Queued], now: u64, report: &mut Report) -> Result<bool, RelayError> {
+    /// Reads the state of the lanes from the chain. Two calls each, and one more.
+    async fn refresh(&mut self) -> Result<(), RelayError> {
+        let relay = self.leadership.relay;
+        self.refreshed_at = Some(Instant::now());
+        let owners = relay.owners().await?;
+        for lane in &mut self.lanes {
+            lane.is_owner = owners.contains(&lane.address.into());
+            if lane.signer.is_some() && !lane.is_owner {
+                let (chain, lane) = (relay.chain.id, lane.address);
+                tracing::error!(
+                    chain.id = chain.0, %lane,
+                    "lane {lane} is no owner of the operator Safe on chain {chain}"
+                );
+            }
+        }
+        try_join_all(self.lanes.iter_mut().map(|lane| lane.refresh(relay))).await.map(drop)
+    }
+
+    /// Looks after batches whose blocks may still be dropped. One node call, and one more for each that is due.
+    async fn confirm(&mut self) -> Result<(), RelayError> {
+        if self.lanes.iter().all(|lane| lane.unfinalized.is_empty()) {
+            return Ok(());
+        }
+        let head = self.leadership.node.newest_block().await?;
+        for lane in &mut self.lanes {
+            confirm(self.leadership, lane, head, self.report).await?;
+        }
+        Ok(())
+    }
+
+    async fn close_mined(&mut self) -> Result<bool, RelayError> {
+        let mut has_closed = false;
+        for lane in &mut self.lanes {
+            has_closed |= close_mined(self.leadership, lane, self.report).await?;
+        }
+        Ok(has_closed)
+    }
+
+    async fn rebroadcast(&mut self) -> Result<(), RelayError> {
+        for lane in &mut self.lanes {
+            rebroadcast(self.leadership, lane, &mut self.market, self.report).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends what is queued, as far as lanes are free. A batch waits for more transactions only while another is open.
+    async fn send(&mut self, queue: &[Queued]) -> Result<bool, RelayError> {
+        let max_fee = self.leadership.chain.spending.max_fee_per_gas;
         self.lanes.iter_mut().for_each(Lane::note_ability);
-        let mut order = Order::of(&self.lanes, self.relay);
-        let (mut sent, mut passed) = (false, HashSet::new());
+        let mut assignment = Assignment::of(&self.lanes, self.leadership.relay);
+        let (mut has_sent, mut passed) = (false, HashSet::new());
         while let Some(lane) = self.free_lane(&passed) {
-            order.hold(&self.doubts);
-            let waiting = order.waiting(&self.lanes, lane, queue);
+            assignment.hold(&self.packer.suspicions);
+            let waiting = assignment.waiting(&self.lanes, lane, queue);
             if waiting.is_empty() {
                 passed.insert(lane);
                 continue;
             }
-            let market = self.market().await?;
-            if market.base > self.relay.chain.spending.max_fee_per_gas {
+            let market = self.market.fees(&self.leadership.node).await?;
+            if market.base > max_fee {
                 break;
             }
-            let draft = self.draft(&waiting, now, report).await?;
-            order.skip(&draft.dropped);
+            let draft = self.packer.draft(self.leadership, &self.lanes, &waiting, self.report).await?;
+            assignment.skip(&draft.dropped);
             let is_gathering = self.sent_at.is_some_and(|at| at.elapsed() < GATHERING);
             let is_alone = self.lanes.iter().all(|lane| lane.open.is_empty());
             let is_early = !draft.is_full && !is_alone && (is_gathering || !self.lanes[lane].open.is_empty());
@@ -129,18 +202,17 @@ impl<'a> Leader<'a> {
                 }
                 continue;
             }
-            let fees = market.quote(self.relay.chain.spending.max_fee_per_gas);
-            match self.dispatch(lane, draft, fees, now, report).await? {
+            match self.dispatch(lane, draft, market.quote(max_fee)).await? {
                 Dispatched::Sent => {
-                    sent = true;
+                    has_sent = true;
                     self.sent_at = Some(Instant::now());
                 }
-                Dispatched::LaneRests | Dispatched::Doubted => {}
+                Dispatched::LaneBacksOff | Dispatched::Deferred => {}
                 // The queue must be read again.
                 Dispatched::Split => return Ok(true),
             }
         }
-        Ok(sent)
+        Ok(has_sent)
     }
 
     /// The lane with the fewest open batches that can send another one.
@@ -149,37 +221,107 @@ impl<'a> Leader<'a> {
         free.min_by_key(|(_, lane)| lane.open.len()).map(|(index, _)| index)
     }
 
-    pub(crate) async fn market(&mut self) -> Result<MarketFees, RelayError> {
-        if let Some((_, market)) = self.market.filter(|(at, _)| at.elapsed() < FRESH) {
-            return Ok(market);
+    /// Packs, tries, signs and sends a draft with a lane.
+    async fn dispatch(&mut self, lane: usize, draft: Draft, fees: Fees) -> Result<Dispatched, RelayError> {
+        let (leadership, address) = (self.leadership, self.lanes[lane].address);
+        let packed = pack(leadership.operator.safe, address.into(), &draft.operations);
+        let cost = U256::from(packed.gas_limit) * U256::from(fees.max_fee_per_gas);
+        if self.lanes[lane].spendable() < cost {
+            let chain = leadership.chain.id;
+            tracing::warn!(
+                chain.id = chain.0, lane = %address,
+                "lane {address} can't pay for a batch on chain {chain}"
+            );
+            self.lanes[lane].back_off();
+            return Ok(Dispatched::LaneBacksOff);
         }
-        let market = self.relay.node.market_fees().await?;
-        self.market = Some((Instant::now(), market));
-        Ok(market)
-    }
-
-    /// Reads the state of the lanes from the chain. Two calls each, and one more.
-    pub(crate) async fn look(&mut self) -> Result<(), RelayError> {
-        let relay = self.relay;
-        self.looked_at = Some(Instant::now());
-        let owners = relay.owners().await?;
-        for lane in &mut self.lanes {
-            lane.is_owner = owners.contains(&lane.address.into());
-            if lane.signer.is_some() && !lane.is_owner {
-                tracing::error!(chain.id = relay.chain.id.0, lane = %lane.address, "the operator Safe doesn't have the lane");
+        if let Some(reason) = self.undisputed_refusal(address, &packed, &draft).await? {
+            return self.give_way(lane, &draft, &reason).await;
+        }
+        self.packer.suspicions.clear(&draft.members);
+        let lane = &mut self.lanes[lane];
+        match lane.submit(leadership, &packed, draft.members, fees).await {
+            Ok(()) => lane.reset_backoff(),
+            Err(RelayError::Signer(error)) => return Ok(back_off(lane, &error)),
+            Err(RelayError::Signature(error)) => return Ok(back_off(lane, &error)),
+            Err(error) => return Err(error),
+        }
+        self.report.signatures += 1;
+        self.report.batches += 1;
+        if let Some(tracked) = lane.open.last_mut() {
+            self.report.transactions += tracked.batch.members.len();
+            match tracked.send(leadership.relay).await {
+                Ok(()) => tracked.mark_sent(leadership.relay).await?,
+                Err(Rejection { fault: NodeFault::InsufficientFunds, .. }) => lane.back_off(),
+                Err(_) => {}
             }
         }
-        try_join_all(self.lanes.iter_mut().map(|lane| lane.look(relay))).await.map(drop)
+        Ok(Dispatched::Sent)
+    }
+
+    /// Why the packed draft would revert as a whole; `None` if it wouldn't, or if one node of several admits a lone
+    /// transaction. One call, and one more for each node then.
+    async fn undisputed_refusal(
+        &self,
+        lane: Address,
+        packed: &Packed,
+        draft: &Draft,
+    ) -> Result<Option<String>, RelayError> {
+        let node = &self.leadership.node;
+        let Some(reason) = refusal(node, lane.into(), packed).await? else { return Ok(None) };
+        if draft.members.len() == 1 {
+            for node in node.each() {
+                if let Ok(None) = refusal(&node, lane.into(), packed).await {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(reason))
+    }
+
+    /// Doesn't send a draft that would revert as a whole.
+    async fn give_way(&mut self, lane: usize, draft: &Draft, reason: &str) -> Result<Dispatched, RelayError> {
+        let (chain, members) = (self.leadership.chain.id, draft.members.len());
+        tracing::warn!(
+            chain.id = chain.0,
+            members,
+            reason,
+            "batch of {members} transactions of chain {chain} not sent: it would revert as a whole"
+        );
+        self.refresh().await?;
+        if !self.lanes[lane].is_owner {
+            return Ok(Dispatched::LaneBacksOff);
+        }
+        if let [member] = &*draft.members
+            && !self.packer.suspicions.grace_elapsed(member.transaction_id)
+        {
+            return Ok(Dispatched::Deferred);
+        }
+        self.split(draft).await?;
+        Ok(Dispatched::Split)
+    }
+
+    /// Puts a draft that would revert as a whole back in two halves; alone, the transaction has failed.
+    async fn split(&mut self, draft: &Draft) -> Result<(), RelayError> {
+        let Leadership { relay, lease } = self.leadership;
+        let ids: Vec<_> = draft.members.iter().map(|member| (member.artist_id, member.transaction_id)).collect();
+        let (rows, now) = (relay.transactions.get_many(&ids).await?, relay.now()?);
+        let max_batch_len = rows.len() / 2;
+        for row in rows {
+            if max_batch_len == 0 {
+                let ending = failed("The account can't be used: the service doesn't control it any more");
+                self.report.ended += usize::from(relay.transactions.give_up(lease, &row, &ending, now).await?);
+            } else {
+                relay.transactions.requeue(&row, Some(max_batch_len), now).await?;
+            }
+        }
+        Ok(())
     }
 }
 
-/// A node that fails changes nothing here: what it was asked for is asked again.
-pub(crate) fn if_node<T: Default>(error: RelayError) -> Result<T, RelayError> {
-    match error {
-        RelayError::Node(error) => {
-            tracing::warn!(error = telemetry::chain(&error), "a step waits for the nodes");
-            Ok(T::default())
-        }
-        error => Err(error),
-    }
+fn back_off(lane: &mut Lane<'_>, error: &(dyn std::error::Error + Send + Sync)) -> Dispatched {
+    let address = lane.address;
+    tracing::error!(lane = %address, error = telemetry::chain(error), "batch not signed by the key of lane {address}");
+    lane.back_off();
+    Dispatched::LaneBacksOff
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lambda_runtime::{Context, LambdaEvent};
-use relay::{Relay, Report, Wake};
+use relay::{Relay, Report, Trigger};
 use serde::Serialize;
 use shared::{
     http::StartError,
@@ -28,7 +28,7 @@ async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let relay = Relay::from_env().await?;
     let relay = &relay;
-    trace::run(move |event: LambdaEvent<Wake>| async move {
+    trace::run(move |event: LambdaEvent<Trigger>| async move {
         let until = Instant::now() + time_left(&event.context).saturating_sub(MARGIN);
         let chains = relay.run(&event.payload, until).await?;
         Ok::<_, StartError>(Answer { batch_item_failures: [], chains })

@@ -1,4 +1,4 @@
-//! What became of a batch's transactions: told by the receipt's logs, one by one.
+//! Outcomes of a batch's transactions, by the receipt's logs.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,7 @@ use shared::{
     telemetry,
 };
 
-use crate::{
-    ChainRelay, RelayError, Report,
-    submit::{transaction, unreadable},
-};
+use crate::{chain::ChainRelay, error::RelayError, signed::transaction};
 
 /// Gas of a transaction in a batch beside its calls: what its share of the batch's cost is weighed with.
 const OVERHEAD: u64 = 40_000;
@@ -28,10 +25,10 @@ const DEPLOYMENT: u64 = 250_000;
 const OVERHEAD_BYTES: u64 = 500;
 
 /// Most attempts: halving the largest batch down to one takes seven, and others' tokens may come in between.
-const MOST_ATTEMPTS: u32 = 20;
+const MAX_ATTEMPTS: u32 = 20;
 
 /// Seconds for which nodes are asked again why a transaction failed.
-const PATIENCE: u64 = 30;
+const REASON_PATIENCE: u64 = 30;
 
 /// Outcomes that are stored side by side.
 const SIDE_BY_SIDE: usize = 16;
@@ -40,204 +37,189 @@ const SIDE_BY_SIDE: usize = 16;
 enum Verdict {
     Over(Ending),
     /// Back to the queue, for a batch of at most so many.
-    Again(Option<usize>),
+    Requeue(Option<usize>),
 }
 
-impl ChainRelay {
-    /// Stores how each transaction of a mined batch ended, and returns what is to be told once the batch is closed.
-    /// May be repeated. One write each, one read per 100; up to two node calls for each that failed.
-    pub(crate) async fn conclude(
-        &self,
-        batch: &Batch,
-        receipt: &Receipt,
-        now: u64,
-        report: &mut Report,
-    ) -> Result<Vec<Event>, RelayError> {
-        if batch.fills(receipt.transaction_hash) {
-            return self.return_to_queue(batch, "The chain's nodes refuse the transaction", now, report).await;
+/// Outcomes that are stored.
+#[derive(Debug, Default)]
+pub(crate) struct Conclusion {
+    /// To be published when the batch is closed.
+    pub(crate) events: Vec<Event>,
+    /// Transactions that ended.
+    pub(crate) ended: usize,
+}
+
+/// Stores how each transaction of a mined batch ended. May be repeated. One write each, one read per 100; up to two
+/// node calls for each that failed.
+pub(crate) async fn conclude(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Conclusion, RelayError> {
+    if batch.fills(receipt.transaction_hash) {
+        return return_to_queue(relay, batch).await;
+    }
+    let verdicts = match receipt.status() {
+        true => verdicts(relay, batch, receipt).await?,
+        // That isn't the transactions' fault.
+        false if !relay.owners().await?.contains(&batch.slot.lane.into()) => return release(relay, batch).await,
+        false => reverted_as_a_whole(batch, receipt),
+    };
+    store(relay, batch, verdicts).await
+}
+
+/// Puts all of a batch's transactions back as they were.
+pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
+    let verdicts = batch.members.iter().map(|_| Verdict::Requeue(None)).collect();
+    store(relay, batch, verdicts).await
+}
+
+/// Puts the transactions of a batch that nodes refuse back into the queue, in two halves if there are several; one that
+/// is alone has failed.
+async fn return_to_queue(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
+    let verdict = |_| match batch.members.len() {
+        0 | 1 => Verdict::Over(failed("The chain's nodes refuse the transaction")),
+        several => Verdict::Requeue(Some(several.div_ceil(2))),
+    };
+    store(relay, batch, batch.members.iter().map(verdict).collect()).await
+}
+
+async fn store(relay: &ChainRelay, batch: &Batch, verdicts: Vec<Verdict>) -> Result<Conclusion, RelayError> {
+    let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
+    let now = relay.now()?;
+    let mut steps = stream::iter(batch.members.iter().zip(verdicts))
+        .filter_map(|(member, verdict)| std::future::ready(rows.get(&member.transaction_id).map(|row| (row, verdict))))
+        .map(|(row, verdict)| store_one(relay, batch, row, verdict, now))
+        .buffered(SIDE_BY_SIDE);
+    let mut conclusion = Conclusion::default();
+    while let Some(step) = steps.next().await {
+        let (has_ended, event) = step?;
+        conclusion.ended += usize::from(has_ended);
+        conclusion.events.extend(event);
+    }
+    Ok(conclusion)
+}
+
+/// Returns whether the transaction just ended, and its event. An earlier run may have ended it without publishing the
+/// event.
+async fn store_one(
+    relay: &ChainRelay,
+    batch: &Batch,
+    row: &Transaction,
+    verdict: Verdict,
+    now: u64,
+) -> Result<(bool, Option<Event>), RelayError> {
+    let was_over = row.status.is_final();
+    if was_over && row.batch.is_some_and(|last| last != batch.slot.into()) {
+        // A later batch decided it.
+        return Ok((false, None));
+    }
+    let mut ending = match verdict {
+        Verdict::Over(ending) => ending,
+        Verdict::Requeue(_) if was_over => undone(batch),
+        Verdict::Requeue(_) if row.attempts >= MAX_ATTEMPTS => {
+            failed("It was tried often and never got through: try again")
         }
-        let verdicts = match receipt.status() {
-            true => self.verdicts(batch, receipt, now).await?,
-            // That isn't the transactions' fault.
-            false if !self.owners().await?.contains(&batch.slot.lane.into()) => {
-                return self.release(batch, now, report).await;
-            }
-            false => self.reverted(batch, receipt),
-        };
-        self.store(batch, verdicts, now, report).await
-    }
-
-    /// Puts the transactions of a batch that can't be mined any more back into the queue, in two halves if there are
-    /// several; one that is alone and was tried often has failed.
-    pub(crate) async fn return_to_queue(
-        &self,
-        batch: &Batch,
-        reason: &str,
-        now: u64,
-        report: &mut Report,
-    ) -> Result<Vec<Event>, RelayError> {
-        let company = (batch.members.len() > 1).then_some(batch.members.len().div_ceil(2));
-        let verdict = || match company {
-            Some(company) => Verdict::Again(Some(company)),
-            None => Verdict::Over(failed(reason)),
-        };
-        let verdicts = batch.members.iter().map(|_| verdict()).collect();
-        self.store(batch, verdicts, now, report).await
-    }
-
-    /// Puts all of a batch's transactions back as they were.
-    pub(crate) async fn release(&self, batch: &Batch, now: u64, report: &mut Report) -> Result<Vec<Event>, RelayError> {
-        let verdicts = batch.members.iter().map(|_| Verdict::Again(None)).collect();
-        self.store(batch, verdicts, now, report).await
-    }
-
-    async fn store(
-        &self,
-        batch: &Batch,
-        verdicts: Vec<Verdict>,
-        now: u64,
-        report: &mut Report,
-    ) -> Result<Vec<Event>, RelayError> {
-        let rows: HashMap<_, _> = self.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
-        let mut steps = stream::iter(batch.members.iter().zip(verdicts))
-            .filter_map(|(member, verdict)| {
-                std::future::ready(rows.get(&member.transaction_id).map(|row| (row, verdict)))
-            })
-            .map(|(row, verdict)| self.step(batch, row, verdict, now))
-            .buffered(SIDE_BY_SIDE);
-        let mut events = Vec::new();
-        while let Some(step) = steps.next().await {
-            let (has_ended, event) = step?;
-            report.ended += usize::from(has_ended);
-            events.extend(event);
-        }
-        Ok(events)
-    }
-
-    /// Returns whether the transaction has ended now, and what is to be told: also if a run before ended it, and told nothing.
-    async fn step(
-        &self,
-        batch: &Batch,
-        row: &Transaction,
-        verdict: Verdict,
-        now: u64,
-    ) -> Result<(bool, Option<Event>), RelayError> {
-        let was_over = row.status.is_final();
-        if was_over && row.batch.is_some_and(|last| last != batch.slot.into()) {
-            // A later batch decided it.
+        Verdict::Requeue(max_batch_len) => {
+            relay.transactions.requeue(row, max_batch_len, now).await?;
             return Ok((false, None));
         }
-        let mut ending = match verdict {
-            Verdict::Over(ending) => ending,
-            Verdict::Again(_) if was_over => undone(batch),
-            Verdict::Again(_) if row.attempts >= MOST_ATTEMPTS => {
-                failed("It was tried often and never got through: try again")
-            }
-            Verdict::Again(company) => {
-                self.transactions.requeue(row, company, now).await?;
-                return Ok((false, None));
-            }
-        };
-        ending.batch = Some(batch.slot.into());
-        let is_stored = self.transactions.end(row, &ending, now).await?;
-        let event = (is_stored || row.status == ending.status).then(|| row.ended(&ending, now));
-        Ok((is_stored && !was_over, event))
-    }
+    };
+    ending.batch = Some(batch.slot.into());
+    let is_stored = relay.transactions.end(row, &ending, now).await?;
+    let event = (is_stored || row.status == ending.status).then(|| row.outcome_event(&ending, now));
+    Ok((is_stored && !was_over, event))
+}
 
-    /// What the logs of a successful batch say.
-    async fn verdicts(&self, batch: &Batch, receipt: &Receipt, now: u64) -> Result<Vec<Verdict>, RelayError> {
-        let (safe, lane) = (self.operator.safe, batch.slot.lane.into());
-        let data = transaction(&batch.signed).ok_or_else(|| unreadable(batch))?.input;
-        let operations = unpack(safe, lane, &data).ok_or_else(|| unreadable(batch))?;
-        let executions = attribute(receipt.logs(), &operations);
-        let rows: HashMap<_, _> = self.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
-        let all: u64 =
-            batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index])).sum();
-        let all_bytes: u64 = own(batch).map(|index| size(&operations[index])).sum();
-        let mut verdicts = Vec::new();
-        for (member, index) in batch.members.iter().zip(own(batch)) {
-            let gas_used = share(receipt.gas_used.into(), weight(member, &executions[index]), all);
-            let l1_fee = share(receipt.l1_fee(), size(&operations[index]), all_bytes);
-            let wei = wei(gas_used, receipt).saturating_add(l1_fee);
-            let mined = mined_in(receipt, gas_used);
-            verdicts.push(match &executions[index] {
-                Execution::Executed { succeeded: true, logs, .. } => {
-                    let creation = rows.get(&member.transaction_id).map(|row| row.creation).unwrap_or_default();
-                    let result = created(&self.chain, creation, logs);
-                    let status = TransactionStatus::Mined;
-                    let hashes = batch.hashes();
-                    Verdict::Over(Ending {
-                        status,
-                        batch: None,
-                        mined: Some(mined),
-                        hashes,
-                        reason: None,
-                        result,
-                        wei,
-                        deployed: true,
-                    })
+/// Reads the outcomes from the logs of a successful batch.
+async fn verdicts(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Vec<Verdict>, RelayError> {
+    let data = transaction(batch)?.input;
+    let operations = unpack(relay.operator.safe, batch.slot.lane.into(), &data);
+    let operations = operations.ok_or(RelayError::Bytes(receipt.transaction_hash))?;
+    let executions = attribute(receipt.logs(), &operations);
+    let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
+    let all: u64 = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index])).sum();
+    let all_bytes: u64 = own(batch).map(|index| size(&operations[index])).sum();
+    let mut verdicts = Vec::new();
+    for (member, index) in batch.members.iter().zip(own(batch)) {
+        let gas_used = share(receipt.gas_used.into(), weight(member, &executions[index]), all);
+        let l1_fee = share(receipt.l1_fee(), size(&operations[index]), all_bytes);
+        let wei = wei(gas_used, receipt).saturating_add(l1_fee);
+        let mined = mined_in(receipt, gas_used);
+        verdicts.push(match &executions[index] {
+            Execution::Executed { succeeded: true, logs, .. } => {
+                let creation = rows.get(&member.transaction_id).map(|row| row.creation).unwrap_or_default();
+                Verdict::Over(Ending {
+                    status: TransactionStatus::Mined,
+                    batch: None,
+                    mined: Some(mined),
+                    hashes: batch.hashes(),
+                    reason: None,
+                    result: created(&relay.chain, creation, logs),
+                    wei,
+                    deployed: true,
+                })
+            }
+            Execution::Executed { succeeded: false, gas, .. } => {
+                match failure_of(relay, batch, &operations, index, (mined.block, *gas)).await? {
+                    Failure { is_overtaken: true, .. } => Verdict::Requeue(None),
+                    Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
                 }
-                Execution::Executed { succeeded: false, gas, .. } => {
-                    match self.failure(batch, &operations, index, (mined.block, *gas), now).await? {
-                        Failure { is_overtaken: true, .. } => Verdict::Again(None),
-                        Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
-                    }
-                }
-                // Its account wasn't there: the deployment before it failed.
-                Execution::Absent => Verdict::Again(Some(1)),
-            });
-        }
-        Ok(verdicts)
-    }
-
-    async fn failure(
-        &self,
-        batch: &Batch,
-        operations: &[Operation],
-        index: usize,
-        (block, gas): (u64, u64),
-        now: u64,
-    ) -> Result<Failure, RelayError> {
-        let (safe, lane) = (self.operator.safe, batch.slot.lane.into());
-        let found = match self.is_split_taken(&operations[index], block).await {
-            Ok(true) => Ok(Failure { reason: String::new(), is_overtaken: true }),
-            Ok(false) => failure(&self.node, safe, lane, operations, index, (block, gas)).await,
-            Err(error) => Err(error),
-        };
-        match found {
-            // The others' outcomes don't wait for its words for ever.
-            Err(error) if batch.created_at + PATIENCE < now => {
-                tracing::warn!(chain.id = self.chain.id.0, lane = %batch.slot.lane, nonce = batch.slot.nonce, error = telemetry::chain(&error), "no reason found");
-                Ok("The call failed on the chain".to_owned().into())
             }
-            found => Ok(found?),
-        }
+            // Its account wasn't there: the deployment before it failed.
+            Execution::Absent => Verdict::Requeue(Some(1)),
+        });
     }
+    Ok(verdicts)
+}
 
-    /// Whether an operation that failed would have created a split that somebody else has created.
-    async fn is_split_taken(&self, operation: &Operation, block: u64) -> Result<bool, NodeError> {
-        let factory = self.chain.addresses.split_factory;
-        match splits::creation(factory, &operation.calls()) {
-            Some(creation) => splits::was_there(&self.node, factory, &creation, block).await,
-            None => Ok(false),
+async fn failure_of(
+    relay: &ChainRelay,
+    batch: &Batch,
+    operations: &[Operation],
+    index: usize,
+    (block, gas): (u64, u64),
+) -> Result<Failure, RelayError> {
+    let (safe, lane) = (relay.operator.safe, batch.slot.lane);
+    let found = match is_split_taken(relay, &operations[index], block).await {
+        Ok(true) => Ok(Failure { reason: String::new(), is_overtaken: true }),
+        Ok(false) => failure(&relay.node, safe, lane.into(), operations, index, (block, gas)).await,
+        Err(error) => Err(error),
+    };
+    match found {
+        // The others' outcomes don't wait for its words for ever.
+        Err(error) if batch.created_at + REASON_PATIENCE < relay.now()? => {
+            let (chain, nonce) = (batch.slot.chain, batch.slot.nonce);
+            tracing::warn!(
+                chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error),
+                "reason of a failed call not found in the batch with nonce {nonce} of lane {lane} on chain {chain}"
+            );
+            Ok("The call failed on the chain".to_owned().into())
         }
+        found => Ok(found?),
     }
+}
 
-    /// A batch that reverted as a whole did nothing.
-    fn reverted(&self, batch: &Batch, receipt: &Receipt) -> Vec<Verdict> {
-        tracing::error!(chain.id = self.chain.id.0, lane = %batch.slot.lane, tx.hash = %receipt.transaction_hash, "a batch reverted as a whole");
-        let wei = wei(receipt.gas_used, receipt).saturating_add(share(receipt.l1_fee(), 1, 1));
-        let verdict = |_| match batch.members.len() {
-            1 => Verdict::Over(reverted(
-                batch,
-                "The transaction failed on the chain".to_owned(),
-                mined_in(receipt, receipt.gas_used),
-                wei,
-            )),
-            several => Verdict::Again(Some(several.div_ceil(2))),
-        };
-        batch.members.iter().map(verdict).collect()
+/// Whether an operation that failed would have created a split that somebody else has created.
+async fn is_split_taken(relay: &ChainRelay, operation: &Operation, block: u64) -> Result<bool, NodeError> {
+    let factory = relay.chain.addresses.split_factory;
+    match splits::creation(factory, &operation.calls()) {
+        Some(creation) => splits::was_there(&relay.node, factory, &creation, block).await,
+        None => Ok(false),
     }
+}
+
+/// A batch that reverted as a whole did nothing.
+fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Verdict> {
+    let (chain, lane, hash) = (batch.slot.chain, batch.slot.lane, receipt.transaction_hash);
+    tracing::error!(chain.id = chain.0, %lane, tx.hash = %hash, "batch {hash} of chain {chain} reverted as a whole");
+    let wei = wei(receipt.gas_used, receipt).saturating_add(share(receipt.l1_fee(), 1, 1));
+    let verdict = |_| match batch.members.len() {
+        1 => Verdict::Over(reverted(
+            batch,
+            "The transaction failed on the chain".to_owned(),
+            mined_in(receipt, receipt.gas_used),
+            wei,
+        )),
+        several => Verdict::Requeue(Some(several.div_ceil(2))),
+    };
+    batch.members.iter().map(verdict).collect()
 }
 
 /// The ending of a transaction that was never sent, or can't be mined.

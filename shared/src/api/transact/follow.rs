@@ -28,7 +28,10 @@ pub(super) async fn follow(store: &Transactions, mut transactions: Vec<Transacti
         pause = (pause * 5 / 4).min(LONG_PAUSE);
         match tokio::time::timeout_at(end, store.get_many(&open)).await {
             Ok(Ok(read)) => update(&mut transactions, read),
-            Ok(Err(error)) => tracing::warn!(error = telemetry::chain(&error), "outcome not read"),
+            Ok(Err(error)) => tracing::warn!(
+                error = telemetry::chain(&error),
+                "outcomes of a request's transactions not read, and read again"
+            ),
             Err(_) => return transactions,
         }
     }

@@ -93,17 +93,17 @@ pub struct PendingTransaction {
 
 impl ReplyForm {
     /// The answer for transactions as they stand, in their order.
-    pub(super) fn tell(self, request: &Request, transactions: &[Transaction]) -> Result<Response, ApiError> {
+    pub(super) fn reply(self, request: &Request, transactions: &[Transaction]) -> Result<Response, ApiError> {
         for transaction in transactions {
             count(transaction.status);
         }
         let ids: Vec<_> = transactions.iter().map(|transaction| transaction.id.to_string()).collect();
         let ids = ids.join(", ");
-        let told = match (self, transactions) {
-            (Self::One, [transaction]) => tell_one(request, transaction),
-            _ => tell_each(request, transactions),
+        let reply = match (self, transactions) {
+            (Self::One, [transaction]) => reply_with_one(request, transaction),
+            _ => reply_with_each(request, transactions),
         };
-        match told {
+        match reply {
             Ok(response) if ids.is_empty() => Ok(response),
             Ok(response) => response.with("transaction-id", &ids),
             Err(error) => Err(error.with("transaction-id", &ids)),
@@ -111,7 +111,7 @@ impl ReplyForm {
     }
 }
 
-fn tell_one(request: &Request, transaction: &Transaction) -> Result<Response, ApiError> {
+fn reply_with_one(request: &Request, transaction: &Transaction) -> Result<Response, ApiError> {
     if let Some(sent) = SentTransaction::of(transaction) {
         let fields = transaction.result.clone();
         return Response::json(&WriteResponse { transaction: sent, fields });
@@ -123,7 +123,7 @@ fn tell_one(request: &Request, transaction: &Transaction) -> Result<Response, Ap
     accepted(&location, &PendingTransaction::of(transaction))
 }
 
-fn tell_each(request: &Request, transactions: &[Transaction]) -> Result<Response, ApiError> {
+fn reply_with_each(request: &Request, transactions: &[Transaction]) -> Result<Response, ApiError> {
     let results: Vec<_> = transactions.iter().filter_map(SentTransaction::of).collect();
     let failed =
         |transaction: &&Transaction| transaction.status.is_final() && transaction.status != TransactionStatus::Mined;

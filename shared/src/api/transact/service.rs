@@ -150,7 +150,7 @@ impl TransactionService {
             ended(if error.status().is_client_error() { "refused" } else { "failed" });
         }
         let (transactions, is_replayed) = admitted?;
-        let reply = form.tell(request, &follow(&self.stores.transactions, transactions).await);
+        let reply = form.reply(request, &follow(&self.stores.transactions, transactions).await);
         match (reply, is_replayed) {
             (Ok(response), true) => Ok(response.replayed()),
             (Err(error), true) => Err(error.with("idempotent-replayed", "true")),

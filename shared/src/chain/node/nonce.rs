@@ -1,4 +1,5 @@
-//! Nonces that are used for good, and which transaction used one: found in its block, so that no node's word for an absence has to be taken.
+//! Nonces that are used for good, and which transaction used one: found in its block, so that no node's word for an
+//! absence has to be taken.
 
 use alloy::{
     consensus::Transaction,
@@ -13,7 +14,7 @@ use super::client::{Node, NodeError};
 
 impl Node {
     /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, by one node.
-    pub async fn buried_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
+    pub async fn confirmed_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
         self.ask(|node| async move {
             let block = node.get_block_number().await?.saturating_sub(confirmations);
             node.get_transaction_count(sender).block_id(BlockId::number(block)).await

@@ -76,7 +76,8 @@ impl Plan {
         }
     }
 
-    /// The calls with placeholders for what they depend on: their targets, functions and values are those of the real ones.
+    /// The calls with placeholders for what they depend on: their targets, functions and values are those of the real
+    /// ones.
     pub fn outline(&self, addresses: &ChainAddresses) -> Vec<Call> {
         match self {
             Self::Calls { calls } => calls.clone(),
@@ -89,7 +90,8 @@ impl Plan {
         }
     }
 
-    /// Leaves out the first call, which creates a split that the chain has by now. Returns whether anything is left to do.
+    /// Leaves out the first call, which creates a split that the chain has by now. Returns whether anything is left to
+    /// do.
     pub(crate) fn leave_split_out(&mut self) -> bool {
         let calls = match self {
             Self::Calls { calls } | Self::Tokens(NewTokens { before: calls, .. }) => calls,

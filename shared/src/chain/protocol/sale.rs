@@ -65,8 +65,8 @@ impl CurrentSale {
         Ok(sales.into_iter().flatten().filter(Self::is_set).collect())
     }
 
-    /// The sale of a moment that can be changed, as of the block with this hash or the newest one: in an ERC-20 currency,
-    /// which is in force where there are two, or at a fixed price. Two concurrent calls.
+    /// The sale of a moment that can be changed, as of the block with this hash or the newest one: in an ERC-20
+    /// currency, which is in force where there are two, or at a fixed price. Two concurrent calls.
     pub async fn changeable(
         node: &Node,
         addresses: &ChainAddresses,

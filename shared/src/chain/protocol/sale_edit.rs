@@ -1,4 +1,5 @@
-//! Merging of an edit with the sale that the chain has. Strategies store a sale as a whole, so all of its fields are written.
+//! Merging of an edit with the sale that the chain has. Strategies store a sale as a whole, so all of its fields are
+//! written.
 
 use alloy::primitives::{Bytes, U256};
 

@@ -28,7 +28,7 @@ fn with_margin(gas: u64) -> u64 {
 }
 
 /// The cap if the transaction may have a gas limit of `most`, where `limit_of` a cap is it: a large write gives up as much
-/// of its margin as it has to, and of the estimate what nodes round it up by (a 64th at most): [`suffices`] tells then.
+/// of its margin as it has to, plus the nodes' rounding of the estimate (at most 1/64), which [`suffices`] checks.
 /// `None` if even that doesn't fit.
 pub(super) fn fitted(cap: u64, most: u64, limit_of: impl Fn(u64) -> u64) -> Option<u64> {
     let mut fitted = cap;

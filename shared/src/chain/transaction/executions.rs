@@ -1,4 +1,4 @@
-//! What each operation of a packed transaction did, told from the receipt's logs alone.
+//! Outcome of each operation of a packed transaction, from the receipt's logs alone.
 
 use alloy::{
     primitives::{Log as Event, U256},

@@ -36,7 +36,7 @@ mod tests {
     const CAP: u64 = 50_000_000_000;
 
     #[test]
-    fn a_quote_outlasts_a_doubling_of_the_base_fee_within_the_cap() {
+    fn quote_outlasts_a_doubling_of_the_base_fee_within_the_cap() {
         let fees = MarketFees { block: 1, base: 1_000, tip: 10 }.quote(CAP);
         assert_eq!(fees, Fees { max_fee_per_gas: 2_010, max_priority_fee_per_gas: 10 });
         let capped = MarketFees { block: 1, base: CAP, tip: 2 * CAP }.quote(CAP);
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bump_follows_the_market_at_once() {
+    fn bump_follows_the_market_at_once() {
         let fees = Fees { max_fee_per_gas: 2_010, max_priority_fee_per_gas: 10 };
         let bumped = fees.bump(MarketFees { block: 1, base: 10_000, tip: 10 }, CAP).unwrap();
         assert_eq!(bumped, Fees { max_fee_per_gas: 20_010, max_priority_fee_per_gas: 12 });

@@ -212,7 +212,7 @@ impl Load {
     }
 }
 
-/// Units of which calldata costs 4 gas each, or 10 as the least: one of a zero byte, four of another.
+/// Calldata tokens of EIP-7623: 1 for a zero byte, 4 for any other; 4 gas each, 10 at the floor.
 pub(super) fn tokens(data: &[u8]) -> u64 {
     data.iter().map(|byte| if *byte == 0 { 1 } else { 4 }).sum()
 }

@@ -63,16 +63,16 @@ pub async fn failure(
         SimBlock::default().with_state_overrides(overrides.clone()).call(call.clone()),
     ];
     let simulated = match node.simulate_on(parent, blocks).await {
-        Ok(results) if results.len() == 2 => results.last().map_or(Told::Nothing, told_by_result),
+        Ok(results) if results.len() == 2 => results.last().map_or(Replay::Nothing, replay_of),
         // Nodes without the method answer in different ways.
-        _ => Told::Nothing,
+        _ => Replay::Nothing,
     };
-    if let Told::Words(failure) = simulated {
+    if let Replay::Words(failure) = simulated {
         return Ok(failure);
     }
     let silence = revert::explain(&[]);
     let alone = match simulated {
-        Told::Success => None,
+        Replay::Success => None,
         _ => refused_at(node, parent, &call, &overrides).await?,
     };
     if alone.is_none() && !is_used_up(operation.gas, gas) {
@@ -85,8 +85,8 @@ pub async fn failure(
     Ok(match (alone, simulated) {
         (Some(failure), _) if failure.reason != silence => failure,
         // A contract that calls another which runs out of gas often reverts without a reason.
-        (None, Told::Silence) | (Some(_), _) if !is_used_up(operation.gas, gas) => silence.into(),
-        _ => told_by_gas(operation.gas, gas).into(),
+        (None, Replay::Silence) | (Some(_), _) if !is_used_up(operation.gas, gas) => silence.into(),
+        _ => reason_by_gas(operation.gas, gas).into(),
     })
 }
 
@@ -107,8 +107,9 @@ async fn refused_at(
     }
 }
 
+/// Outcome of a failed operation that is simulated again.
 #[derive(Debug, PartialEq, Eq)]
-enum Told {
+enum Replay {
     Words(Failure),
     /// It fails, and the node doesn't say how.
     Silence,
@@ -145,18 +146,18 @@ fn again(operation: &Operation) -> Option<(TransactionRequest, StateOverride)> {
     Some((call.gas_limit(gas), overrides))
 }
 
-fn told_by_result(result: &SimCallResult) -> Told {
+fn replay_of(result: &SimCallResult) -> Replay {
     let halt = result.error.as_ref().and_then(|error| halt_in_words(&error.message));
     match halt {
-        _ if result.status => Told::Success,
-        _ if !result.return_data.is_empty() => Told::Words(Failure::of_revert(&result.return_data)),
-        Some(words) => Told::Words(words.to_owned().into()),
-        None => Told::Silence,
+        _ if result.status => Replay::Success,
+        _ if !result.return_data.is_empty() => Replay::Words(Failure::of_revert(&result.return_data)),
+        Some(words) => Replay::Words(words.to_owned().into()),
+        None => Replay::Silence,
     }
 }
 
-/// What is left to say when the failure doesn't happen again.
-fn told_by_gas(cap: u64, used: u64) -> String {
+/// The reason when the failure doesn't happen again.
+fn reason_by_gas(cap: u64, used: u64) -> String {
     if is_used_up(cap, used) { "The call used up its gas".to_owned() } else { unknown() }
 }
 
@@ -191,22 +192,22 @@ mod tests {
     }
 
     #[test]
-    fn results_of_simulations_are_told_in_words() {
+    fn simulation_results_become_reasons() {
         let no = Bytes::from(Revert { reason: "no".to_owned() }.abi_encode());
         for (message, data, words) in [
-            ("", Bytes::new(), Told::Success),
-            ("execution reverted", no, Told::Words("The contract refuses: no".to_owned().into())),
-            ("execution reverted", Bytes::new(), Told::Silence),
-            ("out of gas", Bytes::new(), Told::Words("The call ran out of gas".to_owned().into())),
+            ("", Bytes::new(), Replay::Success),
+            ("execution reverted", no, Replay::Words("The contract refuses: no".to_owned().into())),
+            ("execution reverted", Bytes::new(), Replay::Silence),
+            ("out of gas", Bytes::new(), Replay::Words("The call ran out of gas".to_owned().into())),
         ] {
-            assert_eq!(told_by_result(&result(message, data)), words, "{message}");
+            assert_eq!(replay_of(&result(message, data)), words, "{message}");
         }
     }
 
     #[test]
-    fn used_up_gas_is_told_apart_from_an_unknown_reason() {
-        assert_eq!(told_by_gas(150_000, 149_000), "The call used up its gas");
-        assert_eq!(told_by_gas(150_000, 100_000), unknown());
-        assert_eq!(told_by_gas(0, 0), "The call used up its gas");
+    fn used_up_gas_has_its_own_reason() {
+        assert_eq!(reason_by_gas(150_000, 149_000), "The call used up its gas");
+        assert_eq!(reason_by_gas(150_000, 100_000), unknown());
+        assert_eq!(reason_by_gas(0, 0), "The call used up its gas");
     }
 }

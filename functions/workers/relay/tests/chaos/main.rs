@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const DEAR: u64 = 2_000_000_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_transaction_is_done_once_or_told_that_it_was_not() -> Result<(), Error> {
+async fn under_faults_each_transaction_is_done_once_or_reported_as_not_done() -> Result<(), Error> {
     let number = |name: &str, default| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let (seed, count) = (number("SEED", 1), usize::try_from(number("TRANSACTIONS", TRANSACTIONS as u64))?);
     let mut world = World::start(seed).await?;

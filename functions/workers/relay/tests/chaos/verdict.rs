@@ -70,7 +70,7 @@ pub async fn all_are_final(world: &World, wishes: &[Wish]) -> Result<usize, Erro
 /// Waits until all blocks are final, and checks everything.
 pub async fn check(world: &World, collections: [Address; 2], wishes: &[Wish]) -> Result<Told, Error> {
     let mut rounds = 0;
-    while lanes(world).await?.iter().any(|(_, lane)| !lane.young.is_empty() || !lane.open.is_empty()) {
+    while lanes(world).await?.iter().any(|(_, lane)| !lane.unfinalized.is_empty() || !lane.open.is_empty()) {
         world.node.anvil_mine(Some(REORG_DEPTH), None).await?;
         tokio::time::sleep(Duration::from_secs(2)).await;
         rounds += 1;

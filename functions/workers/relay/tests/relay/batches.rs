@@ -27,7 +27,7 @@ async fn first_transaction_deploys_the_account_and_settles_its_cost() -> Result<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_artists_order_holds_and_nothing_is_done_twice() -> Result<(), Error> {
+async fn queued_renamings_are_done_once_in_each_artists_order() -> Result<(), Error> {
     const ARTISTS: usize = 30;
     const EACH: usize = 6;
     let workshop = Workshop::start("relay-many").await?;
@@ -57,7 +57,7 @@ async fn each_artists_order_holds_and_nothing_is_done_twice() -> Result<(), Erro
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_transaction_says_why_and_stops_no_other() -> Result<(), Error> {
+async fn reverted_transaction_has_its_reason_and_others_are_mined() -> Result<(), Error> {
     let workshop = Workshop::start("relay-refused").await?;
     let (admin, stranger) = (workshop.artist().await?, workshop.artist().await?);
     let collection = workshop.collection(&[admin]).await?;
@@ -76,7 +76,7 @@ async fn a_refused_transaction_says_why_and_stops_no_other() -> Result<(), Error
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_the_policy_forbids_is_never_signed() -> Result<(), Error> {
+async fn call_outside_the_policy_fails_unsigned() -> Result<(), Error> {
     let workshop = Workshop::start("relay-policy").await?;
     let artist = workshop.artist().await?;
     let collection = workshop.collection(&[artist]).await?;

@@ -40,7 +40,7 @@ async fn base_fee_above_a_batchs_fees_raises_them() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn base_fee_above_the_chains_cap_is_waited_for() -> Result<(), Error> {
+async fn base_fee_above_the_cap_delays_the_batch() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-cap", 1).await?;
     let (node, artist) = (workshop.node().await?, artists[0]);
     node.anvil_set_auto_mine(false).await?;
@@ -83,7 +83,7 @@ async fn batch_that_a_pool_keeps_to_itself_is_replaced_after_some_blocks() -> Re
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fee_for_data_is_part_of_the_cost_of_each() -> Result<(), Error> {
+async fn l1_fee_is_shared_among_a_batchs_transactions() -> Result<(), Error> {
     const FEE: u64 = 40_000_000_000_000;
     let (workshop, artists, collection) = stage("relay-data", 2).await?;
     let url = proxy::start(&workshop.rpc_url, |request| match request.operation.as_str() {

@@ -28,7 +28,7 @@ fn attack(hostile: Address, kind: usize) -> Call {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hostile_contracts_cost_only_those_who_call_them() -> Result<(), Error> {
+async fn hostile_contract_charges_only_its_callers() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-hostile", 2 * ATTACKS.len()).await?;
     let hostile = workshop.deploy("HostileCollection").await?;
     for artist in &artists {

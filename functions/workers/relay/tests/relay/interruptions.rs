@@ -117,7 +117,7 @@ async fn interrupt(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn crash_before_any_call_costs_no_transaction() -> Result<(), Error> {
+async fn crash_before_any_call_loses_no_transaction() -> Result<(), Error> {
     let steps = interrupt_at_every_call("relay-crash-before", true, |call, step, _| {
         if call >= step { Act::Hold(FOREVER) } else { Act::Forward }
     });
@@ -126,7 +126,7 @@ async fn crash_before_any_call_costs_no_transaction() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn crash_after_any_call_costs_no_transaction() -> Result<(), Error> {
+async fn crash_after_any_call_loses_no_transaction() -> Result<(), Error> {
     let steps = interrupt_at_every_call("relay-crash-after", true, |call, step, _| {
         if call >= step { Act::Late(FOREVER) } else { Act::Forward }
     });
@@ -135,7 +135,7 @@ async fn crash_after_any_call_costs_no_transaction() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn database_that_fails_at_any_call_costs_no_transaction() -> Result<(), Error> {
+async fn database_failure_at_any_call_loses_no_transaction() -> Result<(), Error> {
     /// More than the client repeats by itself.
     const FAILURES: usize = 4;
     let steps = interrupt_at_every_call("relay-database", false, |call, step, request| {
@@ -154,7 +154,7 @@ async fn database_that_fails_at_any_call_costs_no_transaction() -> Result<(), Er
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn leader_who_stands_still_does_nothing_twice() -> Result<(), Error> {
+async fn paused_leader_repeats_nothing_after_losing_its_lease() -> Result<(), Error> {
     /// Longer than a leader may be silent.
     const SILENCE: Duration = Duration::from_secs(7);
     let (workshop, artists, collection) = stage("relay-still", 2).await?;
@@ -183,7 +183,7 @@ async fn leader_who_stands_still_does_nothing_twice() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn former_leader_ends_nothing_that_another_one_has_sent() -> Result<(), Error> {
+async fn former_leader_cannot_end_a_transaction_that_its_successor_sent() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-former-leader", 1).await?;
     let (store, chain, artist) = (workshop.transactions(), workshop.chain.id, artists[0]);
     let former = store.acquire_lease(chain, "former").await?.ok_or("no lead")?;

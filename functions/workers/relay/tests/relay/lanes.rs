@@ -105,7 +105,7 @@ async fn lane_whose_key_fails_leaves_the_queue_to_the_others() -> Result<(), Err
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nonce_used_by_another_program_costs_no_transaction() -> Result<(), Error> {
+async fn nonce_used_by_another_program_requeues_its_batch() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-foreign", 1).await?;
     let artist = artists[0];
     let (url, forgets) = forgetful(&workshop).await?;

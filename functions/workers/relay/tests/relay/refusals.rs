@@ -29,7 +29,7 @@ fn refuse_first() -> impl Fn(&Request) -> Act + Send + Sync + 'static {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn batch_that_nodes_refuse_is_filled_and_goes_in_halves() -> Result<(), Error> {
+async fn refused_batch_is_replaced_by_a_noop_and_split() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-refused-batch", 4).await?;
     let url = proxy::start(&workshop.rpc_url, refuse_first()).await?;
     let mut expected = Vec::new();
@@ -45,7 +45,7 @@ async fn batch_that_nodes_refuse_is_filled_and_goes_in_halves() -> Result<(), Er
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lone_transaction_that_nodes_refuse_has_failed_and_stays_so() -> Result<(), Error> {
+async fn lone_refused_transaction_fails_for_good() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-refused-one", 1).await?;
     let (artist, store) = (artists[0], workshop.transactions());
     let url = proxy::start(&workshop.rpc_url, refuse_first()).await?;
@@ -75,7 +75,7 @@ async fn lone_transaction_that_nodes_refuse_has_failed_and_stays_so() -> Result<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn account_that_was_taken_stops_no_other() -> Result<(), Error> {
+async fn account_of_another_owner_fails_alone() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-taken", 5).await?;
     for artist in &artists {
         queue(&workshop, artist, vec![renaming(collection, "ar://before")]).await?;
@@ -171,7 +171,7 @@ async fn doubting(workshop: &Workshop, time: Duration) -> Result<String, Error> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lone_transaction_that_only_one_node_would_let_revert_is_done() -> Result<(), Error> {
+async fn lone_transaction_that_one_of_two_nodes_rejects_is_mined() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-disputed", 1).await?;
     let urls = [doubting(&workshop, Duration::from_secs(600)).await?, workshop.rpc_url.clone()];
     let urls = json!({ workshop.chain.id.to_string(): urls }).to_string().parse()?;
@@ -185,7 +185,7 @@ async fn lone_transaction_that_only_one_node_would_let_revert_is_done() -> Resul
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lone_transaction_that_a_node_would_let_revert_for_a_moment_is_done() -> Result<(), Error> {
+async fn lone_transaction_rejected_for_a_moment_is_mined() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-doubted", 1).await?;
     let url = doubting(&workshop, Duration::from_secs(3)).await?;
     queue(&workshop, &artists[0], vec![renaming(collection, "ar://doubted")]).await?;

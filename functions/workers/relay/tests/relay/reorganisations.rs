@@ -69,7 +69,7 @@ async fn dropped_batches_are_mined_again_at_higher_fees() -> Result<(), Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn transaction_that_is_refused_in_its_new_block_is_told_so() -> Result<(), Error> {
+async fn transaction_that_reverts_in_its_new_block_becomes_reverted() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-turned", 2).await?;
     let (node, store) = (workshop.node().await?, workshop.transactions());
     let mut ids = Vec::new();
@@ -100,7 +100,7 @@ async fn transaction_that_is_refused_in_its_new_block_is_told_so() -> Result<(),
     until("final", async || {
         run(&patient(&workshop)?).await?;
         let lane = store.lane(workshop.chain.id, batch.lane).await?.ok_or("no lane")?;
-        Ok(lane.young.is_empty())
+        Ok(lane.unfinalized.is_empty())
     })
     .await?;
 
@@ -187,7 +187,7 @@ async fn artist_leaves_a_lane_that_can_not_go_on() -> Result<(), Error> {
     node.anvil_set_balance(left.into(), U256::ZERO).await?;
     let second = queue(&workshop, &artists[0], vec![renaming(collection, "ar://1")]).await?[0];
     let mut relay = patient(&workshop)?;
-    relay.loyalty = Duration::from_secs(2);
+    relay.affinity = Duration::from_secs(2);
     run(&relay).await?;
 
     let row = transaction(&workshop, &artists[0], second).await?;

@@ -45,7 +45,7 @@ pub fn relay(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
         operator: workshop.operator,
         transactions: workshop.transactions(),
         holder: Uuid::new_v4().to_string(),
-        loyalty: Duration::from_secs(15),
+        affinity: Duration::from_secs(15),
     })
 }
 

@@ -19,7 +19,7 @@ use crate::support::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_moments_at_once_of_two_admins_are_ten_moments() -> Result<(), Error> {
+async fn concurrent_creates_of_two_admins_get_consecutive_tokens() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-tokens", 2).await?;
     let mut ids = Vec::new();
     for number in 0..10 {
@@ -58,7 +58,7 @@ fn new_split(factory: Address, artist: &Artist) -> Call {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_moments_at_once_that_create_the_same_split_are_ten_moments() -> Result<(), Error> {
+async fn concurrent_creates_with_one_split_all_succeed() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-splits", 3).await?;
     let factory = workshop.chain.addresses.split_factory;
     let mut ids = Vec::new();
@@ -84,7 +84,7 @@ async fn ten_moments_at_once_that_create_the_same_split_are_ten_moments() -> Res
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn split_that_another_creates_just_before_stops_no_moment() -> Result<(), Error> {
+async fn split_created_by_a_stranger_first_fails_no_create() -> Result<(), Error> {
     let (workshop, artists, collection) = stage("relay-split-taken", 1).await?;
     let (node, factory, artist) = (workshop.node().await?, workshop.chain.addresses.split_factory, artists[0]);
     node.anvil_set_auto_mine(false).await?;

@@ -192,7 +192,7 @@ impl Transactions {
                 expires_at: now.as_secs() + LIFETIME,
             };
             let concurrency_key = transaction.plan.concurrency_key();
-            let queued = Queued { place, artist_id: artist, transaction_id: id, concurrency_key, company: None };
+            let queued = Queued { place, artist_id: artist, transaction_id: id, concurrency_key, max_batch_len: None };
             writes.push(self.table.insertion(&transaction_key(artist, id), &transaction)?);
             writes.push(self.enqueue(chain, &queued)?);
             transactions.push(transaction);

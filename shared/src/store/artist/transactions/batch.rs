@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_that_is_over_stays_so() {
+    fn final_and_displaced_batches_never_change() {
         for next in BatchStatus::ALL {
             assert!(!BatchStatus::Final.may_become(next));
             assert!(!BatchStatus::Displaced.may_become(next));

@@ -61,11 +61,12 @@ impl Transactions {
         self.table.write_together(vec![updating(update)?]).await
     }
 
-    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `company`. One write.
+    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `max_batch_len`. One
+    /// write.
     pub async fn requeue(
         &self,
         transaction: &Transaction,
-        company: Option<usize>,
+        max_batch_len: Option<usize>,
         now: u64,
     ) -> Result<bool, StoreError> {
         let Some(update) = self.step(transaction, TransactionStatus::Queued) else { return Ok(false) };
@@ -78,7 +79,7 @@ impl Transactions {
             artist_id: transaction.artist_id,
             transaction_id: transaction.id,
             concurrency_key: transaction.plan.concurrency_key(),
-            company,
+            max_batch_len,
         };
         self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await
     }
@@ -89,8 +90,8 @@ impl Transactions {
         self.end_if(None, transaction, ending, now).await
     }
 
-    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile. It is told.
-    /// One write, and a read.
+    /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile.
+    /// Stores the event, too. One write, and a read.
     pub async fn give_up(
         &self,
         lease: &Lease,
@@ -123,8 +124,8 @@ impl Transactions {
             let own = writes.len();
             if let Some(lease) = lease {
                 writes.push(self.condition(lease)?);
-                // No batch tells of it.
-                let event = transaction.ended(ending, now);
+                // No batch stores its event.
+                let event = transaction.outcome_event(ending, now);
                 writes.extend(ServiceEvents::new(self.table.clone()).appending(&[event], now).await?);
             }
             let Err(reasons) = self.table.write_or_reasons(writes).await? else { return Ok(true) };

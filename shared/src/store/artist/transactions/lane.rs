@@ -35,7 +35,7 @@ pub struct LaneState {
     pub open: BTreeSet<u64>,
     /// Nonces that are used in blocks which aren't final.
     #[serde(default, with = "serde_dynamo::number_set", skip_serializing_if = "BTreeSet::is_empty")]
-    pub young: BTreeSet<u64>,
+    pub unfinalized: BTreeSet<u64>,
 }
 
 #[derive(Deserialize)]
@@ -135,7 +135,8 @@ impl Transactions {
     }
 
     /// Records that a nonce is used: by the batch (`Mined`), by its filler (`Filled`), or by another program
-    /// (`Displaced`). Do so after what its transactions became is stored: here it is told. One write, and a read.
+    /// (`Displaced`), and publishes the events of its transactions, whose outcomes are stored before. One write, and a
+    /// read.
     pub async fn close_batch(
         &self,
         lease: &Lease,
@@ -153,7 +154,7 @@ impl Transactions {
                 .update_expression("SET #status = :status, expires_at = :expiry REMOVE mined")
                 .expression_attribute_values(":expiry", number(now + KEPT)),
         };
-        let change = if mined.is_some() { "ADD young :nonce DELETE #open :nonce" } else { "DELETE #open :nonce" };
+        let change = if mined.is_some() { "ADD unfinalized :nonce DELETE #open :nonce" } else { "DELETE #open :nonce" };
         let writes = self.moving_nonce(lease, batch, update, change)?;
         ServiceEvents::new(self.table.clone()).write_and_tell(writes, events, now).await
     }
@@ -162,7 +163,7 @@ impl Transactions {
     pub async fn reopen_batch(&self, lease: &Lease, batch: &Batch) -> Result<bool, StoreError> {
         let update = self.transition(batch, BatchStatus::Open).update_expression("SET #status = :status REMOVE mined");
         self.table
-            .write_together(self.moving_nonce(lease, batch, update, "ADD #open :nonce DELETE young :nonce")?)
+            .write_together(self.moving_nonce(lease, batch, update, "ADD #open :nonce DELETE unfinalized :nonce")?)
             .await
     }
 
@@ -172,7 +173,9 @@ impl Transactions {
             .transition(batch, BatchStatus::Final)
             .update_expression("SET #status = :status, expires_at = :expiry")
             .expression_attribute_values(":expiry", number(now + KEPT));
-        self.table.write_together(self.moving_nonce(lease, batch, update, "DELETE young :nonce, #open :nonce")?).await
+        self.table
+            .write_together(self.moving_nonce(lease, batch, update, "DELETE unfinalized :nonce, #open :nonce")?)
+            .await
     }
 
     fn moving_nonce(

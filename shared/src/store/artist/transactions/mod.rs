@@ -9,10 +9,10 @@ mod charge;
 mod journey;
 mod lane;
 mod lease;
+mod outcome_event;
 mod outlay;
 mod queue;
 mod replay;
-mod told;
 mod transaction;
 
 pub use self::{

@@ -27,7 +27,7 @@ pub struct Queued {
     pub concurrency_key: Option<ConcurrencyKey>,
     /// Most transactions in its batch, after one reverted as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub company: Option<usize>,
+    pub max_batch_len: Option<usize>,
 }
 
 /// The turn after the account's last one, in Unix milliseconds.
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_of_an_artist_rise_whatever_the_clock_says() {
+    fn turns_rise_when_the_clock_goes_back() {
         let mut account = AccountState::default();
         let mut last = 0;
         for now in [1_000_000, 1_000_000, 940_000, 1_000_001] {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_queue_of_one_artist_lets_others_pass() {
+    fn artist_with_a_long_queue_is_overtaken() {
         let busy = AccountState { waiting: 10, last_turn: 1_000_000, ..AccountState::default() };
         assert!(next_turn(&AccountState::default(), 1_000_500) < next_turn(&busy, 1_000_001));
     }

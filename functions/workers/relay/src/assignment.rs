@@ -1,10 +1,10 @@
-//! Which lane may take which transactions. The chain may drop blocks and take other lanes' batches first, or let a batch
-//! succeed that failed before: so artists stay with the lane whose nonces keep their order, and a transaction that failed
-//! in a block waits until the block stays.
+//! Which lane may take which transactions. The chain may drop blocks and take other lanes' batches first, or let a
+//! batch succeed that failed before: so artists stay with the lane whose nonces keep their order, and a transaction
+//! that failed in a block waits until the block stays.
 
 use std::{
     collections::{HashMap, HashSet},
-    time::{Duration, Instant},
+    hash::Hash,
 };
 
 use shared::{
@@ -13,47 +13,46 @@ use shared::{
 };
 
 use crate::{
-    ChainRelay,
-    fleet::{Lane, busy},
+    chain::ChainRelay,
+    lane::{Lane, in_flight},
+    suspicion::Suspicions,
 };
 
-/// Pause between two tries of a transaction that nodes would let revert.
-const DOUBT_PAUSE: Duration = Duration::from_secs(1);
-
 #[derive(Default)]
-pub(crate) struct Order {
+pub(crate) struct Assignment {
     /// Lanes by the artists of their newest batches that aren't final, with their blocks.
     artists: HashMap<ArtistId, (u64, usize)>,
     /// The same by what their transactions read or change.
     keys: HashMap<ConcurrencyKey, (u64, usize)>,
-    /// Those of blocks that may be dropped: the queue has the ones that failed there.
+    /// Transactions in blocks that may be dropped: the queue has the ones that failed there.
     unsettled: HashSet<TransactionId>,
-    /// Those that aren't to be tried now.
+    /// Transactions that aren't tried now.
     held: HashSet<TransactionId>,
+    /// Transactions that are over.
     skipped: HashSet<TransactionId>,
 }
 
-impl Order {
+impl Assignment {
     pub(crate) fn of(lanes: &[Lane<'_>], relay: &ChainRelay) -> Self {
-        let mut order = Self::default();
-        let young = |(index, lane): (usize, &_)| {
-            let lane: &Lane<'_> = lane;
-            let keeps = lane.keeps_artists(relay.loyalty);
-            lane.young.iter().filter(|tracked| tracked.batch.status == BatchStatus::Mined).for_each(|tracked| {
+        let mut assignment = Self::default();
+        for (index, lane) in lanes.iter().enumerate() {
+            let holds_affinity = lane.holds_affinity(relay.affinity);
+            for tracked in lane.unfinalized.iter().filter(|tracked| tracked.batch.status == BatchStatus::Mined) {
                 let block = tracked.batch.mined.map_or(0, |mined| mined.block);
+                let is_settled = relay.chain.confirmations == 0 || tracked.is_confirmed;
                 for member in &tracked.batch.members {
-                    if keeps {
-                        bind(&mut order.artists, member.artist_id, (block, index));
-                        member.concurrency_key.iter().for_each(|key| bind(&mut order.keys, *key, (block, index)));
+                    if holds_affinity {
+                        bind(&mut assignment.artists, member.artist_id, (block, index));
+                        let key = member.concurrency_key.into_iter();
+                        key.for_each(|key| bind(&mut assignment.keys, key, (block, index)));
                     }
-                    if relay.chain.confirmations > 0 && !tracked.is_confirmed {
-                        order.unsettled.insert(member.transaction_id);
+                    if !is_settled {
+                        assignment.unsettled.insert(member.transaction_id);
                     }
                 }
-            });
-        };
-        lanes.iter().enumerate().for_each(young);
-        order
+            }
+        }
+        assignment
     }
 
     /// Leaves out transactions that are over.
@@ -61,16 +60,15 @@ impl Order {
         self.skipped.extend(transactions);
     }
 
-    /// Keeps those back that were tried just now, given when each was doubted first and tried last.
-    pub(crate) fn hold(&mut self, doubts: &HashMap<TransactionId, (Instant, Instant)>) {
-        let recent = doubts.iter().filter(|(_, (_, tried))| tried.elapsed() < DOUBT_PAUSE);
-        self.held.extend(recent.map(|(id, _)| *id));
+    /// Keeps back the transactions that were tried just now.
+    pub(crate) fn hold(&mut self, suspicions: &Suspicions) {
+        self.held.extend(suspicions.recent());
     }
 
-    /// What a lane may take, in the queue's order. A transaction that can't go now keeps back its artist's later ones, and
-    /// those with the same key if that keeps its order.
+    /// The transactions that a lane may take, in the queue's order. A transaction that can't go now keeps back its
+    /// artist's later ones, and those with the same key if that keeps its order.
     pub(crate) fn waiting<'q>(&self, lanes: &[Lane<'_>], lane: usize, queue: &'q [Queued]) -> Vec<&'q Queued> {
-        let (under_way, mut kept) = busy(lanes);
+        let (under_way, mut kept) = in_flight(lanes);
         let mut kept_keys = HashSet::new();
         let may_go = |queued: &&Queued| {
             let Queued { artist_id, transaction_id, concurrency_key, .. } = queued;
@@ -97,7 +95,7 @@ impl Order {
     }
 }
 
-fn bind<K: Eq + std::hash::Hash>(bonds: &mut HashMap<K, (u64, usize)>, key: K, bond: (u64, usize)) {
+fn bind<K: Eq + Hash>(bonds: &mut HashMap<K, (u64, usize)>, key: K, bond: (u64, usize)) {
     let known = bonds.entry(key).or_insert(bond);
     *known = bond.max(*known);
 }

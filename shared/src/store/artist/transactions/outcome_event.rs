@@ -1,4 +1,4 @@
-//! What is told of transactions' outcomes.
+//! Events of transactions' outcomes.
 
 use alloy::primitives::B256;
 
@@ -6,8 +6,8 @@ use super::{journey::Ending, transaction::Transaction};
 use crate::model::{Event, EventData, EventId, TransactionEvent, TransactionStatus};
 
 impl Transaction {
-    /// The event of its ending. Mined again in another block, it is told again.
-    pub fn ended(&self, ending: &Ending, now: u64) -> Event {
+    /// The event of its ending, with an id of its own for each block that mines it.
+    pub fn outcome_event(&self, ending: &Ending, now: u64) -> Event {
         let event = TransactionEvent {
             id: self.id,
             chain_id: self.chain,

@@ -1,9 +1,9 @@
 use serde::Deserialize;
 use shared::model::ChainId;
 
-/// What wakes the relay: records of the table's stream, or the schedule's event, which has none.
+/// Event that starts the relay: records of the table's stream, or the schedule's event, which has none.
 #[derive(Debug, Default, Deserialize)]
-pub struct Wake {
+pub struct Trigger {
     #[serde(default, rename = "Records")]
     records: Vec<Record>,
 }
@@ -30,7 +30,7 @@ struct Text {
     text: String,
 }
 
-impl Wake {
+impl Trigger {
     /// Whether there may be something to do on a chain.
     pub(crate) fn concerns(&self, chain: ChainId) -> bool {
         let queue = format!("QUEUE#{chain}");
@@ -45,15 +45,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_wake_their_chain_and_the_schedule_wakes_all() {
-        let of = |queue: &str| -> Wake {
+    fn stream_records_trigger_their_chain_and_the_schedule_all() {
+        let of = |queue: &str| -> Trigger {
             let keys = json!({"pk": {"S": queue}, "sk": {"S": "00001#a#b"}});
             let record = json!({"eventName": "INSERT", "dynamodb": {"Keys": keys, "SequenceNumber": "1"}});
             serde_json::from_value(json!({"Records": [record]})).unwrap()
         };
         assert!(of("QUEUE#8453").concerns(ChainId(8453)));
         assert!(!of("QUEUE#8453").concerns(ChainId(1)));
-        let tick: Wake = serde_json::from_value(json!({"id": "53dc4d37", "detail": {}})).unwrap();
+        let tick: Trigger = serde_json::from_value(json!({"id": "53dc4d37", "detail": {}})).unwrap();
         assert!(tick.concerns(ChainId(1)));
     }
 }

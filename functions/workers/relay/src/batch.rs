@@ -1,0 +1,102 @@
+use std::time::{Duration, Instant};
+
+use futures::{StreamExt, stream};
+use shared::{
+    chain::node::NodeFault,
+    store::artist::{Attempt, Batch, Slot},
+    telemetry,
+};
+
+use crate::{chain::ChainRelay, error::RelayError};
+
+/// Rows that are marked as sent side by side.
+const SIDE_BY_SIDE: usize = 16;
+
+/// A batch, and what this process has seen of it.
+pub(crate) struct Tracked {
+    pub(crate) batch: Batch,
+    /// When its bytes were last sent by this process.
+    pub(crate) sent_at: Option<Instant>,
+    /// Since when nodes refuse it, or its nonce looks used by another program.
+    pub(crate) suspect_since: Option<Instant>,
+    /// Whether a node is known to have its newest version.
+    pub(crate) is_accepted: bool,
+    /// The newest block when its newest version was first found to be the next that the chain can take.
+    pub(crate) lowest_since: Option<u64>,
+    /// When this process replaced it last.
+    pub(crate) replaced_at: Option<Instant>,
+    /// Whether its block was still the chain's after enough others.
+    pub(crate) is_confirmed: bool,
+    /// Whether its transactions are marked as sent with its newest version.
+    is_marked: bool,
+}
+
+/// Why no node accepted a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rejection {
+    pub(crate) fault: NodeFault,
+    /// Whether a node may have accepted it all the same.
+    pub(crate) may_have_left: bool,
+}
+
+impl Tracked {
+    pub(crate) fn new(batch: Batch) -> Self {
+        Self {
+            batch,
+            sent_at: None,
+            suspect_since: None,
+            is_accepted: false,
+            lowest_since: None,
+            replaced_at: None,
+            is_confirmed: false,
+            is_marked: false,
+        }
+    }
+
+    pub(crate) fn nonce(&self) -> u64 {
+        self.batch.slot.nonce
+    }
+
+    pub(crate) fn newest(&self) -> Option<Attempt> {
+        self.batch.attempts.last().copied()
+    }
+
+    /// How long nodes have refused it, from now on if they didn't before.
+    pub(crate) fn suspected_for(&mut self) -> Duration {
+        self.suspect_since.get_or_insert_with(Instant::now).elapsed()
+    }
+
+    /// Sends its newest version.
+    pub(crate) async fn send(&mut self, relay: &ChainRelay) -> Result<(), Rejection> {
+        self.sent_at = Some(Instant::now());
+        let sent = relay.node.send(self.batch.newest()).await;
+        self.is_accepted = sent.is_ok();
+        sent.map_err(|error| {
+            let Slot { chain, lane, nonce } = self.batch.slot;
+            let hash = self.newest().map(|attempt| attempt.hash).unwrap_or_default();
+            let (fault, may_have_left) = (error.fault, error.may_have_left);
+            tracing::warn!(
+                chain.id = chain.0, %lane, nonce, tx.hash = %hash, error = telemetry::chain(&error), ?fault,
+                "transaction {hash} not accepted by any node of chain {chain}"
+            );
+            Rejection { fault, may_have_left }
+        })
+    }
+
+    /// Stores the newest hash in the batch's transactions, unless that was done. A row that can't be marked gets the
+    /// hash with its outcome.
+    pub(crate) async fn mark_sent(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
+        let Some(Attempt { hash, .. }) = self.newest().filter(|_| !self.is_marked) else { return Ok(()) };
+        let (rows, now, reference) = (relay.members(&self.batch).await?, relay.now()?, self.batch.slot.into());
+        let unmarked = rows.iter().filter(|row| !row.status.is_final() && row.hashes.last() != Some(&hash));
+        let mut marks = stream::iter(unmarked)
+            .map(|row| relay.transactions.mark_sent(row, reference, hash, now))
+            .buffer_unordered(SIDE_BY_SIDE);
+        while let Some(marked) = marks.next().await {
+            marked?;
+        }
+        drop(marks);
+        self.is_marked = true;
+        Ok(())
+    }
+}

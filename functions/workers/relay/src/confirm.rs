@@ -1,0 +1,193 @@
+//! Batches in blocks that aren't final: is the block still the chain's?
+
+use shared::{
+    chain::{Chain, node::Receipt},
+    store::artist::BatchStatus,
+};
+
+use crate::{
+    batch::Tracked,
+    chain::Leadership,
+    error::{RelayError, ensure_leader},
+    lane::Lane,
+    outcome::conclude,
+    report::Report,
+    watch::{REFUSAL_GRACE, close, receipt},
+};
+
+/// State of an unfinalized batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct State {
+    /// Its block is too deep to be dropped.
+    is_final: bool,
+    /// Its block has enough confirmations for the first time.
+    is_due: bool,
+    /// The lane's nonce on the chain has been too low for it for long enough.
+    is_lost: bool,
+}
+
+/// Where a batch's receipt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inclusion {
+    SameBlock,
+    OtherBlock,
+    Nowhere,
+}
+
+/// What to do about an unfinalized batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Wait,
+    Confirm,
+    Finish,
+    /// Its transactions may have gone another way in the other block.
+    Conclude,
+    Reopen,
+}
+
+impl State {
+    fn of(tracked: &mut Tracked, on_chain: u64, head: u64, chain: &Chain) -> Self {
+        let block = tracked.batch.mined.map_or(0, |mined| mined.block);
+        let is_lost = if is_dropped(tracked, on_chain) {
+            tracked.suspected_for() >= REFUSAL_GRACE
+        } else {
+            tracked.suspect_since = None;
+            false
+        };
+        Self {
+            is_final: block + chain.reorg_depth <= head,
+            is_due: !tracked.is_confirmed && block + chain.confirmations <= head,
+            is_lost,
+        }
+    }
+
+    fn needs_receipt(self) -> bool {
+        self.is_final || self.is_due || self.is_lost
+    }
+}
+
+/// Decides about a batch whose receipt was looked for.
+fn next_step(State { is_final, is_due, is_lost }: State, inclusion: Inclusion) -> Step {
+    match inclusion {
+        Inclusion::SameBlock if is_final && !is_lost => Step::Finish,
+        Inclusion::SameBlock if is_due => Step::Confirm,
+        Inclusion::SameBlock => Step::Wait,
+        Inclusion::OtherBlock => Step::Conclude,
+        // A node that lags.
+        Inclusion::Nowhere if !is_final && !is_lost => Step::Wait,
+        Inclusion::Nowhere => Step::Reopen,
+    }
+}
+
+/// Looks after a lane's unfinalized batches, given the newest block. One node call for each that is due.
+pub(crate) async fn confirm(
+    leadership: Leadership<'_>,
+    lane: &mut Lane<'_>,
+    head: u64,
+    report: &mut Report,
+) -> Result<(), RelayError> {
+    let mut index = 0;
+    while index < lane.unfinalized.len() {
+        let tracked = &mut lane.unfinalized[index];
+        if is_dropped(tracked, lane.on_chain) {
+            // A node that lags looks the same, and takes what it is sent. What it answers changes nothing.
+            let _ = tracked.send(leadership.relay).await;
+        }
+        let state = State::of(tracked, lane.on_chain, head, &leadership.chain);
+        let (step, receipt) = if state.needs_receipt() {
+            let receipt = receipt(leadership.relay, &tracked.batch).await?;
+            (next_step(state, inclusion(tracked, receipt.as_ref())), receipt)
+        } else {
+            (Step::Wait, None)
+        };
+        let batch = &tracked.batch;
+        match (step, receipt) {
+            (Step::Confirm, _) => tracked.is_confirmed = true,
+            (Step::Conclude, Some(receipt)) => {
+                let conclusion = conclude(leadership.relay, batch, &receipt).await?;
+                report.ended += conclusion.ended;
+                let (batch, status) = (batch.clone(), batch.status);
+                *tracked = close(leadership, batch, status, &receipt, &conclusion.events).await?;
+            }
+            (Step::Finish, _) => {
+                let finished = leadership.transactions.finish_batch(leadership.lease, batch, leadership.now()?);
+                ensure_leader(finished.await?)?;
+                lane.unfinalized.remove(index);
+                continue;
+            }
+            (Step::Reopen, _) => {
+                reopen(leadership, lane, index).await?;
+                continue;
+            }
+            (Step::Wait | Step::Conclude, _) => {}
+        }
+        index += 1;
+    }
+    Ok(())
+}
+
+/// Opens a batch again whose block the chain has dropped.
+async fn reopen(leadership: Leadership<'_>, lane: &mut Lane<'_>, index: usize) -> Result<(), RelayError> {
+    let batch = &lane.unfinalized[index].batch;
+    let (chain, address, nonce) = (batch.slot.chain, batch.slot.lane, batch.slot.nonce);
+    tracing::warn!(
+        chain.id = chain.0, lane = %address, nonce,
+        "batch with nonce {nonce} of lane {address} reopened: chain {chain} dropped its block"
+    );
+    ensure_leader(leadership.transactions.reopen_batch(leadership.lease, batch).await?)?;
+    let mut batch = lane.unfinalized.remove(index).batch;
+    (batch.status, batch.mined) = (BatchStatus::Open, None);
+    lane.track(batch);
+    Ok(())
+}
+
+fn is_dropped(tracked: &Tracked, on_chain: u64) -> bool {
+    on_chain <= tracked.nonce()
+}
+
+fn inclusion(tracked: &Tracked, receipt: Option<&Receipt>) -> Inclusion {
+    match receipt {
+        None => Inclusion::Nowhere,
+        Some(receipt) if receipt.block_hash == tracked.batch.mined.map(|mined| mined.block_hash) => {
+            Inclusion::SameBlock
+        }
+        Some(_) => Inclusion::OtherBlock,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const YOUNG: State = State { is_final: false, is_due: false, is_lost: false };
+
+    #[test]
+    fn batch_of_the_same_block_is_confirmed_once_and_finished_when_final() {
+        let due = State { is_due: true, ..YOUNG };
+        let finality = State { is_final: true, ..YOUNG };
+        assert_eq!(next_step(due, Inclusion::SameBlock), Step::Confirm);
+        assert_eq!(next_step(finality, Inclusion::SameBlock), Step::Finish);
+        assert_eq!(next_step(State { is_due: true, ..finality }, Inclusion::SameBlock), Step::Finish);
+    }
+
+    #[test]
+    fn final_batch_whose_nonce_looks_unused_is_not_finished() {
+        let contradiction = State { is_final: true, is_lost: true, is_due: false };
+        assert_eq!(next_step(contradiction, Inclusion::SameBlock), Step::Wait);
+        assert_eq!(next_step(contradiction, Inclusion::Nowhere), Step::Reopen);
+    }
+
+    #[test]
+    fn batch_without_a_receipt_is_reopened_only_when_lost_or_final() {
+        assert_eq!(next_step(State { is_due: true, ..YOUNG }, Inclusion::Nowhere), Step::Wait);
+        assert_eq!(next_step(State { is_lost: true, ..YOUNG }, Inclusion::Nowhere), Step::Reopen);
+        assert_eq!(next_step(State { is_final: true, ..YOUNG }, Inclusion::Nowhere), Step::Reopen);
+    }
+
+    #[test]
+    fn batch_of_another_block_is_concluded_again() {
+        for state in [State { is_due: true, ..YOUNG }, State { is_lost: true, ..YOUNG }] {
+            assert_eq!(next_step(state, Inclusion::OtherBlock), Step::Conclude);
+        }
+    }
+}

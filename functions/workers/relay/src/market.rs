@@ -1,0 +1,21 @@
+use std::time::Instant;
+
+use shared::{chain::node::Node, model::MarketFees};
+
+use crate::{chain::FRESH, error::RelayError};
+
+/// The chain's fees, read again when they are old.
+#[derive(Default)]
+pub(crate) struct Market(Option<(Instant, MarketFees)>);
+
+impl Market {
+    /// At most one call.
+    pub(crate) async fn fees(&mut self, node: &Node) -> Result<MarketFees, RelayError> {
+        if let Some((_, fees)) = self.0.filter(|(at, _)| at.elapsed() < FRESH) {
+            return Ok(fees);
+        }
+        let fees = node.market_fees().await?;
+        self.0 = Some((Instant::now(), fees));
+        Ok(fees)
+    }
+}

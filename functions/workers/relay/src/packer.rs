@@ -1,0 +1,243 @@
+//! Makes drafts: reads what the queue's transactions need, and makes their operations.
+
+use std::collections::{HashMap, HashSet};
+
+use alloy::primitives::{Address, U256};
+use futures::future::try_join_all;
+use shared::{
+    chain::{
+        protocol::{
+            binding::{BindError, Binding},
+            splits,
+        },
+        transaction::Operation,
+        wallet::EmbeddedWallet,
+    },
+    model::{ConcurrencyKey, MomentEdit, MomentUpdate, Plan},
+    store::artist::{Queued, Transaction},
+    telemetry,
+};
+
+use crate::{
+    chain::{ChainRelay, Leadership},
+    draft::{Draft, Fit, Step},
+    error::{RelayError, retry_if_node},
+    lane::{Lane, open_members},
+    outcome::failed,
+    report::Report,
+    suspicion::Suspicions,
+};
+
+/// Transactions whose rows are read together.
+const CHUNK: usize = 60;
+
+const NOT_ALLOWED: &str = "The service's policy doesn't allow this call";
+
+/// What is known of accounts and transactions from one draft to the next.
+#[derive(Default)]
+pub(crate) struct Packer {
+    /// Transactions that nodes would let revert.
+    pub(crate) suspicions: Suspicions,
+    /// Accounts that the chain has.
+    deployed: HashSet<Address>,
+}
+
+/// What a transaction contributes to a draft.
+enum Preparation {
+    Operations(Vec<Operation>),
+    /// Nothing before another batch is done.
+    Later,
+    /// Nothing: it mustn't, or can't any more.
+    Never(String),
+    /// Nothing as long as nodes say this.
+    Suspected(&'static str),
+}
+
+impl Packer {
+    /// Drafts a batch of waiting transactions, in the queue's order. A transaction that can't go now keeps back its
+    /// artist's later ones, and those with the same key if that keeps its order.
+    pub(crate) async fn draft(
+        &mut self,
+        leadership: Leadership<'_>,
+        lanes: &[Lane<'_>],
+        waiting: &[&Queued],
+        report: &mut Report,
+    ) -> Result<Draft, RelayError> {
+        let busy: HashSet<_> = open_members(lanes).filter_map(|member| member.concurrency_key).collect();
+        let mut draft = Draft::default();
+        for chunk in waiting.chunks(CHUNK) {
+            let ids: Vec<_> = chunk.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
+            let rows = leadership.transactions.get_many(&ids).await?;
+            let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
+            self.find_accounts(leadership.relay, rows.values()).await?;
+            for queued in chunk {
+                let row = rows.get(&queued.transaction_id);
+                match (draft.next_step(queued, row, &busy), row) {
+                    (Step::Stop, _) => {
+                        draft.is_full = true;
+                        return Ok(draft);
+                    }
+                    (Step::Hold, Some(row)) => draft.hold(row),
+                    (Step::Prepare, Some(row)) => {
+                        if self.take(leadership, lanes, queued, row, &mut draft, report).await? == Fit::NextBatch {
+                            draft.is_full = true;
+                            return Ok(draft);
+                        }
+                    }
+                    (Step::Forget, _) | (_, None) => {
+                        leadership.transactions.forget(leadership.chain.id, queued).await?;
+                        draft.dropped.push(queued.transaction_id);
+                    }
+                }
+            }
+        }
+        Ok(draft)
+    }
+
+    /// Adds a transaction to the draft, keeps it back or ends it.
+    async fn take(
+        &mut self,
+        leadership: Leadership<'_>,
+        lanes: &[Lane<'_>],
+        queued: &Queued,
+        row: &Transaction,
+        draft: &mut Draft,
+        report: &mut Report,
+    ) -> Result<Fit, RelayError> {
+        let reason = match self.prepare(leadership.relay, lanes, row, draft).await? {
+            Preparation::Operations(operations) => match draft.add(queued, row, operations) {
+                Fit::TooLarge => "It is too large for one transaction of the chain".to_owned(),
+                fit => return Ok(fit),
+            },
+            Preparation::Never(reason) => reason,
+            Preparation::Suspected(reason) if self.suspicions.grace_elapsed(row.id) => reason.to_owned(),
+            Preparation::Later | Preparation::Suspected(_) => {
+                draft.hold(row);
+                return Ok(Fit::Added);
+            }
+        };
+        let (ending, now) = (failed(&reason), leadership.now()?);
+        report.ended += usize::from(leadership.transactions.give_up(leadership.lease, row, &ending, now).await?);
+        draft.dropped.push(row.id);
+        Ok(Fit::Added)
+    }
+
+    async fn prepare(
+        &self,
+        relay: &ChainRelay,
+        lanes: &[Lane<'_>],
+        row: &Transaction,
+        draft: &mut Draft,
+    ) -> Result<Preparation, RelayError> {
+        let wallet = EmbeddedWallet::new(relay.operator.safe, row.artist_id);
+        let (account, addresses) = (wallet.address(), &relay.chain.addresses);
+        if row.account != account.into() {
+            return Ok(Preparation::Never("The account isn't the service's".to_owned()));
+        }
+        let Some(binding) = bind(relay, lanes, row, draft).await? else { return Ok(Preparation::Later) };
+        let mut calls = match row.plan.calls(addresses, &binding) {
+            Ok(calls) => calls,
+            Err(BindError::NoNextToken) => return Ok(Preparation::Suspected("The collection is no longer there")),
+            Err(BindError::NoSale) => return Ok(Preparation::Suspected("The moment's sale is no longer there")),
+            Err(error @ BindError::Refused { .. }) => return Ok(Preparation::Never(error.to_string())),
+        };
+        if let Some(creation) = splits::creation(addresses.split_factory, &calls) {
+            match splits::find(&relay.node, addresses.split_factory, &creation).await? {
+                (_, true) if calls.len() == 1 => return Ok(Preparation::Never(splits::IS_THERE.to_owned())),
+                (_, true) => drop(calls.remove(0)),
+                // Another one in this batch creates it. If that fails, this one does.
+                (split, false) if !draft.splits.insert(split) => return Ok(Preparation::Later),
+                (_, false) => {}
+            }
+        }
+        if let Err(error) = relay.policy.admit_calls(&relay.chain, account, &calls) {
+            let (artist, id) = (row.artist_id, row.id);
+            tracing::error!(
+                artist.id = %artist, transaction.id = %id, error = telemetry::chain(&error),
+                "transaction {id} of artist {artist} refused by the policy before signing"
+            );
+            return Ok(Preparation::Never(NOT_ALLOWED.to_owned()));
+        }
+        if let (Plan::Tokens(tokens), Binding::NextToken(first)) = (&row.plan, binding) {
+            draft.next_tokens.insert(tokens.collection, first.saturating_add(U256::from(tokens.moments.len())));
+        }
+        let may_be_first = !self.deployed.contains(&account);
+        let operation = Operation::new(account, &calls, row.gas, may_be_first);
+        if !operation.passes_guard(relay.operator.safe) {
+            return Ok(Preparation::Never(NOT_ALLOWED.to_owned()));
+        }
+        if may_be_first && !draft.deploying.contains(&account) {
+            let deployment = Operation::deployment(&relay.operator, &wallet);
+            return Ok(Preparation::Operations(vec![deployment, operation]));
+        }
+        Ok(Preparation::Operations(vec![operation]))
+    }
+
+    /// Learns which of these transactions' accounts the chain has. At most one call per account.
+    async fn find_accounts(
+        &mut self,
+        relay: &ChainRelay,
+        rows: impl Iterator<Item = &Transaction>,
+    ) -> Result<(), RelayError> {
+        let mut unknown = HashSet::new();
+        for row in rows {
+            let account = Address::from(row.account);
+            // One that was tried may have lacked its account: a reorganisation can drop the deployment.
+            if row.attempts > 0 {
+                self.deployed.remove(&account);
+                unknown.insert(account);
+            } else if row.is_deployed {
+                self.deployed.insert(account);
+            } else if !self.deployed.contains(&account) {
+                unknown.insert(account);
+            }
+        }
+        let find = async |account| Ok::<_, RelayError>(relay.node.has_code(account).await?.then_some(account));
+        let found = try_join_all(unknown.into_iter().map(find)).await?;
+        self.deployed.extend(found.into_iter().flatten());
+        Ok(())
+    }
+}
+
+/// Reads what a transaction's plan depends on; `None` while that isn't known. Up to three calls, and one for each lane
+/// with an unfinalized batch of the same moment.
+async fn bind(
+    relay: &ChainRelay,
+    lanes: &[Lane<'_>],
+    row: &Transaction,
+    draft: &mut Draft,
+) -> Result<Option<Binding>, RelayError> {
+    match &row.plan {
+        Plan::Tokens(tokens) => match draft.next_tokens.get(&tokens.collection) {
+            Some(next) => Ok(Some(Binding::NextToken(*next))),
+            None => Ok(Some(Binding::read(&relay.node, &relay.chain.addresses, &row.plan, None).await?)),
+        },
+        Plan::Moment(MomentUpdate { edit: MomentEdit::Sale(_), .. }) => {
+            let Some(key) = row.plan.concurrency_key() else { return Ok(None) };
+            // Another one in this batch changes the sale; if that fails, this one must not write what it would have.
+            if !draft.sales.insert(key) {
+                return Ok(None);
+            }
+            // Its artist waits for the nodes; the others don't.
+            bind_sale(relay, lanes, row, key).await.or_else(retry_if_node)
+        }
+        Plan::Calls { .. } | Plan::Moment(_) => Ok(Some(Binding::Nothing)),
+    }
+}
+
+/// Reads the sale as of the newest block; `None` if that block lacks an earlier batch with the same moment: the node
+/// lags, or the chain has dropped the batch's block.
+async fn bind_sale(
+    relay: &ChainRelay,
+    lanes: &[Lane<'_>],
+    row: &Transaction,
+    key: ConcurrencyKey,
+) -> Result<Option<Binding>, RelayError> {
+    let block = relay.node.head().await?.hash;
+    for (lane, nonce) in lanes.iter().filter_map(|lane| Some((lane.address, lane.newest_with(key)?))) {
+        if relay.node.next_nonce(lane.into(), block).await? <= nonce {
+            return Ok(None);
+        }
+    }
+    Ok(Some(Binding::read(&relay.node, &relay.chain.addresses, &row.plan, Some(block)).await?))
+}

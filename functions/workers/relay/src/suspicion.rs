@@ -1,0 +1,43 @@
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use shared::{model::TransactionId, store::artist::Member};
+
+/// How long nodes must report a revert before the transaction fails unsent: one that lags may be wrong.
+const REVERT_GRACE: Duration = Duration::from_secs(6);
+
+/// Pause between two attempts of a transaction that nodes would let revert.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+
+/// Transactions that nodes would let revert.
+#[derive(Default)]
+pub(crate) struct Suspicions(HashMap<TransactionId, Suspicion>);
+
+struct Suspicion {
+    since: Instant,
+    tried_at: Instant,
+}
+
+impl Suspicions {
+    /// Notes that nodes report a revert. Returns whether they have done so for long enough.
+    pub(crate) fn grace_elapsed(&mut self, id: TransactionId) -> bool {
+        let now = Instant::now();
+        let suspicion = self.0.entry(id).or_insert(Suspicion { since: now, tried_at: now });
+        suspicion.tried_at = now;
+        suspicion.since.elapsed() >= REVERT_GRACE
+    }
+
+    /// Those that were tried just now.
+    pub(crate) fn recent(&self) -> impl Iterator<Item = TransactionId> + '_ {
+        let recent = self.0.iter().filter(|(_, suspicion)| suspicion.tried_at.elapsed() < RETRY_PAUSE);
+        recent.map(|(id, _)| *id)
+    }
+
+    pub(crate) fn clear(&mut self, members: &[Member]) {
+        for member in members {
+            self.0.remove(&member.transaction_id);
+        }
+    }
+}
