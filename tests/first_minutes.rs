@@ -54,7 +54,7 @@ async fn what_is_said_at_the_start_is_true() {
 
     fs::write(folder.join("stack.json"), serde_json::to_string(&stack.map).expect("JSON")).expect("a file");
     assert_eq!(welcome::already_up(&folder).await, Some(text), "a second start says where the first is");
-    let gone = local::stack::StackMap { api: "http://127.0.0.1:1/api".to_owned(), ..stack.map };
+    let gone = local::stack_map::StackMap { api: "http://127.0.0.1:1/api".to_owned(), ..stack.map };
     fs::write(folder.join("stack.json"), serde_json::to_string(&gone).expect("JSON")).expect("a file");
     assert_eq!(welcome::already_up(&folder).await, None, "what was left by one that is gone doesn't count");
     fs::remove_dir_all(&folder).expect("an empty folder");

@@ -10,7 +10,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use shared::model::ArtistId;
 
-use crate::{Error, mail, node::transact, stack::StackMap};
+use crate::{Error, mail, node::transact, stack_map::StackMap};
 
 /// Balance of each artist on every chain: 10 ETH.
 const ETHER: &str = "0x8ac7230489e80000";

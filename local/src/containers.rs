@@ -13,7 +13,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::{Error, cloud::Endpoints, functions::environment, stack::StackMap};
+use crate::{Error, cloud::Endpoints, functions::environment, stack_map::StackMap};
 
 const LOOPBACK: &str = "127.0.0.1";
 

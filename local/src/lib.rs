@@ -27,6 +27,7 @@ pub mod recorder;
 pub mod roles;
 pub mod secrets;
 pub mod stack;
+pub mod stack_map;
 pub mod traces;
 pub mod watch;
 pub mod welcome;

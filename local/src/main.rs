@@ -25,7 +25,8 @@ use local::{
     cloud, containers, gallery, mail, operator,
     paths::Paths,
     roles, secrets,
-    stack::{LIMIT_FACTOR, Options, Stack, StackMap},
+    stack::{LIMIT_FACTOR, Options, Stack},
+    stack_map::StackMap,
     watch, welcome,
 };
 use tokio::{

@@ -4,13 +4,12 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     net::SocketAddr,
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::Duration,
 };
 
 use alloy::providers::RootProvider;
-use local_lambda::{Processes, Rate};
-use serde::{Deserialize, Serialize};
+use local_lambda::Rate;
 use serde_json::{Value, json};
 use shared::{
     chain::{
@@ -20,7 +19,7 @@ use shared::{
     model::{Address, ChainId},
 };
 use template::{Function, Template};
-use tokio::{sync::watch, task::JoinHandle, time::Instant};
+use tokio::{task::JoinHandle, time::Instant};
 use url::Url;
 
 use crate::{
@@ -40,6 +39,7 @@ use crate::{
     pinning_service::{self, PinningService},
     process::{Process, free_port, requested_port},
     recorder::{Need, Recorder},
+    stack_map::StackMap,
     traces::Traces,
 };
 
@@ -70,39 +70,8 @@ const TOTAL_LIMIT: &str = "CodesTotalHourly";
 /// Longest wait for the demo content: with an account's schedule, the first run begins after a minute.
 const LONGEST_INDEXING: Duration = Duration::from_secs(90);
 
-/// Shortest time between two writes of `stack.json`.
-const MAP_PAUSE: Duration = Duration::from_millis(100);
-
-/// The addresses of a running stack: the content of `stack.json`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct StackMap {
-    /// Base address of the service.
-    pub api: String,
-    /// Base address behind a distribution and its firewall, where there is one.
-    #[serde(default)]
-    pub edge: Option<String>,
-    /// URL of the Lambda API, which invokes functions directly.
-    pub lambda: String,
-    /// URL of DynamoDB.
-    pub dynamodb: String,
-    /// URL of KMS and SES.
-    pub aws: String,
-    /// URL of the list of sent mails, as JSON.
-    pub mail: String,
-    /// URL of the pinning service.
-    pub pinning: String,
-    /// Chain id → URL of its node. Functions may be given others (`RPC_URLS`).
-    pub rpc: BTreeMap<String, String>,
-    /// Chain id → name → address.
-    pub contracts: BTreeMap<String, BTreeMap<String, String>>,
-    /// The demo content: addresses and ids.
-    pub demo: Value,
-    /// Values of the template's parameters and resources, by name.
-    pub names: BTreeMap<String, String>,
-    /// Function → ids of its processes. The file follows their changes.
-    #[serde(default)]
-    pub processes: Processes,
-}
+/// Time between two looks for it.
+const INDEXING_PAUSE: Duration = Duration::from_millis(100);
 
 /// A running stack; dropping it stops every part.
 pub struct Stack {
@@ -294,8 +263,8 @@ impl Stack {
             processes: running,
         };
         let file = options.folder.join("stack.json");
-        write_map(&map, &file)?;
-        let writer = tokio::spawn(follow(map.clone(), file, processes));
+        map.write(&file)?;
+        let writer = tokio::spawn(map.clone().follow(file, processes));
         Ok(Self {
             map,
             artists: [ada, grace],
@@ -314,23 +283,6 @@ impl Stack {
     pub fn needs(&self) -> BTreeSet<Need> {
         self.recorders.iter().flat_map(Recorder::needs).collect()
     }
-}
-
-/// Writes the map again whenever functions' processes start or end.
-async fn follow(mut map: StackMap, file: PathBuf, mut processes: watch::Receiver<Processes>) {
-    while processes.changed().await.is_ok() {
-        tokio::time::sleep(MAP_PAUSE).await;
-        map.processes = processes.borrow_and_update().clone();
-        // Readers of the file do without the newest ids.
-        let _ = write_map(&map, &file);
-    }
-}
-
-/// Replaces the file in one step, so that no reader sees a part of it.
-fn write_map(map: &StackMap, file: &Path) -> Result<(), Error> {
-    let new = file.with_extension("json.new");
-    fs::write(&new, serde_json::to_string_pretty(map)?)?;
-    Ok(fs::rename(&new, file)?)
 }
 
 /// The local values of the template's parameters.
@@ -430,12 +382,12 @@ async fn wait_for_index(api: &str, demo: &Demo) -> Result<(), Error> {
         "{api}/comments?collectionAddress={}&tokenId={}&offset={last}",
         comments.collection_address, comments.token_id
     );
-    for _ in 0..LONGEST_INDEXING.as_millis() / MAP_PAUSE.as_millis() {
+    for _ in 0..LONGEST_INDEXING.as_millis() / INDEXING_PAUSE.as_millis() {
         let page: Value = reqwest::get(&url).await?.json().await?;
         if page["comments"].as_array().is_some_and(|comments| !comments.is_empty()) {
             return Ok(());
         }
-        tokio::time::sleep(MAP_PAUSE).await;
+        tokio::time::sleep(INDEXING_PAUSE).await;
     }
     Err("the demo content isn't indexed after 90 s: see .local/*/logs/index-chain.log".into())
 }

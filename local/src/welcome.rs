@@ -8,7 +8,7 @@ use crate::{
     artists::DemoArtist,
     mail::{self, code_in},
     mailbox,
-    stack::StackMap,
+    stack_map::StackMap,
 };
 
 /// File of what was said, beside the stack's map.

@@ -8,7 +8,7 @@ use alloy::{
     rpc::types::TransactionRequest,
 };
 use aws_sdk_dynamodb::types::AttributeValue;
-use local::{stack::StackMap, workshop::Workshop};
+use local::{stack_map::StackMap, workshop::Workshop};
 use serde_json::{Value, json};
 use shared::{
     chain::contracts::native::Creator1155,

@@ -228,6 +228,9 @@ fn variables_of(source: &str) -> Vec<CodeVariable> {
         let name = arguments.split(',').nth(1).and_then(|name| text(name, source));
         variables.extend(name.map(|(name, _)| CodeVariable { name, default: None }));
     }
+    // A table is declared with the variable that names it.
+    let tables = source.lines().filter_map(|line| line.trim().strip_suffix("\";")?.split_once("Table = \""));
+    variables.extend(tables.map(|(_, name)| CodeVariable { name: name.to_owned(), default: None }));
     variables
 }
 

@@ -93,7 +93,10 @@ fn nothing_with_a_credential_is_kept_for_another_and_no_error_is_kept() {
     let origin = &distribution["Origins"][0];
     assert_eq!(origin["OriginCustomHeaders"][0]["HeaderName"], "x-origin-secret");
     assert_eq!(origin["CustomOriginConfig"]["OriginProtocolPolicy"], "https-only");
-    assert_eq!(distribution["DefaultCacheBehavior"]["ViewerProtocolPolicy"], "https-only");
+    // Pages carry no credential; the API's requests do, and aren't led over from the clear.
+    assert_eq!(distribution["DefaultCacheBehavior"]["AllowedMethods"], serde_json::json!(["GET", "HEAD"]));
+    assert_eq!(distribution["CacheBehaviors"][0]["PathPattern"], "/api/*");
+    assert_eq!(distribution["CacheBehaviors"][0]["ViewerProtocolPolicy"], "https-only");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use alloy::{
     sol_types::{SolCall, SolValue},
 };
 use aws_sdk_dynamodb::types::AttributeValue;
-use local::{cloud::Endpoints, mail, paths::Paths, stack::StackMap};
+use local::{cloud::Endpoints, mail, paths::Paths, stack_map::StackMap};
 use serde_json::Value;
 use shared::chain::contracts::native::Creator1155;
 

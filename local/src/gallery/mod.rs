@@ -23,7 +23,7 @@ use crate::{
     artists::{DemoArtist, SignedIn},
     ipfs_gateway,
     paths::Paths,
-    stack::StackMap,
+    stack_map::StackMap,
 };
 
 /// Chain of the works.

@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Address, ArtistId, ChainId, TokenId};
+use super::{
+    address::Address,
+    artist::ArtistId,
+    moment::{ChainId, TokenId},
+};
 
 /// What changed about an artist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
