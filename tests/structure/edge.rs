@@ -56,6 +56,7 @@ fn the_distribution_and_its_firewall_are_there_when_the_parameters_say_so() {
         let is_made = |r#type| resource(&template, r#type).is_made(&names).expect("a condition");
         assert_eq!(is_made("AWS::CloudFront::Distribution"), has_distribution, "{parameters:?}");
         assert_eq!(is_made("AWS::SecretsManager::Secret"), has_distribution, "{parameters:?}");
+        assert_eq!(is_made("AWS::SSM::Parameter"), has_distribution, "{parameters:?}");
         assert_eq!(is_made("AWS::WAFv2::WebACL"), has_firewall, "{parameters:?}");
     }
 }
