@@ -67,7 +67,7 @@ pub struct Function {
     pub timeout: u64,
     /// Memory size in MB.
     pub memory_size: u32,
-    /// Reserved concurrency, if it has any.
+    /// Reserved concurrency, if it has any; of a conditional one, that of the condition.
     pub reserved_concurrency: Option<usize>,
     /// Retries of asynchronous invocations.
     pub max_retries: u32,
@@ -252,6 +252,7 @@ impl Template {
                 let global = || at(&self.document, &format!("Globals.Function.{name}"));
                 at(resource.properties, name).or_else(global).and_then(Value::as_u64)
             };
+            let reserved = resource.properties.get("ReservedConcurrentExecutions").and_then(resolve::number);
             let policies = policy::policies(resource.properties.get("Policies"))
                 .ok_or_else(|| missing(&logical_id, "a readable policy"))?;
             let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
@@ -264,7 +265,7 @@ impl Template {
                 // Lambda's defaults.
                 timeout: property("Timeout").unwrap_or(3),
                 memory_size: property("MemorySize").map_or(128, small),
-                reserved_concurrency: property("ReservedConcurrentExecutions").and_then(|most| most.try_into().ok()),
+                reserved_concurrency: reserved.and_then(|most| most.try_into().ok()),
                 max_retries: property("EventInvokeConfig.MaximumRetryAttempts").map_or(2, small),
                 policies,
                 logical_id,
@@ -374,7 +375,7 @@ Resources:
     Properties:
       Timeout: 60
       MemorySize: 512
-      ReservedConcurrentExecutions: 1
+      ReservedConcurrentExecutions: !If [HasPages, 1, !Ref AWS::NoValue]
       EventInvokeConfig: { MaximumRetryAttempts: 0 }
       Events:
         Default: { Type: HttpApi, Properties: { ApiId: !Ref Api } }

@@ -107,6 +107,14 @@ pub(crate) fn chosen<'a>(
     }
 }
 
+/// A number, or the first of an `!If`.
+pub(crate) fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Tagged(tagged) if tagged.tag == "!If" => tagged.value.get(1).and_then(number),
+        value => value.as_u64(),
+    }
+}
+
 fn arguments(value: &Value) -> Result<&[Value], TemplateError> {
     match value {
         Value::Tagged(tagged) => tagged.value.as_sequence().map(Vec::as_slice),
