@@ -35,13 +35,19 @@ pub(super) fn needs_of(method: &Method, uri: &Uri, headers: &HeaderMap) -> Vec<N
     if header("x-amz-tagging").is_some() {
         actions.push("s3:PutObjectTagging");
     }
-    let need = |action: &str| Need {
+    let object = uri.path().trim_start_matches('/');
+    let need = |action: &str, resource: &str| Need {
         caller: caller.to_owned(),
         action: action.to_owned(),
-        resource: format!("arn:aws:s3:::{}", uri.path().trim_start_matches('/')),
+        resource: format!("arn:aws:s3:::{resource}"),
         context: BTreeMap::new(),
     };
-    actions.into_iter().map(need).collect()
+    let mut needs: Vec<_> = actions.iter().map(|action| need(action, object)).collect();
+    if let (true, Some((bucket, _))) = (actions.contains(&"s3:GetObject"), object.split_once('/')) {
+        // Without it, S3 answers 403 instead of 404 for a missing object.
+        needs.push(need("s3:ListBucket", bucket));
+    }
+    needs
 }
 
 /// Sends a request on, and its answer back as it comes.
@@ -87,13 +93,16 @@ mod tests {
             (Method::PUT, "partNumber=1&uploadId=x&", "s3:PutObject"),
             (Method::POST, "uploads&", "s3:PutObject"),
             (Method::GET, "uploadId=x&", "s3:ListMultipartUploadParts"),
-            (Method::GET, "", "s3:GetObject"),
             (Method::DELETE, "tagging&", "s3:DeleteObjectTagging"),
             (Method::DELETE, "", "s3:DeleteObject"),
         ] {
             let expected = ("create-upload".to_owned(), action.to_owned(), "arn:aws:s3:::media/uploads/1".to_owned());
             assert_eq!(asked(method, &format!("/media/uploads/1?{query}{signed}")), [expected]);
         }
+        let read = asked(Method::GET, &format!("/media/uploads/1?{signed}"));
+        let read: Vec<_> = read.iter().map(|(_, action, resource)| (action.as_str(), resource.as_str())).collect();
+        let bucket = ("s3:ListBucket", "arn:aws:s3:::media");
+        assert_eq!(read, [("s3:GetObject", "arn:aws:s3:::media/uploads/1"), bucket]);
         assert!(asked(Method::GET, "/media/uploads/1").is_empty());
     }
 }
