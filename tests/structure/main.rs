@@ -7,4 +7,6 @@ mod documents;
 mod dynamic;
 mod edge;
 mod floors;
+mod limits;
+mod permissions;
 mod takeover;

@@ -1,0 +1,149 @@
+//! CloudFormation's limits and an account's quotas, by the template as SAM expands it.
+
+use std::{collections::BTreeMap, fs};
+
+use local::paths::Paths;
+use serde_norway::Value;
+use template::{Template, resolve, resolve_all};
+
+/// Longest names by type, with the path of the name in the properties.
+const NAMES: [(&str, &str, usize); 16] = [
+    ("AWS::Serverless::HttpApi", "Name", 128),
+    ("AWS::DynamoDB::Table", "TableName", 255),
+    ("AWS::S3::Bucket", "BucketName", 63),
+    ("AWS::KMS::Alias", "AliasName", 256),
+    ("AWS::SES::ConfigurationSet", "Name", 64),
+    ("AWS::Logs::LogGroup", "LogGroupName", 512),
+    ("AWS::Logs::QueryDefinition", "Name", 255),
+    ("AWS::SQS::Queue", "QueueName", 80),
+    ("AWS::SNS::Topic", "TopicName", 256),
+    ("AWS::CloudWatch::Alarm", "AlarmName", 255),
+    ("AWS::CloudWatch::CompositeAlarm", "AlarmName", 255),
+    ("AWS::SecretsManager::Secret", "Name", 512),
+    ("AWS::SSM::Parameter", "Name", 1011),
+    ("AWS::WAFv2::WebACL", "Name", 128),
+    ("AWS::CloudFront::CachePolicy", "CachePolicyConfig.Name", 128),
+    ("AWS::CloudFront::OriginRequestPolicy", "OriginRequestPolicyConfig.Name", 128),
+];
+
+const SCHEDULE_NAME: usize = 64;
+const ROLE_NAME: usize = 64;
+/// What CloudFormation adds to a role's name after the last hyphen.
+const ROLE_SUFFIX: usize = 13;
+
+fn read(path: &str) -> String {
+    fs::read_to_string(Paths::of_checkout().root().join(path)).expect(path)
+}
+
+fn template() -> Template {
+    read("template.yaml").parse().expect("a template")
+}
+
+/// The whole template, with anchors and without types.
+fn document() -> Value {
+    serde_norway::from_str(&read("template.yaml")).expect("YAML")
+}
+
+/// `docs/operations.md`, without line breaks.
+fn guide() -> String {
+    read("docs/operations.md").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Dynamic references in a value, by occurrence.
+fn dynamic_references(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.matches("{{resolve:").count(),
+        Value::Sequence(values) => values.iter().map(dynamic_references).sum(),
+        Value::Mapping(values) => values.values().map(dynamic_references).sum(),
+        Value::Tagged(tagged) => dynamic_references(&tagged.value),
+        _ => 0,
+    }
+}
+
+#[test]
+fn dynamic_references_stay_below_cloudformations_limit() {
+    let document = document();
+    let functions = template().resources("AWS::Serverless::Function").count();
+    // SAM copies the globals into each function.
+    let found = functions * dynamic_references(&document["Globals"]) + dynamic_references(&document["Resources"]);
+    assert!(found > 0, "dynamic references aren't found");
+    assert!(found <= 60, "{found} dynamic references, 60 are the most");
+}
+
+#[test]
+fn resources_stay_below_cloudformations_limit_and_are_counted_in_the_guide() {
+    let template = template();
+    let mut count = template.logical_ids().count();
+    // An API has a stage.
+    count += template.resources("AWS::Serverless::HttpApi").count();
+    for function in template.resources("AWS::Serverless::Function") {
+        let events = |name| function.events(name).count();
+        // A role; a permission for each route; a schedule with its role; a mapping for each stream.
+        count += 1 + events("HttpApi") + 2 * events("ScheduleV2") + events("DynamoDB");
+        count += usize::from(function.properties.get("EventInvokeConfig").is_some());
+    }
+    assert!(count <= 500, "{count} resources");
+    let sentence = format!("{count} of the 500 resources");
+    assert!(guide().contains(&sentence), "docs/operations.md doesn't say: {sentence}");
+}
+
+#[test]
+fn concurrency_is_reserved_only_on_request_and_summed_up_in_the_guide() {
+    let template = template();
+    let names = |choice: &[(&str, &str)]| {
+        let given = choice.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        template.names(given).expect("names")
+    };
+    let sum = |names: &BTreeMap<String, String>| -> usize {
+        let functions = template.resources("AWS::Serverless::Function");
+        let reserved = functions.filter_map(|function| function.properties.get("ReservedConcurrentExecutions"));
+        let reserved = reserved.flat_map(|reserved| resolve_all(reserved, names).expect("a number"));
+        reserved.map(|reserved| reserved.parse::<usize>().expect("a number")).sum()
+    };
+    assert_eq!(sum(&names(&[])), 0, "a new account can't reserve any");
+    let most = sum(&names(&[("ReserveConcurrency", "yes")]));
+    assert!(most > 0, "nothing is reserved");
+    // Lambda keeps a hundred for functions without a reservation.
+    let sentence = format!("reserves {most}, for which the account needs {}", most + 100);
+    assert!(guide().contains(&sentence), "docs/operations.md doesn't say: {sentence}");
+}
+
+#[test]
+fn names_fit_at_the_longest_stage() {
+    let (template, text) = (template(), read("template.yaml"));
+    let pattern = text.split("AllowedPattern: ^[a-z][a-z0-9-]{1,").nth(1).and_then(|rest| rest.split('}').next());
+    let longest = 1 + pattern.and_then(|most| most.parse::<usize>().ok()).expect("the pattern of Stage");
+    let stage = "s".repeat(longest);
+    let mut names = template.deployed(BTreeMap::from([("Stage".to_owned(), stage.clone())])).expect("names");
+    names.insert("AWS::StackName".to_owned(), format!("moments-{stage}"));
+    for (r#type, path, most) in NAMES {
+        let mut resources = template.resources(r#type).peekable();
+        assert!(resources.peek().is_some(), "there is no {type}");
+        for resource in resources {
+            let name = path.split('.').try_fold(resource.properties, |value, part| value.get(part)).expect(r#type);
+            let name = resolve(name, &names).expect("a name");
+            assert!(name.len() <= most, "{}: {name} has {} characters", resource.logical_id, name.len());
+        }
+    }
+    for function in template.resources("AWS::Serverless::Function") {
+        for schedule in function.events("ScheduleV2") {
+            let name = resolve(&schedule["Name"], &names).expect("a name");
+            assert!(name.len() <= SCHEDULE_NAME, "{name}");
+        }
+    }
+    let mut roles = Vec::new();
+    for key in template.resources("AWS::KMS::Key") {
+        for statement in key.properties["KeyPolicy"]["Statement"].as_sequence().expect("statements") {
+            let Some(principals) = statement.get("Condition").and_then(|condition| condition.get("ArnLike")) else {
+                continue;
+            };
+            roles.extend(resolve_all(&principals["aws:PrincipalArn"], &names).expect("roles"));
+        }
+    }
+    assert!(roles.len() >= 5, "key policies name {roles:?}");
+    for role in roles {
+        // Shortened, the name wouldn't match, and KMS would refuse the function.
+        let name = role.split(":role/").nth(1).and_then(|name| name.strip_suffix('*')).expect("a pattern of names");
+        assert!(name.len() + ROLE_SUFFIX <= ROLE_NAME, "{name} has {} characters and a suffix", name.len());
+    }
+}
