@@ -95,12 +95,15 @@ build: sam-tools ## Builds the deployed functions
 
 # `make deploy STAGE=production`; samconfig.toml has the stages.
 STAGE ?= staging
-deploy: build ## Builds and deploys (STAGE)
+deploy: sam-tools ## Builds and deploys (STAGE)
+	@.tools/sam/bin/python local/sam/doctor $(STAGE) --before-deployment
 	@$(CARGO) build --quiet --workspace --bin local
+	@$(MAKE) --no-print-directory build
 	@$(SAM) sam deploy --config-env $(STAGE)
 	@.tools/sam/bin/python local/sam/keys $(STAGE)
 
-# Looks at a deployed stage from outside and says what is wrong: `make doctor STAGE=production`.
+# Looks at a deployed stage from outside and says what is wrong: `make doctor STAGE=production`. Before the first deployment it
+# looks at the account.
 doctor: sam-tools ## Looks at a deployed stage from outside (STAGE)
 	@.tools/sam/bin/python local/sam/doctor $(STAGE)
 

@@ -1,5 +1,5 @@
-//! `make doctor` against a stack in the local cloud: one in which everything is wrong, and one as the operator's guide
-//! leaves it.
+//! `make doctor` against a stack in the local cloud: one in which everything is wrong, one as the operator's guide leaves it,
+//! and one that failed.
 
 use local::{cloud, paths::Paths};
 use serde_json::{Value, json};
@@ -9,12 +9,16 @@ use tests::{Stack, python};
 async fn doctor(name: &str, given: &Value) -> (bool, String) {
     let paths = Paths::of_checkout();
     let (cloud, _process) = cloud::start(&paths, &paths.local(name)).await.expect("a cloud");
-    let run = async |arguments: &[&str]| python(&cloud, arguments).await.expect("python runs");
-    let deployed = run(&["tests/doctor/deploy.py", &given.to_string()]).await;
-    assert!(deployed.status.success(), "{}", String::from_utf8_lossy(&deployed.stderr));
-    let told = run(&["local/sam/doctor", "staging"]).await;
-    let text = String::from_utf8_lossy(&told.stdout).into_owned() + &String::from_utf8_lossy(&told.stderr);
-    (told.status.success(), text)
+    let (is_deployed, told) = run(&cloud, &["tests/doctor/deploy.py", &given.to_string()]).await;
+    assert!(is_deployed, "{told}");
+    run(&cloud, &["local/sam/doctor", "staging"]).await
+}
+
+/// Runs a script, and returns whether it succeeded, and what it printed.
+async fn run(cloud: &str, arguments: &[&str]) -> (bool, String) {
+    let output = python(cloud, arguments).await.expect("python runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), text)
 }
 
 fn parameters(changed: &[(&str, &str)]) -> Value {
@@ -65,7 +69,7 @@ async fn nothing_is_wrong_with_a_finished_stage() {
         ("TokenPublicKeys", name("TokenPublicKeys")),
         ("TokenIssuer", name("TokenIssuer")),
     ]);
-    let nodes = json!({"8453": [stack.map.rpc["8453"]]});
+    let nodes = json!({"8453": [stack.map.rpc["8453"], stack.map.rpc["8453"]]});
     let given = json!({"parameters": parameters, "nodes": nodes, "base": stack.map.api, "is_finished": true});
     let (_, told) = doctor("doctor-finished", &given).await;
     for part in ["stack", "alarms", "service", "chains"] {
@@ -73,4 +77,46 @@ async fn nothing_is_wrong_with_a_finished_stage() {
     }
     // The local cloud has an account's sandbox and few executions of its own.
     assert!(!told.contains("sender"), "{told}");
+}
+
+#[tokio::test]
+async fn what_a_failed_first_deployment_leaves_is_named_and_can_be_deleted() {
+    let paths = Paths::of_checkout();
+    let (cloud, _process) = cloud::start(&paths, &paths.local("doctor-failed")).await.expect("a cloud");
+    let look = ["local/sam/doctor", "staging", "--before-deployment"];
+    let (can_deploy, told) = run(&cloud, &look).await;
+    assert!(can_deploy && told.contains("names: well") && !told.contains("couldn't be checked"), "{told}");
+
+    let (has_failed, told) = run(&cloud, &["tests/doctor/fail.py"]).await;
+    assert!(has_failed, "{told}");
+    let (can_deploy, told) = run(&cloud, &look).await;
+    assert!(!can_deploy, "{told}");
+    for problem in [
+        "the stack is ROLLBACK_COMPLETE, which no deployment can follow: run .tools/sam/bin/python local/sam/clean staging",
+        "the table moments-staging-artists is there already",
+        "the table moments-staging-secrets is there already",
+        "the bucket moments-staging-media-000000000000 is there already",
+    ] {
+        assert!(told.contains(problem), "{problem}\n{told}");
+    }
+    let (is_clean, told) = run(&cloud, &["local/sam/clean", "staging"]).await;
+    assert!(is_clean && told.matches("deleted: ").count() == 4, "{told}");
+    let (can_deploy, told) = run(&cloud, &look).await;
+    assert!(can_deploy, "{told}");
+
+    let (has_failed, told) = run(&cloud, &["tests/doctor/fail.py", "ARTIST#1"]).await;
+    assert!(has_failed, "{told}");
+    let (is_clean, told) = run(&cloud, &["local/sam/clean", "staging"]).await;
+    assert!(!is_clean && told.contains("kept: the table moments-staging-artists, which isn't empty"), "{told}");
+}
+
+#[tokio::test]
+async fn a_stage_in_use_is_never_deleted() {
+    let paths = Paths::of_checkout();
+    let (cloud, _process) = cloud::start(&paths, &paths.local("doctor-in-use")).await.expect("a cloud");
+    let given = json!({"parameters": parameters(&[]), "nodes": {}, "base": "http://127.0.0.1:9", "is_finished": false});
+    let (is_deployed, told) = run(&cloud, &["tests/doctor/deploy.py", &given.to_string()]).await;
+    assert!(is_deployed, "{told}");
+    let (is_clean, told) = run(&cloud, &["local/sam/clean", "staging"]).await;
+    assert!(!is_clean && told.contains("moments-staging is CREATE_COMPLETE: nothing is deleted"), "{told}");
 }

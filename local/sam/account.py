@@ -1,0 +1,123 @@
+"""An account before a stage's deployment: what would make it fail, and what a new account still has to be allowed."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import botocore.session
+from botocore.exceptions import ClientError
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATE = ROOT / "template.yaml"
+# Lambda keeps as many for functions without a reservation.
+UNRESERVED = 100
+FEWEST_EXECUTIONS = 1000
+# Only a first deployment ends like this, and no deployment can follow.
+DEAD = ("CREATE_FAILED", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
+
+
+class Account:
+    """The account of a stage of samconfig.toml, with the parameters that a deployment sets and the stack, if there is one."""
+
+    def __init__(self, stage):
+        settings = tomllib.loads((ROOT / "samconfig.toml").read_text())[stage]["deploy"]["parameters"]
+        self.session = botocore.session.get_session()
+        self.stage, self.region, self.stack_name = stage, settings["region"], settings["stack_name"]
+        self.stack = self.find_stack()
+        self.known = {each["ParameterKey"]: each["ParameterValue"] for each in (self.stack or {}).get("Parameters", [])}
+        overrides = (each.split("=", 1) for each in settings["parameter_overrides"])
+        self.wanted = self.known | {name: value.strip("'") for name, value in overrides}
+        self.status = self.stack["StackStatus"] if self.stack else None
+        self.name = f"moments-{self.wanted['Stage']}"
+
+    def aws(self, service):
+        return self.session.create_client(service, region_name=self.region)
+
+    def find_stack(self):
+        try:
+            return self.aws("cloudformation").describe_stacks(StackName=self.stack_name)["Stacks"][0]
+        except ClientError as error:
+            if "does not exist" in error.response["Error"]["Message"]:
+                return None
+            raise
+
+    def is_deployed(self):
+        return self.stack is not None and self.status not in (*DEAD, "REVIEW_IN_PROGRESS")
+
+    def parameter(self, name):
+        """What a deployment sets, or the template's default."""
+        default = re.search(rf"^  {name}:\n(?:    .*\n)*?    Default: (.*)$", TEMPLATE.read_text(), re.MULTILINE)
+        return self.wanted.get(name, default[1].strip('"') if default else "")
+
+    def has_distribution(self):
+        wanted = self.parameter("Distribution")
+        return wanted == "always" or (wanted == "production" and self.wanted["Stage"] == "production")
+
+    def kept_tables(self):
+        """The tables that CloudFormation keeps, of those that are there."""
+        wanted = {f"{self.name}-artists", f"{self.name}-secrets"}
+        pages = self.aws("dynamodb").get_paginator("list_tables").paginate()
+        return sorted(name for page in pages for name in page["TableNames"] if name in wanted)
+
+    def bucket(self):
+        """The bucket's name, if it is there."""
+        name = f"{self.name}-media-{self.aws('sts').get_caller_identity()['Account']}"
+        return name if name in {each["Name"] for each in self.aws("s3").list_buckets()["Buckets"]} else None
+
+
+def reserved_executions():
+    return sum(map(int, re.findall(r"ReservedConcurrentExecutions: !If \[\w+, (\d+),", TEMPLATE.read_text())))
+
+
+def check_stack(account):
+    if account.status in DEAD:
+        yield f"the stack is {account.status}, which no deployment can follow: run {clean(account)}"
+
+
+def check_names(account):
+    if account.is_deployed():
+        return
+    taken = [f"the table {name}" for name in account.kept_tables()]
+    taken += [f"the bucket {name}" for name in [account.bucket()] if name]
+    yield from (f"{each} is there already: run {clean(account)} if a failed deployment left it" for each in taken)
+    sender = account.parameter("MailSender")
+    if not account.parameter("MailIdentity"):
+        try:
+            account.aws("sesv2").get_email_identity(EmailIdentity=sender)
+            yield f"SES knows the sender {sender} already: set MailIdentity={sender} in samconfig.toml"
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "NotFoundException":
+                raise
+
+
+def check_reservations(account):
+    needed = reserved_executions() + UNRESERVED
+    if account.parameter("ReserveConcurrency") == "yes" and (most := executions(account)) < needed:
+        yield f"Lambda runs {most} functions at once in this account, and ReserveConcurrency=yes needs {needed}: set it to no"
+
+
+def notes(account):
+    """What a new account isn't allowed yet; a deployment succeeds nevertheless, or tells by itself."""
+    if not account.aws("sesv2").get_account().get("ProductionAccessEnabled"):
+        yield "SES is in the sandbox, where only verified addresses get codes: request production access"
+    if (most := executions(account)) < FEWEST_EXECUTIONS:
+        yield few_executions(most)
+    if account.has_distribution() and not account.aws("cloudfront").list_distributions()["DistributionList"]["Quantity"]:
+        yield ("this account has no CloudFront distribution yet: if AWS refuses one until the account is verified, ask its "
+               "support, and set Distribution=never in samconfig.toml until then")
+
+
+def executions(account):
+    return account.aws("lambda").get_account_settings()["AccountLimit"]["ConcurrentExecutions"]
+
+
+def few_executions(most):
+    return f"Lambda runs at most {most} functions at once in this account: have the quota raised to {FEWEST_EXECUTIONS}"
+
+
+def clean(account):
+    return f".tools/sam/bin/python local/sam/clean {account.stage}"
+
+
+# What makes a deployment fail.
+CHECKS = [check_stack, check_names, check_reservations]
