@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs};
 
 use local::paths::Paths;
 use serde_json::Value;
-use template::{Resource, Template};
+use template::{Resource, Template, resolve};
 
 /// Requests a second of one client that must leave room for all others.
 const ONE_CLIENT: f64 = 500.0;
@@ -58,6 +58,22 @@ fn the_distribution_and_its_firewall_are_there_when_the_parameters_say_so() {
         assert_eq!(is_made("AWS::SecretsManager::Secret"), has_distribution, "{parameters:?}");
         assert_eq!(is_made("AWS::SSM::Parameter"), has_distribution, "{parameters:?}");
         assert_eq!(is_made("AWS::WAFv2::WebACL"), has_firewall, "{parameters:?}");
+    }
+}
+
+#[test]
+fn functions_and_distribution_share_one_secret_and_without_a_distribution_there_is_none() {
+    let template = template();
+    for (stage, secret) in [("production", "value of OriginSecretValue"), ("staging", "")] {
+        let names = template.deployed(BTreeMap::from([("Stage".to_owned(), stage.to_owned())])).expect("names");
+        for function in template.functions().expect("functions") {
+            let known = resolve(&function.environment["ORIGIN_SECRET"], &names).expect("a secret");
+            assert_eq!(known, secret, "{} of {stage}", function.binary);
+        }
+    }
+    let distribution = &properties(resource(&template, "AWS::CloudFront::Distribution"))["DistributionConfig"];
+    for origin in distribution["Origins"].as_array().expect("origins") {
+        assert_eq!(origin["OriginCustomHeaders"][0]["HeaderValue"], "OriginSecretValue.Value", "{}", origin["Id"]);
     }
 }
 

@@ -20,7 +20,7 @@ pub fn stage_parameters(samconfig: &str, stage: &str) -> Result<BTreeMap<String,
 
 impl Template {
     /// Values by name as in an account: `parameters` or their defaults, conditions, and for each resource a name and an
-    /// ARN as an account could have made them.
+    /// ARN, and for parameters of Systems Manager a value, as an account could have made them.
     pub fn deployed(&self, parameters: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, TemplateError> {
         let account = [
             ("AWS::AccountId", "111122223333"),
@@ -33,6 +33,9 @@ impl Template {
         for id in self.logical_ids() {
             names.insert(format!("{id}.Arn"), format!("arn:aws:moments:us-east-1:111122223333:{id}"));
             names.insert(id.clone(), format!("{}-physical", id.to_lowercase()));
+        }
+        for parameter in self.resources("AWS::SSM::Parameter") {
+            names.insert(format!("{}.Value", parameter.logical_id), format!("value of {}", parameter.logical_id));
         }
         Ok(names)
     }
