@@ -13,7 +13,7 @@ TEMPLATE = ROOT / "template.yaml"
 UNRESERVED = 100
 FEWEST_EXECUTIONS = 1000
 # Only a first deployment ends like this, and no deployment can follow.
-DEAD = ("CREATE_FAILED", "ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
+DEAD = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED")
 
 
 class Account:
