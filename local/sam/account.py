@@ -65,8 +65,10 @@ class Account:
         return name if name in {each["Name"] for each in self.aws("s3").list_buckets()["Buckets"]} else None
 
 
-def reserved_executions():
-    return sum(map(int, re.findall(r"ReservedConcurrentExecutions: !If \[\w+, (\d+),", TEMPLATE.read_text())))
+def needed_executions():
+    """The quota that reservations need."""
+    reserved = re.findall(r"ReservedConcurrentExecutions: !If \[\w+, (\d+),", TEMPLATE.read_text())
+    return sum(map(int, reserved)) + UNRESERVED
 
 
 def check_stack(account):
@@ -91,7 +93,7 @@ def check_names(account):
 
 
 def check_reservations(account):
-    needed = reserved_executions() + UNRESERVED
+    needed = needed_executions()
     if account.parameter("ReserveConcurrency") == "yes" and (most := executions(account)) < needed:
         yield f"Lambda runs {most} functions at once in this account, and ReserveConcurrency=yes needs {needed}: set it to no"
 
