@@ -7,4 +7,5 @@ mod documents;
 mod dynamic;
 mod edge;
 mod floors;
+mod pages;
 mod takeover;

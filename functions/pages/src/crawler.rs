@@ -17,30 +17,39 @@ pub const MAPPED_MOMENTS: u32 = 1_000;
 
 /// `robots.txt` (RFC 9309).
 pub fn robots(site: &Site) -> Response {
-    let text = format!("User-agent: *\nAllow: /\n\nSitemap: {}\n", site.page("/sitemap.xml"));
-    answer::file("text/plain; charset=utf-8", &text)
+    answer::file("text/plain; charset=utf-8", &robots_text(site))
 }
 
 /// `sitemap.xml` (<https://www.sitemaps.org/protocol.html>) of moments, with their collections and their artists by account
 /// and username.
 pub fn sitemap(site: &Site, moments: &[MomentRef], artists: &BTreeSet<(Address, String)>) -> Response {
+    answer::file("application/xml; charset=utf-8", &map(site, moments, artists))
+}
+
+/// `security.txt` (RFC 9116), good for a month from `now`, in Unix seconds.
+pub fn security(site: &Site, contact: &str, now: u64) -> Result<Response, ApiError> {
+    Ok(answer::file("text/plain; charset=utf-8", &security_text(site, contact, now)?))
+}
+
+pub(crate) fn robots_text(site: &Site) -> String {
+    format!("User-agent: *\nAllow: /\n\nSitemap: {}\n", site.page("/sitemap.xml"))
+}
+
+pub(crate) fn map(site: &Site, moments: &[MomentRef], artists: &BTreeSet<(Address, String)>) -> String {
     let collections: BTreeSet<(ChainId, Address)> =
         moments.iter().map(|place| (place.chain, place.collection)).collect();
     let pages = std::iter::once(site.page("/"))
         .chain(artists.iter().map(|(account, username)| site.artist(username, *account)))
         .chain(collections.iter().map(|(chain, collection)| site.collection(*chain, *collection)))
         .chain(moments.iter().map(|place| site.moment(place)));
-    let map = html! {
+    xml(&html! {
         urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" { @for page in pages { url { loc { (page) } } } }
-    };
-    answer::file("application/xml; charset=utf-8", &xml(&map))
+    })
 }
 
-/// `security.txt` (RFC 9116), good for a month from `now`, in Unix seconds.
-pub fn security(site: &Site, contact: &str, now: u64) -> Result<Response, ApiError> {
+pub(crate) fn security_text(site: &Site, contact: &str, now: u64) -> Result<String, time::Error> {
     const MONTH: u64 = 30 * 24 * 60 * 60;
     let expires = clock::iso_8601(now.saturating_add(MONTH))?;
     let address = site.page("/.well-known/security.txt");
-    let text = format!("Contact: {contact}\nExpires: {expires}\nPreferred-Languages: en\nCanonical: {address}\n");
-    Ok(answer::file("text/plain; charset=utf-8", &text))
+    Ok(format!("Contact: {contact}\nExpires: {expires}\nPreferred-Languages: en\nCanonical: {address}\n"))
 }

@@ -16,6 +16,9 @@ mod oembed;
 mod text;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::{
     answer::{not_found, page},
     artist::{artist_named, artist_page},

@@ -54,7 +54,7 @@ const SIZE: (u32, u32) = (600, 680);
 
 /// A moment in a frame. Its kind is `video` or `rich`: one of a photo would need the picture's size.
 #[derive(Debug, Serialize)]
-struct Oembed {
+pub(crate) struct Oembed {
     version: &'static str,
     r#type: &'static str,
     title: String,
@@ -69,18 +69,14 @@ struct Oembed {
 
 /// A moment's frame in the format and the size that were asked for; 501 for a format that isn't there.
 pub fn oembed(site: &Site, moment: &MomentView, query: &OembedQuery) -> Result<Response, ApiError> {
-    let embed = Oembed::of(site, moment, query);
-    match query.format.unwrap_or(OembedFormat::Json) {
-        OembedFormat::Json => Ok(answer::file("application/json; charset=utf-8", &serde_json::to_string(&embed)?)),
-        OembedFormat::Xml => Ok(answer::file("text/xml; charset=utf-8", &embed.xml())),
-        OembedFormat::Other => {
-            Ok(Response::file("text/plain; charset=utf-8", b"The formats are json and xml.").with_status(501)?)
-        }
+    match Oembed::of(site, moment, query).document(query.format.unwrap_or(OembedFormat::Json))? {
+        Some((content_type, text)) => Ok(answer::file(content_type, &text)),
+        None => Response::file("text/plain; charset=utf-8", b"The formats are json and xml.").with_status(501),
     }
 }
 
 impl Oembed {
-    fn of(site: &Site, moment: &MomentView, query: &OembedQuery) -> Self {
+    pub(crate) fn of(site: &Site, moment: &MomentView, query: &OembedQuery) -> Self {
         let most = |own: u32, most: Option<Pixels>| most.map_or(own, |most| own.min(most.0));
         let (width, height) = (most(SIZE.0, query.maxwidth), most(SIZE.1, query.maxheight));
         let (title, frame) = (title(moment), site.embed(&moment.place()));
@@ -101,6 +97,15 @@ impl Oembed {
             width,
             height,
         }
+    }
+
+    /// Media type and text; `None` for a format that isn't there.
+    pub(crate) fn document(&self, format: OembedFormat) -> Result<Option<(&'static str, String)>, serde_json::Error> {
+        Ok(match format {
+            OembedFormat::Json => Some(("application/json; charset=utf-8", serde_json::to_string(self)?)),
+            OembedFormat::Xml => Some(("text/xml; charset=utf-8", self.xml())),
+            OembedFormat::Other => None,
+        })
     }
 
     fn xml(&self) -> String {

@@ -5,7 +5,7 @@ use super::{Entry, Feed, FeedFormat};
 
 impl Feed {
     /// An Atom document (RFC 4287).
-    pub(super) fn atom(&self) -> Result<String, Error> {
+    pub(crate) fn atom(&self) -> Result<String, Error> {
         let feed = AtomFeed {
             title: Text::plain(self.title.clone()),
             subtitle: Some(self.about.clone()).filter(|about| !about.is_empty()).map(Text::plain),

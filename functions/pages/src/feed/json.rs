@@ -43,7 +43,7 @@ struct Attachment<'a> {
 
 impl Feed {
     /// A JSON Feed.
-    pub(super) fn json(&self) -> Result<String, serde_json::Error> {
+    pub(crate) fn json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(&JsonFeed {
             version: "https://jsonfeed.org/version/1.1",
             title: &self.title,
