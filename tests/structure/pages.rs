@@ -13,7 +13,7 @@ const SHOWN: [(&str, &[&str]); 3] = [
 ];
 
 /// Schemas that show one besides, in fewer fields.
-const IN_FEWER_FIELDS: [&str; 1] = ["FoundArtist"];
+const IN_FEWER_FIELDS: [&str; 1] = ["ListedArtist"];
 
 #[test]
 fn answers_that_show_a_moment_collection_or_artist_have_its_page() {

@@ -32,6 +32,7 @@ pub struct SearchArtistsResponse {
 
 /// An artist in search results.
 #[derive(Serialize, ToSchema)]
+#[schema(as = ListedArtist)]
 pub struct FoundArtist {
     /// The artist's embedded wallet.
     address: Address,

@@ -20,8 +20,8 @@ pub fn robots(site: &Site) -> Response {
     answer::file("text/plain; charset=utf-8", &robots_text(site))
 }
 
-/// `sitemap.xml` (<https://www.sitemaps.org/protocol.html>) of moments, with their collections and their artists by account
-/// and username.
+/// `sitemap.xml` (<https://www.sitemaps.org/protocol.html>) of moments, with their collections and artists: accounts and
+/// usernames.
 pub fn sitemap(site: &Site, moments: &[MomentRef], artists: &BTreeSet<(Address, String)>) -> Response {
     answer::file("application/xml; charset=utf-8", &map(site, moments, artists))
 }
