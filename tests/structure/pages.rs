@@ -9,7 +9,7 @@ use serde_json::Value;
 const SHOWN: [(&str, &[&str]); 3] = [
     ("moment", &["token_id", "creator", "created_at"]),
     ("collection", &["address", "creator", "created_at"]),
-    ("artist", &["address", "username", "bio", "wallets"]),
+    ("artist", &["address", "username", "bio"]),
 ];
 
 /// Schemas that show one besides, in fewer fields.
