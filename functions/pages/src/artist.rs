@@ -14,7 +14,7 @@ use crate::{
     card::grid,
     feed::feeds_of,
     layout::Frame,
-    text::clipped,
+    text::{clipped, line},
     words::{Clock, counted, short},
 };
 
@@ -28,7 +28,7 @@ pub fn artist_page(
     clock: Clock,
 ) -> Frame {
     let username = profile.map(|profile| profile.username.as_str()).unwrap_or_default();
-    let title = if username.is_empty() { short(account) } else { username.to_owned() };
+    let title = Some(line(username)).filter(|name| !name.is_empty()).unwrap_or_else(|| short(account));
     let bio = profile.map(|profile| profile.bio.trim()).unwrap_or_default();
     let address = site.artist(username, account);
     let content = html! {

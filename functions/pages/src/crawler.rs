@@ -13,17 +13,20 @@ use shared::{
 use crate::{answer, text::xml};
 
 /// Moments in the site map: their pages link to all others.
-pub const MAPPED_MOMENTS: u32 = 1_000;
+pub const MAPPED_MOMENTS: u32 = 500;
+
+/// Seconds for which anyone may keep the site map, which costs more to make than a page.
+const HOUR: u32 = 60 * 60;
 
 /// `robots.txt` (RFC 9309).
 pub fn robots(site: &Site) -> Response {
     answer::file("text/plain; charset=utf-8", &robots_text(site))
 }
 
-/// `sitemap.xml` (<https://www.sitemaps.org/protocol.html>) of moments, with their collections and artists: accounts and
-/// usernames.
+/// `sitemap.xml` (<https://www.sitemaps.org/protocol.html>) of moments, with their collections and their artists' accounts
+/// and usernames.
 pub fn sitemap(site: &Site, moments: &[MomentRef], artists: &BTreeSet<(Address, String)>) -> Response {
-    answer::file("application/xml; charset=utf-8", &map(site, moments, artists))
+    answer::file("application/xml; charset=utf-8", &map(site, moments, artists)).cacheable(HOUR)
 }
 
 /// `security.txt` (RFC 9116), good for a month from `now`, in Unix seconds.

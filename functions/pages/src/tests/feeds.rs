@@ -77,6 +77,7 @@ fn hostile_texts_come_back_as_text() {
     ] {
         let text = feed.atom().unwrap();
         assert_inert(&text);
+        assert!(!text.contains("]]>"), "{text}");
         let is_allowed = |c: char| !c.is_control() || c == '\n';
         assert!(text.chars().all(is_allowed) && !text.contains(['\u{202E}', '\u{2066}', '\u{FFFE}']), "{text}");
         let atom: AtomFeed = text.parse().unwrap();
