@@ -18,7 +18,10 @@ const ACCOUNT: &str = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
 
 /// Markup, quotes of both kinds, an end of CDATA and of a comment, controls, and overrides of direction.
-const HOSTILE: &str = "a\"><script>alert(1)</script>' onerror='x' \" onload=\"x\" ]]> --> &amp; &#60;\u{0}\u{8}\u{1b}\u{85}\u{FFFE}\u{202E}gnp\u{2066}z";
+const HOSTILE: &str = concat!(
+    "a\"><script>alert(1)</script>' onerror='x' \" onload=\"x\" ]]> --> &amp; &#60;",
+    "\u{0}\u{8}\u{1b}\u{85}\u{FFFE}\u{202E}gnp\u{2066}z",
+);
 
 /// What is left of it in one line.
 const SHOWN: &str = "a\"><script>alert(1)</script>' onerror='x' \" onload=\"x\" ]]> --> &amp; &#60;gnpz";
