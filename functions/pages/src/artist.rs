@@ -12,7 +12,7 @@ use shared::{
 
 use crate::{
     card::grid,
-    feed::feeds_of,
+    format::feeds_of,
     layout::Frame,
     text::{clipped, line},
     words::{Clock, counted, short},

@@ -8,7 +8,7 @@ use shared::{
 
 use crate::{
     card::{grid, name, person},
-    feed::feeds_of,
+    format::feeds_of,
     layout::Frame,
     media,
     text::{clipped, line},

@@ -6,7 +6,7 @@ use shared::{
     chain::Chains,
 };
 
-use crate::{card::grid, feed::feeds_of, layout::Frame, words::Clock};
+use crate::{card::grid, format::feeds_of, layout::Frame, words::Clock};
 
 /// What is here.
 pub const ABOUT: &str = "Pictures, films, sounds and texts that artists publish onchain.";

@@ -8,6 +8,7 @@ mod collection;
 mod comment;
 mod crawler;
 mod feed;
+mod format;
 mod home;
 mod layout;
 mod media;
@@ -25,7 +26,8 @@ pub use self::{
     assets::{Asset, asset, icon},
     collection::collection_page,
     crawler::{MAPPED_MOMENTS, robots, security, sitemap},
-    feed::{Feed, FeedFormat},
+    feed::Feed,
+    format::FeedFormat,
     home::home_page,
     layout::Frame,
     moment::{MomentParts, embed_page, moment_page},

@@ -1,7 +1,8 @@
 use atom_syndication::{Content, Entry as AtomEntry, Error, Feed as AtomFeed, Link, Person, Text};
 use maud::html;
 
-use super::{Entry, Feed, FeedFormat};
+use super::{Entry, Feed};
+use crate::format::FeedFormat;
 
 impl Feed {
     /// An Atom document (RFC 4287).

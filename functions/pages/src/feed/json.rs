@@ -1,6 +1,7 @@
 use serde::Serialize;
 
-use super::{Entry, Feed, FeedFormat};
+use super::{Entry, Feed};
+use crate::format::FeedFormat;
 
 /// <https://www.jsonfeed.org/version/1.1/>.
 #[derive(Serialize)]
