@@ -45,6 +45,7 @@ mod notifications;
 mod observability;
 mod one_person;
 mod openapi_document;
+mod pages;
 mod pin_content;
 mod publish_key_set;
 mod read_artist;

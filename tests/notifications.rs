@@ -45,6 +45,7 @@ async fn paid_collects_notify_the_artist_who_marks_them_as_viewed() {
         json!({
             "address": wallet, "username": "", "bio": "Paints light.", "instagram_username": "", "twitter_username": "",
             "telegram_username": "paints_light",
+            "page": format!("{}/a/{wallet}", stack.map.api.trim_end_matches("/api")),
         })
     );
     assert_eq!((&newest["viewed"], &newest["created_at"]), (&json!(false), &newest["payment"]["transferred_at"]));

@@ -72,7 +72,7 @@ impl Operation<'_> {
 
 /// Routes of pages and their files, which no program calls.
 fn is_page(path: &str) -> bool {
-    ["/docs", "/manage"].iter().any(|page| path == *page || path.starts_with(&format!("{page}/")))
+    ["/docs", "/manage", "/pages"].iter().any(|page| path == *page || path.starts_with(&format!("{page}/")))
 }
 
 #[test]

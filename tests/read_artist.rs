@@ -26,6 +26,7 @@ async fn artist_is_found_by_any_of_their_wallets() {
         json!({
             "address": artist.wallet,
             "username": "",
+            "page": format!("{}/a/{}", stack.map.api.trim_end_matches("/api"), artist.wallet),
             "bio": "",
             "instagram_username": "",
             "twitter_username": "",

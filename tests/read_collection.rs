@@ -7,7 +7,7 @@ use serde_json::json;
 use shared::model::Dag;
 use tests::{Answer, Stack, fields};
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "address",
     "admins",
     "chain_id",
@@ -16,6 +16,7 @@ const FIELDS: [&str; 11] = [
     "id",
     "metadata",
     "name",
+    "page",
     "protocol",
     "updated_at",
     "uri",

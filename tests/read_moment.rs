@@ -35,6 +35,7 @@ async fn moment_has_sale_supply_admins_and_metadata() {
             "id",
             "metadata",
             "owner",
+            "page",
             "protocol",
             "sale",
             "soldOut",

@@ -18,11 +18,13 @@ async fn artists_are_found_by_name_prefix_in_any_case() {
     let mark = Uuid::new_v4().simple().to_string();
     let name = format!("Ada.{}", &mark[..20]);
     let artist = stack.new_artist().await;
+    let host = stack.map.api.trim_end_matches("/api");
+    let listed = |name: &str| json!([{"address": artist.wallet, "username": name, "page": format!("{host}/@{name}")}]);
     rename(&stack, &artist.token, &name).await;
     for query in [name.clone(), name.to_uppercase(), name.to_lowercase(), name[..12].to_owned(), format!("%20{name}+")]
     {
         let found = search(&stack, &format!("query={query}")).await;
-        assert_eq!(found, json!([{"address": artist.wallet, "username": name}]), "{query}");
+        assert_eq!(found, listed(&name), "{query}");
     }
     for query in [format!("{name}x"), name[1..].to_owned(), mark[..20].to_owned()] {
         assert_eq!(search(&stack, &format!("query={query}")).await, json!([]), "{query}");
@@ -31,7 +33,7 @@ async fn artists_are_found_by_name_prefix_in_any_case() {
     let other = format!("Bea.{}", &mark[..20]);
     rename(&stack, &artist.token, &other).await;
     assert_eq!(search(&stack, &format!("query={name}")).await, json!([]));
-    assert_eq!(search(&stack, &format!("query={other}")).await, json!([{"address": artist.wallet, "username": other}]));
+    assert_eq!(search(&stack, &format!("query={other}")).await, listed(&other));
 }
 
 #[tokio::test]

@@ -8,5 +8,6 @@ mod dynamic;
 mod edge;
 mod floors;
 mod limits;
+mod pages;
 mod permissions;
 mod takeover;

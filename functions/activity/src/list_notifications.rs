@@ -3,7 +3,7 @@
 use serde::Serialize;
 use shared::{
     api::{
-        read::{Pagination, PaymentView},
+        read::{Pagination, PaymentView, Site},
         request::PageQuery,
     },
     http::FromFields,
@@ -55,6 +55,9 @@ pub struct Notification {
 pub struct NotifiedArtist {
     pub address: Address,
     pub username: String,
+    /// The artist's page for people.
+    #[schema(format = "uri")]
+    pub page: String,
     pub bio: String,
     pub instagram_username: String,
     pub twitter_username: String,
@@ -76,11 +79,13 @@ pub struct NotifiedArtist {
 pub fn list_notifications() {}
 
 impl NotifiedArtist {
-    pub fn new(address: Address, profile: Option<&Profile>) -> Self {
+    pub fn new(address: Address, profile: Option<&Profile>, site: &Site) -> Self {
         let text = |field: fn(&Profile) -> &String| profile.map(field).cloned().unwrap_or_default();
+        let username = text(|profile| &profile.username);
         Self {
             address,
-            username: text(|profile| &profile.username),
+            page: site.artist(&username, address),
+            username,
             bio: text(|profile| &profile.bio),
             instagram_username: text(|profile| &profile.instagram_username),
             twitter_username: text(|profile| &profile.twitter_username),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use shared::{
+    api::read::Site,
     clock,
     http::ApiError,
     model::{Address, ArtistId, Wallet},
@@ -17,6 +18,9 @@ pub struct ArtistResponse<'a> {
     /// The embedded wallet.
     pub address: Address,
     pub username: &'a str,
+    /// The artist's page for people.
+    #[schema(format = "uri")]
+    pub page: String,
     pub bio: &'a str,
     pub instagram_username: &'a str,
     pub twitter_username: &'a str,
@@ -30,11 +34,12 @@ pub struct ArtistResponse<'a> {
 }
 
 impl<'a> ArtistResponse<'a> {
-    pub fn of(profile: &'a Profile) -> Result<Self, ApiError> {
+    pub fn of(profile: &'a Profile, site: &Site) -> Result<Self, ApiError> {
         Ok(Self {
             artist_id: profile.artist.artist_id,
             address: profile.artist.embedded_wallet,
             username: &profile.username,
+            page: site.artist(&profile.username, profile.artist.embedded_wallet),
             bio: &profile.bio,
             instagram_username: &profile.instagram_username,
             twitter_username: &profile.twitter_username,

@@ -4,8 +4,9 @@ use std::str::FromStr;
 
 use serde::Serialize;
 use shared::{
+    api::read::Site,
     http::{Form, FromFields, Scalar},
-    model::{FoldedName, Invalid},
+    model::{Address, FoldedName, Invalid},
     store::artist::ListedArtist,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -26,7 +27,27 @@ pub struct SearchArtistsQuery {
 #[derive(Serialize, ToSchema)]
 pub struct SearchArtistsResponse {
     /// Sorted by name.
-    pub artists: Vec<ListedArtist>,
+    pub artists: Vec<FoundArtist>,
+}
+
+/// An artist in search results.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ListedArtist)]
+pub struct FoundArtist {
+    /// The artist's embedded wallet.
+    address: Address,
+    /// Username as the artist writes it; never empty.
+    username: String,
+    /// The artist's page for people.
+    #[schema(format = "uri")]
+    page: String,
+}
+
+impl FoundArtist {
+    pub fn of(artist: ListedArtist, site: &Site) -> Self {
+        let ListedArtist { address, username } = artist;
+        Self { page: site.artist(&username, address), address, username }
+    }
 }
 
 /// A prefix of a name: 1 to 32 literal characters, without surrounding space.

@@ -19,6 +19,11 @@ pub fn page(frame: Frame, site: &Site) -> Result<Response, ApiError> {
     html_answer(frame.render(site), is_embedded).map(|response| response.cacheable(SECONDS_TO_KEEP))
 }
 
+/// 200 with a file that is made anew each time, kept like a page.
+pub(crate) fn file(content_type: &'static str, text: &str) -> Response {
+    Response::file(content_type, text.as_bytes()).cacheable(SECONDS_TO_KEEP)
+}
+
 /// 404 with a page that leads on.
 pub fn not_found(what: &str, site: &Site) -> Result<Response, ApiError> {
     let content = html! {

@@ -1,17 +1,20 @@
 //! `/@{username}` and `/a/{address}`: an artist and what they published.
 
 use maud::{Markup, html};
+use percent_encoding::percent_decode_str;
 use serde_json::json;
 use shared::{
     api::read::{MomentView, Site},
     chain::Chains,
-    model::Address,
+    model::{Address, ArtistName},
     store::artist::Profile,
 };
 
 use crate::{
     card::grid,
+    format::feeds_of,
     layout::Frame,
+    text::{clipped, line},
     words::{Clock, counted, short},
 };
 
@@ -25,7 +28,7 @@ pub fn artist_page(
     clock: Clock,
 ) -> Frame {
     let username = profile.map(|profile| profile.username.as_str()).unwrap_or_default();
-    let title = if username.is_empty() { short(account) } else { username.to_owned() };
+    let title = Some(line(username)).filter(|name| !name.is_empty()).unwrap_or_else(|| short(account));
     let bio = profile.map(|profile| profile.bio.trim()).unwrap_or_default();
     let address = site.artist(username, account);
     let content = html! {
@@ -43,7 +46,7 @@ pub fn artist_page(
         description: if bio.is_empty() {
             format!("{title} published {}.", counted(total, "moment"))
         } else {
-            bio.chars().take(200).collect()
+            clipped(bio, 200)
         },
         data: Some(json!({
             "@context": "https://schema.org", "@type": "ProfilePage", "url": address,
@@ -51,9 +54,19 @@ pub fn artist_page(
         })),
         kind: "profile",
         title,
+        alternates: feeds_of(&address),
         address,
         content,
         ..Frame::default()
+    }
+}
+
+/// The artist that a path's last segment names: `@` and a username, or an address.
+pub fn artist_named(path: &str) -> Option<ArtistName> {
+    let segment = percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?;
+    match segment.strip_prefix('@') {
+        Some(name) => name.parse().ok().map(ArtistName::Username),
+        None => segment.parse().ok().map(ArtistName::Account),
     }
 }
 

@@ -35,6 +35,11 @@ pub(crate) fn address(site: &Site, name: &str) -> String {
     site.page(&format!("/assets/{}/{name}", *VERSION))
 }
 
+/// Address of the icon.
+pub fn icon(site: &Site) -> String {
+    address(site, "icon.svg")
+}
+
 /// The asset with this name; those of another version are answered with the present one.
 pub fn asset(name: &str) -> Option<Asset> {
     ASSETS.into_iter().find(|asset| asset.name == name)

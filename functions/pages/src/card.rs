@@ -8,6 +8,7 @@ use shared::{
 
 use crate::{
     media,
+    text::line,
     words::{Clock, Offer, short},
 };
 
@@ -40,11 +41,12 @@ fn card(site: &Site, chains: &Chains, moment: &MomentView, clock: Clock) -> Mark
 
 /// A moment's title, or the collection's with the token's number.
 pub fn title(moment: &MomentView) -> String {
-    let own = moment.metadata.as_ref().map(|metadata| metadata.name.trim()).filter(|name| !name.is_empty());
+    let own = moment.metadata.as_ref().map(|metadata| line(&metadata.name)).filter(|name| !name.is_empty());
+    let collection = line(&moment.collection.name);
     match own {
-        Some(name) => name.to_owned(),
-        None if moment.collection.name.is_empty() => format!("Untitled #{}", moment.token_id),
-        None => format!("{} #{}", moment.collection.name, moment.token_id),
+        Some(name) => name,
+        None if collection.is_empty() => format!("Untitled #{}", moment.token_id),
+        None => format!("{collection} #{}", moment.token_id),
     }
 }
 
@@ -57,5 +59,5 @@ pub fn person(site: &Site, person: &Person) -> Markup {
 
 /// A person's username, or the short form of their account.
 pub fn name(person: &Person) -> String {
-    if person.username.is_empty() { short(person.address) } else { person.username.clone() }
+    Some(line(&person.username)).filter(|name| !name.is_empty()).unwrap_or_else(|| short(person.address))
 }

@@ -8,8 +8,10 @@ use shared::{
 
 use crate::{
     card::{grid, name, person},
+    format::feeds_of,
     layout::Frame,
     media,
+    text::{clipped, line},
     words::{Clock, counted, short},
 };
 
@@ -21,7 +23,7 @@ pub fn collection_page(
     (moments, total, next): (&[MomentView], u64, Option<u32>),
     clock: Clock,
 ) -> Frame {
-    let title = if collection.name.is_empty() { short(collection.address) } else { collection.name.clone() };
+    let title = title(collection);
     let about = collection.metadata.as_ref().map(|metadata| metadata.description.trim()).unwrap_or_default();
     let picture = collection.metadata.as_ref().and_then(|metadata| media::picture(site, metadata));
     let content = html! {
@@ -38,12 +40,18 @@ pub fn collection_page(
         description: if about.is_empty() {
             format!("A collection by {}: {}.", name(&collection.creator), counted(total, "moment"))
         } else {
-            about.chars().take(200).collect()
+            clipped(about, 200)
         },
         address: collection.page.clone(),
+        alternates: feeds_of(&collection.page),
         picture: picture.map(|picture| (picture, title.clone())),
         title,
         content,
         ..Frame::default()
     }
+}
+
+/// A collection's name, or the short form of its contract.
+pub fn title(collection: &CollectionView) -> String {
+    Some(line(&collection.name)).filter(|name| !name.is_empty()).unwrap_or_else(|| short(collection.address))
 }

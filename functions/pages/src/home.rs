@@ -6,7 +6,10 @@ use shared::{
     chain::Chains,
 };
 
-use crate::{card::grid, layout::Frame, words::Clock};
+use crate::{card::grid, format::feeds_of, layout::Frame, words::Clock};
+
+/// What is here.
+pub const ABOUT: &str = "Pictures, films, sounds and texts that artists publish onchain.";
 
 /// The home page; `next` is the number of the page of older moments.
 pub fn home_page(site: &Site, chains: &Chains, moments: &[MomentView], next: Option<u32>, clock: Clock) -> Frame {
@@ -23,8 +26,9 @@ pub fn home_page(site: &Site, chains: &Chains, moments: &[MomentView], next: Opt
         @if let Some(next) = next { p .more { a href=(site.page(&format!("/?page={next}"))) { "Older moments" } } }
     };
     Frame {
-        description: "Pictures, films, sounds and texts that artists publish onchain.".to_owned(),
+        description: ABOUT.to_owned(),
         address: site.page("/"),
+        alternates: feeds_of(&site.page("/")),
         content,
         ..Frame::default()
     }

@@ -33,7 +33,8 @@ pub struct Frame {
     pub content: Markup,
 }
 
-const NAME: &str = "Moments";
+/// The site's name.
+pub const NAME: &str = "Moments";
 
 impl Frame {
     /// The whole document.

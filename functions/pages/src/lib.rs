@@ -6,19 +6,31 @@ mod assets;
 mod card;
 mod collection;
 mod comment;
+mod crawler;
+mod feed;
+mod format;
 mod home;
 mod layout;
 mod media;
 mod moment;
+mod oembed;
+mod text;
 mod words;
+
+#[cfg(test)]
+mod tests;
 
 pub use self::{
     answer::{not_found, page},
-    artist::artist_page,
-    assets::{Asset, asset},
+    artist::{artist_named, artist_page},
+    assets::{Asset, asset, icon},
     collection::collection_page,
+    crawler::{MAPPED_MOMENTS, robots, security, sitemap},
+    feed::Feed,
+    format::FeedFormat,
     home::home_page,
     layout::Frame,
     moment::{MomentParts, embed_page, moment_page},
+    oembed::{OembedQuery, oembed},
     words::Clock,
 };

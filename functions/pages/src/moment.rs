@@ -14,6 +14,7 @@ use crate::{
     comment,
     layout::Frame,
     media,
+    text::{clipped, line},
     words::{Clock, Offer, short},
 };
 
@@ -90,7 +91,7 @@ fn frame(site: &Site, moment: &MomentView, title: &str, about: &str, offer: &Off
     let picture = moment.metadata.as_ref().and_then(|metadata| media::picture(site, metadata));
     let said = if about.is_empty() { format!("A moment by {by}. {}", offer.price) } else { clipped(about, 200) };
     let place = moment.place();
-    let path = format!("/m/{}/{}/{}", place.chain, place.collection, place.token);
+    let oembed = |format| site.page(&format!("/oembed?format={format}&url={}", encoded(&moment.page)));
     Frame {
         title: format!("{title} by {by}"),
         description: said,
@@ -100,9 +101,10 @@ fn frame(site: &Site, moment: &MomentView, title: &str, about: &str, offer: &Off
         kind: "article",
         alternates: vec![
             ("application/json", json_of(site, moment)),
-            ("application/json+oembed", site.page(&format!("/oembed?format=json&url={}", encoded(&moment.page)))),
+            ("application/json+oembed", oembed("json")),
+            ("text/xml+oembed", oembed("xml")),
         ],
-        head: Some(html! { meta property="og:see_also" content=(site.page(&format!("/embed{path}"))); }),
+        head: Some(html! { meta property="og:see_also" content=(site.embed(&place)); }),
         ..Frame::default()
     }
 }
@@ -146,7 +148,7 @@ fn share(page: &str, title: &str) -> Markup {
 
 fn facts(site: &Site, moment: &MomentView, parts: &MomentParts<'_>) -> Markup {
     let collection =
-        if moment.collection.name.is_empty() { short(moment.address) } else { moment.collection.name.clone() };
+        Some(line(&moment.collection.name)).filter(|name| !name.is_empty()).unwrap_or_else(|| short(moment.address));
     let is_open = moment.supply.max == Amount(alloy::primitives::U256::from(u64::MAX));
     html! {
         dl .facts {
@@ -185,18 +187,6 @@ fn amount(transfer: &Transfer) -> String {
         String::new()
     } else {
         format!("{} · ", transfer.quantity)
-    }
-}
-
-/// The first characters, ending at a word.
-fn clipped(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most) {
-        None => line,
-        Some((end, _)) => {
-            let start = line.get(..end).unwrap_or_default();
-            format!("{}…", start.rsplit_once(' ').map_or(start, |(words, _)| words))
-        }
     }
 }
 

@@ -44,6 +44,25 @@ impl Site {
         self.page(&format!("/m/{}/{}/{}", place.chain, place.collection, place.token))
     }
 
+    /// A moment in a frame for other sites.
+    pub fn embed(&self, place: &MomentRef) -> String {
+        self.page(&format!("/embed/m/{}/{}/{}", place.chain, place.collection, place.token))
+    }
+
+    /// The moment whose page or frame has this address; `None` for an address of another site or page.
+    pub fn moment_at(&self, address: &str) -> Option<MomentRef> {
+        let address = address.split(['?', '#']).next()?;
+        let path = address.strip_prefix(&self.page("/"))?;
+        let place = path.strip_prefix("embed/").unwrap_or(path).strip_prefix("m/")?;
+        let mut parts = place.trim_end_matches('/').split('/');
+        let place = MomentRef {
+            chain: parts.next()?.parse().ok()?,
+            collection: parts.next()?.parse().ok()?,
+            token: parts.next()?.parse().ok()?,
+        };
+        parts.next().is_none().then_some(place)
+    }
+
     /// A collection's page.
     pub fn collection(&self, chain: ChainId, collection: Address) -> String {
         self.page(&format!("/c/{chain}/{collection}"))
@@ -61,3 +80,29 @@ impl Site {
 /// What isn't kept in a path's segment: letters of names can be outside of ASCII, their marks are unreserved.
 const SEGMENT: &percent_encoding::AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_found_by_their_own_addresses_alone() {
+        let site = Site { host: "https://a.example".to_owned(), pages: String::new(), api: "/api".to_owned() };
+        let contract = "0x540c18b7f99b3b599c6feb99964498931c211858";
+        let found = site.moment_at(&format!("https://a.example/m/8453/{contract}/7?from=feed#top"));
+        let place = found.expect("a moment");
+        assert_eq!(site.moment_at(&site.moment(&place)), Some(place));
+        assert_eq!(site.moment_at(&site.embed(&place)), Some(place));
+        for address in [
+            format!("https://a.example.evil.example/m/8453/{contract}/7"),
+            format!("https://a.example@evil.example/m/8453/{contract}/7"),
+            format!("http://a.example/m/8453/{contract}/7"),
+            format!("https://a.example/m/8453/{contract}/7/8"),
+            format!("https://a.example/m/8453/{contract}"),
+            format!("https://a.example/c/8453/{contract}"),
+            String::new(),
+        ] {
+            assert_eq!(site.moment_at(&address), None, "{address}");
+        }
+    }
+}

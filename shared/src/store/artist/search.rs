@@ -2,7 +2,6 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::{
     model::{Address, FoldedName},
@@ -10,7 +9,7 @@ use crate::{
 };
 
 /// An artist in search results.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedArtist {
     /// The artist's embedded wallet.
     pub address: Address,

@@ -4,7 +4,7 @@ mod find;
 
 use activity::list_notifications::{ListNotificationsQuery, ListNotificationsResponse, Notification, NotifiedArtist};
 use shared::{
-    api::read::{Pagination, Reader},
+    api::read::{Pagination, Reader, Site},
     clock::iso_8601_with_offset,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
@@ -27,6 +27,7 @@ struct ListNotifications {
     notifications: Notifications,
     artists: Artists,
     reader: Reader,
+    site: Site,
 }
 
 impl ListNotifications {
@@ -39,7 +40,7 @@ impl ListNotifications {
             Ok(Notification {
                 id: payment.notification_id(),
                 payment: shown,
-                artist: NotifiedArtist::new(payment.creator, profiles.get(&payment.creator)),
+                artist: NotifiedArtist::new(payment.creator, profiles.get(&payment.creator), &self.site),
                 viewed,
                 created_at: iso_8601_with_offset(payment.transferred_at)?,
             })
@@ -60,6 +61,7 @@ impl Endpoint for ListNotifications {
             },
             artists: Artists::new(artists.clone().eventually_consistent()),
             reader: Reader::from_env(chain, artists)?,
+            site: Site::from_env(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use artists::{profile::ArtistResponse, read_artist::ReadArtistPath};
 use shared::{
+    api::read::Site,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::artist::{ArtistTable, Artists},
@@ -14,17 +15,19 @@ async fn main() -> Result<(), StartError> {
 
 struct ReadArtist {
     artists: Artists,
+    site: Site,
 }
 
 impl Endpoint for ReadArtist {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { artists: Artists::new(ArtistTable::from_env(&config::aws().await)?) })
+        let artists = ArtistTable::from_env(&config::aws().await)?;
+        Ok(Self { artists: Artists::new(artists), site: Site::from_env() })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ReadArtistPath { address } = request.path_parameters().read()?;
         let profile = self.artists.profile_of(address).await?;
         let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
-        Response::public(&ArtistResponse::of(&profile)?)
+        Response::public(&ArtistResponse::of(&profile, &self.site)?)
     }
 }

@@ -1,7 +1,8 @@
 //! `GET /artists/search`: artists by a prefix of their names.
 
-use artists::search_artists::{SearchArtistsQuery, SearchArtistsResponse};
+use artists::search_artists::{FoundArtist, SearchArtistsQuery, SearchArtistsResponse};
 use shared::{
+    api::read::Site,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     store::artist::{ArtistTable, Search},
@@ -14,16 +15,19 @@ async fn main() -> Result<(), StartError> {
 
 struct SearchArtists {
     search: Search,
+    site: Site,
 }
 
 impl Endpoint for SearchArtists {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { search: Search::new(ArtistTable::from_env(&config::aws().await)?) })
+        let artists = ArtistTable::from_env(&config::aws().await)?;
+        Ok(Self { search: Search::new(artists), site: Site::from_env() })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let SearchArtistsQuery { query, limit } = request.query().read()?;
         let artists = self.search.by_beginning(&query.0, limit.0).await?;
+        let artists = artists.into_iter().map(|artist| FoundArtist::of(artist, &self.site)).collect();
         Response::public(&SearchArtistsResponse { artists })
     }
 }

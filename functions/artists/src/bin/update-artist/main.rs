@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use artists::{profile::ArtistResponse, update_artist::UpdateArtistRequest};
 use shared::{
-    api::error::no_artist,
+    api::{error::no_artist, read::Site},
     auth::session::SessionAuthenticator,
     clock, config,
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
@@ -22,6 +22,7 @@ async fn main() -> Result<(), StartError> {
 struct UpdateArtist {
     sessions: SessionAuthenticator,
     artists: Artists,
+    site: Site,
 }
 
 impl Endpoint for UpdateArtist {
@@ -30,6 +31,7 @@ impl Endpoint for UpdateArtist {
         Ok(Self {
             sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
             artists: Artists::new(ArtistTable::from_env(&aws)?),
+            site: Site::from_env(),
         })
     }
 
@@ -47,7 +49,7 @@ impl Endpoint for UpdateArtist {
         if change.username.is_some() {
             request.note_limits(&[names_limit(profile.held_until(now.as_secs()), now)]);
         }
-        Response::json(&ArtistResponse::of(&profile)?)
+        Response::json(&ArtistResponse::of(&profile, &self.site)?)
     }
 }
 

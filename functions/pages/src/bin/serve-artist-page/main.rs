@@ -1,13 +1,12 @@
 //! `GET /pages/{artist}`, where `artist` is `@` and a username, and `GET /pages/a/{address}`: an artist's page.
 
-use pages::{Clock, artist_page, not_found, page};
-use percent_encoding::percent_decode_str;
+use pages::{Clock, artist_named, artist_page, not_found, page};
 use shared::{
     api::read::{Reader, Site},
     chain::Chains,
     config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
-    model::{ArtistName, Page},
+    model::Page,
     store::{
         artist::{ArtistTable, Artists},
         chain::{ChainTable, Scope, TimelineFilter, Timelines},
@@ -27,15 +26,6 @@ struct ServeArtistPage {
     reader: Reader,
 }
 
-/// The artist that a path's last segment names: `@` and a username, or an address.
-fn named(path: &str) -> Option<ArtistName> {
-    let segment = percent_decode_str(path.rsplit('/').next()?).decode_utf8().ok()?;
-    match segment.strip_prefix('@') {
-        Some(name) => name.parse().ok().map(ArtistName::Username),
-        None => segment.parse().ok().map(ArtistName::Account),
-    }
-}
-
 impl Endpoint for ServeArtistPage {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
@@ -52,7 +42,7 @@ impl Endpoint for ServeArtistPage {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let unknown = || not_found("Nobody has this name here.", &self.site);
-        let Some(name) = named(request.path()) else { return unknown() };
+        let Some(name) = artist_named(request.path()) else { return unknown() };
         let accounts = self.artists.accounts(&name).await?;
         let Some(account) = accounts.first().copied() else { return unknown() };
         let number: Page = request.query().read()?;

@@ -1,15 +1,18 @@
-//! `GET /pages/home`: the home page, and the files that all pages load.
+//! `GET /pages/home`: the home page, the files that all pages load, and those that programs look for at a host's root.
 
-use pages::{Clock, asset, home_page, not_found, page};
+use std::collections::BTreeSet;
+
+use pages::{Clock, MAPPED_MOMENTS, asset, home_page, icon, not_found, page, robots, security, sitemap};
 use shared::{
     api::read::{Reader, Site},
     chain::Chains,
-    config,
+    clock, config,
     http::{ApiError, Endpoint, Request, Response, StartError, serve},
     model::Page,
     store::{
+        StoreError,
         artist::ArtistTable,
-        chain::{ChainTable, Scope, TimelineFilter, Timelines},
+        chain::{ChainTable, Scope, TimelineFilter, TimelinePage, Timelines},
     },
 };
 
@@ -23,6 +26,8 @@ struct ServeHomePage {
     chains: Chains,
     timelines: Timelines,
     reader: Reader,
+    /// Whom to tell of a weakness, as a URI; nobody if empty.
+    contact: Option<String>,
 }
 
 /// Files change their names with their content.
@@ -37,6 +42,7 @@ impl Endpoint for ServeHomePage {
             chains: Chains::from_env()?,
             timelines: Timelines::new(chain.clone()),
             reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+            contact: config::optional("SECURITY_CONTACT"),
         })
     }
 
@@ -48,12 +54,45 @@ impl Endpoint for ServeHomePage {
                 None => not_found("There is no such file.", &self.site),
             };
         }
+        match name {
+            "favicon.ico" => {
+                return Response::file("text/plain", b"").with("location", &icon(&self.site))?.with_status(302);
+            }
+            "robots.txt" => return Ok(robots(&self.site)),
+            "sitemap.xml" => return self.map().await,
+            "security.txt" => return self.security(),
+            _ => {}
+        }
         let number: Page = request.query().read()?;
-        let sets: Vec<_> = self.reader.chains(None).into_iter().map(|chain| (chain, Scope::Everyone)).collect();
-        let filter = TimelineFilter { curated: true, ..TimelineFilter::default() };
-        let found = self.timelines.newest_of(&sets, filter, 0, number.offset(), number.limit.get()).await?;
+        let found = self.newest(number.offset(), number.limit.get()).await?;
         let moments = self.reader.moments(&found.moments).await?;
         let next = number.next(found.total);
         page(home_page(&self.site, &self.chains, &moments, next, Clock::now()?), &self.site)
+    }
+}
+
+impl ServeHomePage {
+    /// Moments of artists who have a name here.
+    async fn newest(&self, offset: u64, limit: u32) -> Result<TimelinePage, StoreError> {
+        let sets: Vec<_> = self.reader.chains(None).into_iter().map(|chain| (chain, Scope::Everyone)).collect();
+        let filter = TimelineFilter { curated: true, ..TimelineFilter::default() };
+        self.timelines.newest_of(&sets, filter, 0, offset, limit).await
+    }
+
+    async fn map(&self) -> Result<Response, ApiError> {
+        let found = self.newest(0, MAPPED_MOMENTS).await?.moments;
+        let names = self.reader.names(found.iter().map(|moment| moment.creator)).await?;
+        let artists = found.iter().map(|moment| moment.creator);
+        let artists: BTreeSet<_> =
+            artists.map(|account| (account, names.get(&account).cloned().unwrap_or_default())).collect();
+        let moments: Vec<_> = found.iter().map(|moment| moment.place).collect();
+        Ok(sitemap(&self.site, &moments, &artists))
+    }
+
+    fn security(&self) -> Result<Response, ApiError> {
+        match &self.contact {
+            Some(contact) => security(&self.site, contact, clock::now()?.as_secs()),
+            None => not_found("This service names nobody to tell of a weakness.", &self.site),
+        }
     }
 }

@@ -1,0 +1,121 @@
+//! What strangers write stays text on each page and in each feed.
+
+mod embeds;
+mod feeds;
+mod pages;
+
+use alloy::primitives::U256;
+use serde_json::json;
+use shared::{
+    api::read::{CollectionName, CollectionView, MomentView, Person, Site, Supply},
+    chain::Chains,
+    model::{Amount, ChainId, Content, Metadata, Protocol, TokenId},
+    store::artist::Profile,
+};
+
+const CONTRACT: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
+const ACCOUNT: &str = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
+
+/// Markup, quotes of both kinds, an end of CDATA and of a comment, controls, and overrides of direction.
+const HOSTILE: &str = concat!(
+    "a\"><script>alert(1)</script>' onerror='x' \" onload=\"x\" ]]> --> &amp; &#60;",
+    "\u{0}\u{8}\u{1b}\u{85}\u{FFFE}\u{202E}gnp\u{2066}z",
+);
+
+/// What is left of it in one line.
+const SHOWN: &str = "a\"><script>alert(1)</script>' onerror='x' \" onload=\"x\" ]]> --> &amp; &#60;gnpz";
+
+fn chains() -> Chains {
+    r#"[{"id": 8453}]"#.parse().unwrap()
+}
+
+fn person(username: &str) -> Person {
+    Person { address: ACCOUNT.parse().unwrap(), username: username.to_owned() }
+}
+
+fn metadata(text: &str, mime: &str, uri: &str) -> Metadata {
+    Metadata {
+        name: text.to_owned(),
+        image: uri.to_owned(),
+        description: text.to_owned(),
+        content: Content { mime: mime.to_owned(), uri: uri.to_owned() },
+        external_url: uri.to_owned(),
+        animation_url: uri.to_owned(),
+    }
+}
+
+/// A moment with a text in each of its fields that a stranger writes.
+fn moment(site: &Site, text: &str, metadata: Metadata) -> MomentView {
+    let place = shared::model::MomentRef {
+        chain: ChainId(8453),
+        collection: CONTRACT.parse().unwrap(),
+        token: "7".parse::<TokenId>().unwrap(),
+    };
+    MomentView {
+        address: place.collection,
+        token_id: place.token,
+        chain_id: place.chain,
+        protocol: Protocol::Native,
+        id: serde_json::from_value(json!(ID)).unwrap(),
+        page: site.moment(&place),
+        uri: text.to_owned(),
+        creator: person(text),
+        owner: ACCOUNT.parse().unwrap(),
+        collection: CollectionName { name: text.to_owned() },
+        admins: Vec::new(),
+        hidden: Vec::new(),
+        created_at: "2026-11-20T12:00:00Z".to_owned(),
+        updated_at: "2026-11-21T12:00:00Z".to_owned(),
+        content_uri: Some(metadata.content.uri.clone()),
+        metadata: Some(metadata),
+        sale: None,
+        supply: Supply { max: Amount(U256::from(9)), minted: Amount::default(), total: Amount::default() },
+        sold_out: false,
+        comments: 1,
+    }
+}
+
+fn collection(site: &Site, text: &str, metadata: Metadata) -> CollectionView {
+    let address = CONTRACT.parse().unwrap();
+    CollectionView {
+        id: serde_json::from_value(json!(ID)).unwrap(),
+        address,
+        chain_id: ChainId(8453),
+        page: site.collection(ChainId(8453), address),
+        name: text.to_owned(),
+        uri: text.to_owned(),
+        creator: person(text),
+        admins: Vec::new(),
+        created_at: "2026-11-20T12:00:00Z".to_owned(),
+        updated_at: "2026-11-20T12:00:00Z".to_owned(),
+        protocol: Protocol::Native,
+        metadata: Some(metadata),
+    }
+}
+
+fn profile(text: &str) -> Profile {
+    serde_json::from_value(json!({
+        "artist_id": ID,
+        "embedded_wallet": ACCOUNT,
+        "created_at": 1_700_000_000,
+        "updated_at": 1_700_000_000,
+        "username": text,
+        "bio": text,
+        "instagram_username": text,
+        "twitter_username": text,
+        "telegram_username": text,
+        "wallets": [],
+        "held_names": [],
+        "version": 1,
+    }))
+    .unwrap()
+}
+
+/// Nothing of the hostile text is markup in a document of HTML or XML. Single quotes enclose no attribute there.
+#[track_caller]
+fn assert_inert(document: &str) {
+    for evil in ["<script>alert", "\" onload=\"", "javascript:"] {
+        assert!(!document.contains(evil), "{evil} in {document}");
+    }
+}
