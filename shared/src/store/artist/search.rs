@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
+    aws::Dispatch,
     model::{Address, FoldedName},
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, text},
 };
@@ -40,7 +41,7 @@ impl Search {
             .expression_attribute_values(":first", text(key.pk))
             .expression_attribute_values(":beginning", text(key.sk))
             .limit(limit.try_into().unwrap_or(i32::MAX));
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
     /// Returns one or two unconditional writes that replace the entry of `before` with `after`.
     pub fn relist(

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
+    aws::Dispatch,
     model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
     store::engine::{
         index::UnitOfWork,
@@ -133,7 +134,7 @@ impl Documents {
             .key_condition_expression("pk = :inbox")
             .expression_attribute_values(":inbox", text(inbox_partition(chain)))
             .limit(limit.into());
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 
     /// Returns documents due at `now` (Unix seconds): new ones first, then the longest overdue. One Query.
@@ -145,7 +146,7 @@ impl Documents {
             .expression_attribute_values(":queue", text(queue_partition(shard)))
             .expression_attribute_values(":later", text(due_prefix(now + 1)))
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 
     /// Stores a document fetched at `now` (Unix seconds) and notifies the indexer. One transaction.
