@@ -52,7 +52,7 @@ pub struct ArrivedDocument {
     at: u64,
     /// Number of moments that have been updated.
     #[serde(default)]
-    pub told: u64,
+    pub retyped: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -156,7 +156,7 @@ impl Documents {
         let row = DocumentRow { uri_hash: hash.clone(), document: Some(document) };
         let mut writes = vec![self.0.replacement(&document_key(due.chain, &hash), &row)?, self.0.deletion(&due.key())?];
         if let Some(content_type) = content_type {
-            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now, told: 0 };
+            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now, retyped: 0 };
             writes.push(self.0.replacement(&arrived.key(due.chain), &arrived)?);
         }
         self.0.write_together(writes).await?;
@@ -189,7 +189,7 @@ impl Documents {
 
 impl UnitOfWork {
     /// Stores how many moments were updated, or deletes the arrival after the last.
-    pub fn set_told(&mut self, chain: ChainId, arrived: &ArrivedDocument, to_all: bool) -> Result<(), StoreError> {
+    pub fn set_retyped(&mut self, chain: ChainId, arrived: &ArrivedDocument, to_all: bool) -> Result<(), StoreError> {
         if to_all {
             self.delete(&arrived.key(chain));
             return Ok(());

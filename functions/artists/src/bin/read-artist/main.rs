@@ -2,8 +2,8 @@
 
 use artists::{profile::ArtistResponse, read_artist::ReadArtistPath};
 use shared::{
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::artist::{ArtistTable, Artists},
 };
 

@@ -2,8 +2,8 @@
 
 use artists::search_artists::{SearchArtistsQuery, SearchArtistsResponse};
 use shared::{
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::artist::{ArtistTable, Search},
 };
 

@@ -5,8 +5,8 @@ use percent_encoding::percent_decode_str;
 use shared::{
     api::read::{Reader, Site},
     chain::Chains,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{ArtistName, Page},
     store::{
         artist::{ArtistTable, Artists},
