@@ -13,6 +13,7 @@ use aws_sdk_s3::{
 };
 
 use crate::{
+    aws::Dispatch,
     config::{self, ConfigError},
     telemetry::trace::AwsCalls,
 };
@@ -92,7 +93,7 @@ impl Bucket {
     /// Begins an upload, and returns S3's id of it.
     pub async fn begin(&self, key: &str) -> Result<String, BucketError> {
         let call = self.client.create_multipart_upload().bucket(&self.name).key(key).tagging(UNFINISHED);
-        call.send().await?.upload_id.ok_or(BucketError::Answer("an upload's id"))
+        call.dispatch().await?.upload_id.ok_or(BucketError::Answer("an upload's id"))
     }
 
     /// A URL to `PUT` a part of exactly `size` bytes to. No call.
@@ -114,7 +115,7 @@ impl Bucket {
     /// The parts of an upload; `None` if it is joined, given up or expired.
     pub async fn parts(&self, key: &str, upload: &str) -> Result<Option<Vec<UploadedPart>>, BucketError> {
         let call = self.client.list_parts().bucket(&self.name).key(key).upload_id(upload);
-        let Some(answer) = unless_missing(call.send().await)? else { return Ok(None) };
+        let Some(answer) = unless_missing(call.dispatch().await)? else { return Ok(None) };
         let part = |part: aws_sdk_s3::types::Part| {
             Some(UploadedPart {
                 number: u32::try_from(part.part_number?).ok()?,
@@ -134,19 +135,19 @@ impl Bucket {
         let parts = CompletedMultipartUpload::builder().set_parts(Some(parts.into_iter().map(part).collect()));
         let call = self.client.complete_multipart_upload().bucket(&self.name).key(key).upload_id(upload);
         // A second call at the same time finds the upload gone: it is joined.
-        unless_missing(call.multipart_upload(parts.build()).send().await)?;
+        unless_missing(call.multipart_upload(parts.build()).dispatch().await)?;
         Ok(())
     }
 
     /// Keeps an object for good.
     pub async fn keep(&self, key: &str) -> Result<(), BucketError> {
-        self.client.delete_object_tagging().bucket(&self.name).key(key).send().await?;
+        self.client.delete_object_tagging().bucket(&self.name).key(key).dispatch().await?;
         Ok(())
     }
 
     /// Stores an object.
     pub async fn put(&self, key: &str, content: Vec<u8>) -> Result<(), BucketError> {
-        self.client.put_object().bucket(&self.name).key(key).body(content.into()).send().await?;
+        self.client.put_object().bucket(&self.name).key(key).body(content.into()).dispatch().await?;
         Ok(())
     }
 
@@ -154,7 +155,7 @@ impl Bucket {
     pub async fn read(&self, key: &str, first: u64, last: Option<u64>) -> Result<Option<ByteStream>, BucketError> {
         let last = last.map_or_else(String::new, |last| last.to_string());
         let call = self.client.get_object().bucket(&self.name).key(key).range(format!("bytes={first}-{last}"));
-        Ok(unless_missing(call.send().await)?.map(|answer| answer.body))
+        Ok(unless_missing(call.dispatch().await)?.map(|answer| answer.body))
     }
 
     /// A URL to read an object with, as this media type. No call.
@@ -165,7 +166,7 @@ impl Bucket {
 
     /// Deletes an object.
     pub async fn delete(&self, key: &str) -> Result<(), BucketError> {
-        self.client.delete_object().bucket(&self.name).key(key).send().await?;
+        self.client.delete_object().bucket(&self.name).key(key).dispatch().await?;
         Ok(())
     }
 }

@@ -2,6 +2,9 @@
 
 use std::{error::Error, str::FromStr, time::Duration};
 
+/// Why a function can't start, or a worker's run can't go on.
+pub type StartError = Box<dyn Error + Send + Sync>;
+
 /// An environment variable that is missing or invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("environment variable {name}: {reason}")]

@@ -10,6 +10,7 @@ use aws_sdk_kms::{
 use p256::ecdsa::Signature;
 
 use crate::{
+    aws::Dispatch,
     config::{self, ConfigError},
     telemetry::trace::AwsCalls,
 };
@@ -54,14 +55,14 @@ impl MacKey {
     /// The MAC of `message`. One KMS call.
     pub async fn generate(&self, message: &[u8]) -> Result<Vec<u8>, KmsError> {
         let call = self.client.generate_mac().key_id(&self.id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
-        let answer = call.message(Blob::new(message)).send().await?;
+        let answer = call.message(Blob::new(message)).dispatch().await?;
         answer.mac.map(Blob::into_inner).ok_or(KmsError::Answer("MAC"))
     }
 
     /// Whether `mac` is the MAC of `message`. One KMS call, which compares in constant time.
     pub async fn verify(&self, message: &[u8], mac: &[u8]) -> Result<bool, KmsError> {
         let call = self.client.verify_mac().key_id(&self.id).mac_algorithm(MacAlgorithmSpec::HmacSha256);
-        match call.message(Blob::new(message)).mac(Blob::new(mac)).send().await {
+        match call.message(Blob::new(message)).mac(Blob::new(mac)).dispatch().await {
             Ok(answer) => Ok(answer.mac_valid),
             Err(error) if error.as_service_error().is_some_and(|e| e.is_kms_invalid_mac_exception()) => Ok(false),
             Err(error) => Err(error.into()),
@@ -85,7 +86,7 @@ impl SigningKey {
     /// The ES256 signature of `message` (at most 4096 bytes): r and s, 32 bytes each. One KMS call.
     pub async fn sign(&self, message: &[u8]) -> Result<[u8; 64], KmsError> {
         let call = self.client.sign().key_id(&self.id).signing_algorithm(SigningAlgorithmSpec::EcdsaSha256);
-        let answer = call.message_type(MessageType::Raw).message(Blob::new(message)).send().await?;
+        let answer = call.message_type(MessageType::Raw).message(Blob::new(message)).dispatch().await?;
         let der = answer.signature.ok_or(KmsError::Answer("signature"))?;
         let signature = Signature::from_der(der.as_ref()).map_err(|_| KmsError::Answer("signature"))?;
         Ok(signature.to_bytes().into())

@@ -10,6 +10,7 @@ use third_party as _;
 
 pub mod api;
 pub mod auth;
+mod aws;
 pub mod bucket;
 pub mod chain;
 pub mod clock;

@@ -8,6 +8,7 @@ use aws_sdk_ses::{
 };
 
 use crate::{
+    aws::Dispatch,
     config::{self, ConfigError},
     model::{Email, OneTimeCode, WebhookUrl},
     telemetry::trace::AwsCalls,
@@ -81,7 +82,7 @@ impl Mailer {
             Message::builder().subject(utf8(subject)?).body(Body::builder().text(utf8(text)?).build()).build();
         let destination = Destination::builder().to_addresses(to.as_str()).build();
         let call = self.client.send_email().source(&self.sender).destination(destination).message(message);
-        call.send().await.map_err(|error| MailError::Send(error.code().unwrap_or("no answer").to_owned()))?;
+        call.dispatch().await.map_err(|error| MailError::Send(error.code().unwrap_or("no answer").to_owned()))?;
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use syn::visit::{self, Visit};
 /// The floors of `shared` from the ground up. A module may import from its own floor and from those below.
 const FLOORS: [&[&str]; 5] = [
     &["model"],
-    &["bucket", "clock", "config", "deadline", "http", "kms", "mail", "public_web", "telemetry"],
+    &["aws", "bucket", "clock", "config", "deadline", "http", "kms", "mail", "public_web", "telemetry"],
     &["store"],
     &["auth", "chain"],
     &["api"],

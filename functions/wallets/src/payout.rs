@@ -6,8 +6,9 @@ use utoipa::ToSchema;
 use shared::{
     api::activity::ActivityLog,
     auth::session::SessionAuthenticator,
-    clock, config,
-    http::{ApiError, StartError},
+    clock,
+    config::{self, StartError},
+    http::ApiError,
     model::Address,
     store::{
         artist::{ArtistTable, PayoutAddress, PayoutAddresses},

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use shared::{
     auth::session::SessionAuthenticator,
-    clock, config,
-    http::{ApiError, LimitUnit, RateLimit, Request, StartError},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, LimitUnit, RateLimit, Request},
     model::{ArtistId, WebhookId, WebhookUrl},
     public_web::PrivateReceivers,
     store::{

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use crate::{
     auth::service_address::ServiceAddress,
-    clock, config,
-    http::{ApiError, Request, StartError},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Request},
     mail::{Mailer, Notice},
     model::{ActivityId, ActivityKind, ArtistId},
     store::artist::{Activities, Activity, ArtistTable, Artists},

@@ -21,5 +21,5 @@ pub use request::{Principal, Request};
 pub use response::Response;
 pub use scalar::{Form, Scalar};
 pub use serde_json::json;
-pub use serve::{Endpoint, StartError, serve};
+pub use serve::{Endpoint, serve};
 pub use shared_derive::FromFields;

@@ -1,6 +1,5 @@
 use std::{
     convert::Infallible,
-    error::Error,
     future::Future,
     time::{Duration, Instant},
 };
@@ -10,7 +9,9 @@ use lambda_http::{Body, http::HeaderName, service_fn};
 
 use super::{error::ApiError, origin::Origin, request::Request, response::Response};
 use crate::{
-    clock, deadline,
+    clock,
+    config::StartError,
+    deadline,
     model::Scope,
     telemetry::{self, trace::Invocation},
 };
@@ -28,9 +29,6 @@ pub trait Endpoint: Send + Sync + Sized + 'static {
     /// Parses, authorises, acts and answers.
     fn handle(&self, request: &Request) -> impl Future<Output = Result<Response, ApiError>> + Send;
 }
-
-/// Why a function can't start.
-pub type StartError = Box<dyn Error + Send + Sync>;
 
 /// Makes the endpoint and answers requests with it until the environment shuts down. Fails when a variable is missing or
 /// the Lambda runtime is unreachable.

@@ -114,7 +114,7 @@ impl Deliverer {
                 let since = *due.failing_since.get_or_insert(now);
                 if since + MERCY <= now {
                     self.switch_off(due, WebhookStatus::Failing).await?;
-                    self.tell(webhook, due).await;
+                    self.notify_owner(webhook, due).await;
                     return Ok(false);
                 }
                 let random = uuid::Uuid::new_v4().as_u64_pair().1;
@@ -139,15 +139,15 @@ impl Deliverer {
         Ok(self.queue.forget(due).await?)
     }
 
-    async fn tell(&self, webhook: &Webhook, due: &DueWebhook) {
-        let told = async {
+    async fn notify_owner(&self, webhook: &Webhook, due: &DueWebhook) {
+        let notice = async {
             if let Some(to) = self.artists.email(due.artist_id).await? {
                 self.mailer.send_webhook_off(&to, &webhook.url, &self.origin).await?;
             }
             Ok::<_, DeliverError>(())
         };
-        if let Err(error) = told.await {
-            tracing::error!(error = telemetry::chain(&error), "nobody was told that a webhook is off");
+        if let Err(error) = notice.await {
+            tracing::error!(error = telemetry::chain(&error), "owner not notified that a webhook is off");
         }
     }
 

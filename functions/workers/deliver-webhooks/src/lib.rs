@@ -18,8 +18,8 @@ use serde::Serialize;
 use shared::{
     auth::webhook_secret::WebhookSecrets,
     chain::Chains,
-    clock, config,
-    http::StartError,
+    clock,
+    config::{self, StartError},
     kms::KmsError,
     mail::{MailError, Mailer},
     model::LogName,

@@ -7,7 +7,7 @@ use deliver_webhooks::{Delivered, Worker};
 use lambda_runtime::{Context, LambdaEvent};
 use serde::{Serialize, de::IgnoredAny};
 use shared::{
-    http::StartError,
+    config::StartError,
     telemetry::{self, trace},
 };
 

@@ -5,8 +5,8 @@ use lambda_runtime::LambdaEvent;
 use serde::Deserialize;
 use shared::{
     chain::Chains,
-    clock, config,
-    http::StartError,
+    clock,
+    config::{self, StartError},
     model::{ArtistId, ChainId},
     store::{
         StoreError,

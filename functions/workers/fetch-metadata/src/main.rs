@@ -7,8 +7,7 @@ use lambda_runtime::LambdaEvent;
 use serde::Deserialize;
 use shared::{
     api::media::KeptDocuments,
-    config,
-    http::StartError,
+    config::{self, StartError},
     store::{
         artist::ArtistTable,
         chain::{ChainTable, Documents},

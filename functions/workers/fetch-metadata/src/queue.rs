@@ -7,7 +7,7 @@ use serde::Serialize;
 use shared::{
     api::media::KeptDocuments,
     clock,
-    http::StartError,
+    config::StartError,
     model::Metadata,
     store::chain::{Documents, DueDocument, QUEUE_SHARDS},
     telemetry::{self, Metric},

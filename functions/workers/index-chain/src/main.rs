@@ -13,8 +13,8 @@ use shared::{
         Chains,
         node::{Node, NodeUrls},
     },
-    clock, config,
-    http::StartError,
+    clock,
+    config::{self, StartError},
     model::{ArtistChanged, ChainId},
     store::{
         artist::{ArtistTable, Artists, Outbox},

@@ -6,8 +6,8 @@ use pin_content::{Pinned, Pinner, Settings};
 use serde::Deserialize;
 use shared::{
     bucket::Bucket,
-    clock, config,
-    http::StartError,
+    clock,
+    config::{self, StartError},
     store::artist::{ArtistTable, Media, Pins},
     telemetry::{self, trace},
 };

@@ -8,7 +8,7 @@ use reqwest::Client;
 use serde::Serialize;
 use shared::{
     bucket::Bucket,
-    http::StartError,
+    config::StartError,
     store::{
         StoreError,
         artist::{Media, PinJob, PinPause, Pins},

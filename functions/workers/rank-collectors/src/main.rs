@@ -7,8 +7,8 @@ use rank_collectors::{RankError, Ranker};
 use serde::Deserialize;
 use shared::{
     chain::Chains,
-    clock, config,
-    http::StartError,
+    clock,
+    config::{self, StartError},
     store::{artist::ArtistTable, chain::ChainTable, engine::CommitError},
     telemetry::{self, Metric, trace},
 };

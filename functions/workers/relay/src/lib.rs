@@ -30,8 +30,7 @@ use shared::{
         transaction::Policy,
         wallet::{LaneSigners, OperatorAccount},
     },
-    config,
-    http::StartError,
+    config::{self, StartError},
     store::artist::{ArtistTable, Transactions},
     telemetry,
 };

@@ -7,7 +7,7 @@ use lambda_runtime::{Context, LambdaEvent};
 use relay::{Relay, Report, Trigger};
 use serde::Serialize;
 use shared::{
-    http::StartError,
+    config::StartError,
     telemetry::{self, trace},
 };
 

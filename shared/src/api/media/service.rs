@@ -3,8 +3,9 @@
 use super::library::MediaLibrary;
 use crate::{
     auth::caller::CallerAuthenticator,
-    clock, config,
-    http::{ApiError, Request, StartError},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Request},
     model::{ArtistId, Scope},
     store::{artist::ArtistTable, secret::SecretTable},
 };

@@ -11,8 +11,8 @@ use crate::{
         media::{Document, MAX_METADATA_BYTES, MediaLibrary, MetadataRequest},
         transact::TransactionService,
     },
-    config,
-    http::{ApiError, FromFields, Request, Response, StartError},
+    config::{self, StartError},
+    http::{ApiError, FromFields, Request, Response},
     model::{ArtistId, ChainId, Content, Creation, LongText, NewMoment, Scope, TargetCollection},
     store::artist::ArtistTable,
 };

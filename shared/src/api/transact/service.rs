@@ -15,8 +15,9 @@ use crate::{
         transaction::{Planner, Policy},
         wallet::OperatorAccount,
     },
-    clock, config,
-    http::{AllowedChains, ApiError, Request, Response, StartError},
+    clock,
+    config::{self, StartError},
+    http::{AllowedChains, ApiError, Request, Response},
     model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
     store::{
         StoreError,

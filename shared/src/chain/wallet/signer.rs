@@ -17,6 +17,7 @@ use aws_sdk_kms::{
 
 use super::lanes::Lanes;
 use crate::{
+    aws::Dispatch,
     config::{self, ConfigError},
     kms::KmsError,
     model::Invalid,
@@ -61,7 +62,7 @@ impl LaneSigner {
     pub async fn sign(&self, hash: &B256) -> Result<Signature, SignerError> {
         let call = self.client.sign().key_id(&self.key_id).signing_algorithm(SigningAlgorithmSpec::EcdsaSha256);
         let call = call.message_type(MessageType::Digest).message(Blob::new(hash.as_slice()));
-        let der = call.send().await.map_err(KmsError::from)?.signature.ok_or(KmsError::Answer("signature"))?;
+        let der = call.dispatch().await.map_err(KmsError::from)?.signature.ok_or(KmsError::Answer("signature"))?;
         let signature = k256::ecdsa::Signature::from_der(der.as_ref()).map_err(|_| KmsError::Answer("signature"))?;
         with_parity(signature, hash, self.address).ok_or(SignerError::WrongKey(self.address))
     }

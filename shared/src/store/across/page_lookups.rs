@@ -7,6 +7,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 
 use crate::{
+    aws::Dispatch,
     model::{Address, ChainId, Collection, Metadata, Moment, MomentRef},
     store::{
         artist::artists::wallet_key,
@@ -112,7 +113,7 @@ impl PageLookups {
             if attempt > 0 {
                 tokio::time::sleep(backoff(attempt)).await;
             }
-            let answer = self.chain.client.batch_get_item().set_request_items(Some(pending)).send().await?;
+            let answer = self.chain.client.batch_get_item().set_request_items(Some(pending)).dispatch().await?;
             found.extend(answer.responses.into_iter().flat_map(HashMap::into_values).flatten());
             pending = answer.unprocessed_keys.unwrap_or_default();
             attempt += 1;

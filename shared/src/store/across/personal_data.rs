@@ -9,6 +9,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    aws::Dispatch,
     model::{Address, ArtistId, ChainId, Email, ExportCursor},
     store::{
         artist::transactions::replay_key,
@@ -76,7 +77,7 @@ impl PersonalData {
             let call = table.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", text(pk));
             let start = start.map(|sk| PrimaryKey { pk: pk.clone(), sk }.item());
             let call = call.set_exclusive_start_key(start).limit(i32::try_from(room).unwrap_or(i32::MAX));
-            let answer = call.send().await?;
+            let answer = call.dispatch().await?;
             page.rows.extend(answer.items.unwrap_or_default().into_iter().map(shown));
             if let Some(AttributeValue::S(key)) = answer.last_evaluated_key.and_then(|mut last| last.remove("sk")) {
                 page.next = Some(ExportCursor { partition: index, key });
@@ -115,7 +116,7 @@ impl PersonalData {
 
 /// A transaction's idempotency key has a row of its own, which goes first: nothing else names it.
 async fn erase_row(table: &Table, mut row: Item) -> Result<(), StoreError> {
-    let delete = |key: Item| table.client.delete_item().table_name(&table.name).set_key(Some(key)).send();
+    let delete = |key: Item| table.client.delete_item().table_name(&table.name).set_key(Some(key)).dispatch();
     if let Some(replay) = row.remove("replay") {
         delete(replay_key(&serde_dynamo::from_attribute_value(replay)?).item()).await?;
     }

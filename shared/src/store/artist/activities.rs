@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{ActivityId, ActivityKind, ArtistId},
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, row, text},
 };
@@ -38,7 +39,7 @@ impl Activities {
     pub async fn record(&self, artist: ArtistId, activity: &Activity) -> Result<(), StoreError> {
         let key = PrimaryKey::new(partition(artist), activity.id.to_string());
         let item = row(&key, activity)?;
-        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
 
@@ -57,7 +58,7 @@ impl Activities {
                 .key_condition_expression("pk = :pk AND sk < :before")
                 .expression_attribute_values(":before", text(before)),
         };
-        let answer = call.scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX)).send().await?;
+        let answer = call.scan_index_forward(false).limit(i32::try_from(limit).unwrap_or(i32::MAX)).dispatch().await?;
         let rows: Vec<Activity> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
         Ok(rows.into_iter().filter(|activity| activity.expires_at > now).collect())
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::artists::Artists;
 use crate::{
+    aws::Dispatch,
     model::{ArtistId, Email},
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, number, text, unless_refused, updating},
 };
@@ -55,7 +56,7 @@ impl Deletions {
             .expression_attribute_values(":artist", text(artist))
             .expression_attribute_values(":due", number(now + GRACE))
             .return_values(ReturnValue::AllNew);
-        let row = call.send().await?.attributes.ok_or(StoreError::Missing("a deletion"))?;
+        let row = call.dispatch().await?.attributes.ok_or(StoreError::Missing("a deletion"))?;
         Ok(serde_dynamo::from_item(row)?)
     }
 
@@ -63,7 +64,7 @@ impl Deletions {
     pub async fn take_back(&self, artist: ArtistId) -> Result<Cancelled, StoreError> {
         let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(artist).item()));
         let call = call.condition_expression("attribute_not_exists(begun_at)").return_values(ReturnValue::AllOld);
-        Ok(match unless_refused(call.send().await)? {
+        Ok(match unless_refused(call.dispatch().await)? {
             None => Cancelled::TooLate,
             Some(answer) if answer.attributes().is_none_or(|row| row.is_empty()) => Cancelled::Nothing,
             Some(_) => Cancelled::Done,

@@ -8,6 +8,7 @@ use serde_bytes::ByteBuf;
 
 use super::{pins::PinJob, transactions::DAY};
 use crate::{
+    aws::Dispatch,
     model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType},
     store::engine::{
         index::Bulk,
@@ -156,7 +157,7 @@ impl Media {
     /// Stores an upload as it stands. One write.
     pub async fn save_upload(&self, artist: ArtistId, id: UploadId, upload: &Upload) -> Result<(), StoreError> {
         let item = row(&upload_key(artist, id), upload)?;
-        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
 
@@ -180,7 +181,7 @@ impl Media {
             .expression_attribute_values(":rest", number(rest))
             .return_values(ReturnValue::AllNew);
         let used = |usage: Option<Usage>| most.saturating_sub(usage.map_or(0, |usage| usage.used_bytes));
-        match unless_refused(call.send().await)? {
+        match unless_refused(call.dispatch().await)? {
             Some(answer) => Ok(Ok(used(answer.attributes.map(serde_dynamo::from_item).transpose()?))),
             None => Ok(Err(used(table.get(&key).await?))),
         }

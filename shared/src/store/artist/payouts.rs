@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{Address, ArtistId},
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, number, text, updating},
 };
@@ -63,7 +64,7 @@ impl PayoutAddresses {
     pub async fn list(&self, artist: ArtistId) -> Result<Vec<PayoutAddress>, StoreError> {
         let call = self.0.query().key_condition_expression("pk = :pk AND begins_with(sk, :prefix)");
         let call = call.expression_attribute_values(":pk", text(partition(artist)));
-        let answer = call.expression_attribute_values(":prefix", text("0x")).send().await?;
+        let answer = call.expression_attribute_values(":prefix", text("0x")).dispatch().await?;
         Ok(serde_dynamo::from_items(answer.items.unwrap_or_default())?)
     }
 

@@ -4,6 +4,7 @@ use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::Cid,
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, Table, row, text},
 };
@@ -55,7 +56,7 @@ impl Pins {
             .expression_attribute_values(":queue", text(PARTITION))
             .expression_attribute_values(":later", text(due_prefix(now + 1)))
             .limit(limit.into());
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 
     /// Stores a job as it stands now, due at a later time; `None` if another run had it first. One transaction.
@@ -74,7 +75,7 @@ impl Pins {
     /// Sets the pause. One write.
     pub async fn set_pause(&self, pause: PinPause) -> Result<(), StoreError> {
         let item = row(&pause_key(), &pause)?;
-        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
 }

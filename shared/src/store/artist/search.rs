@@ -4,6 +4,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{Address, FoldedName},
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, text},
 };
@@ -39,7 +40,7 @@ impl Search {
             .expression_attribute_values(":first", text(key.pk))
             .expression_attribute_values(":beginning", text(key.sk))
             .limit(limit.try_into().unwrap_or(i32::MAX));
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
     /// Returns one or two unconditional writes that replace the entry of `before` with `after`.
     pub fn relist(

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    aws::Dispatch,
     model::{Address, ArtistChange, ArtistChanged, ArtistId, ChainId},
     store::engine::{
         index::UnitOfWork,
@@ -63,7 +64,7 @@ impl UnitOfWork {
             .expression_attribute_values(":after", text(after.unwrap_or(" ")))
             .limit(limit.into())
             .consistent_read(true);
-        let keys: Vec<PlaceKey> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        let keys: Vec<PlaceKey> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
         Ok(keys.into_iter().map(|key| NameReference { wallet, comment: key.sk }).collect())
     }
 
@@ -96,7 +97,7 @@ impl UnitOfWork {
             .expression_attribute_values(":changes", text(changes_partition(chain)))
             .limit(1)
             .consistent_read(true);
-        let items = call.send().await?.items.unwrap_or_default();
+        let items = call.dispatch().await?.items.unwrap_or_default();
         Ok(serde_dynamo::from_items(items)?.pop())
     }
 }

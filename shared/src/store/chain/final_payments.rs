@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::payments::PaymentFilter;
 use crate::{
+    aws::Dispatch,
     model::{ChainId, Payment},
     store::engine::{
         index::Progress,
@@ -36,7 +37,7 @@ impl ChainTable {
             .expression_attribute_values(":last", text(row_key(&partition, last).sk))
             .limit(limit.into())
             .consistent_read(true);
-        let rows: Vec<NumberedPayment> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        let rows: Vec<NumberedPayment> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
         let expected = (first..).map(|number| row_key(&partition, number).sk);
         let settled = rows.into_iter().zip(expected).take_while(|(row, sk)| row.sk == *sk);
         let settled = settled.map(|(row, _)| row.payment).take_while(|payment| progress.is_settled(payment.block));

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
+    aws::Dispatch,
     model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
     store::engine::{
         index::UnitOfWork,
@@ -51,7 +52,7 @@ pub struct ArrivedDocument {
     at: u64,
     /// Number of moments that have been updated.
     #[serde(default)]
-    pub told: u64,
+    pub retyped: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -133,7 +134,7 @@ impl Documents {
             .key_condition_expression("pk = :inbox")
             .expression_attribute_values(":inbox", text(inbox_partition(chain)))
             .limit(limit.into());
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 
     /// Returns documents due at `now` (Unix seconds): new ones first, then the longest overdue. One Query.
@@ -145,7 +146,7 @@ impl Documents {
             .expression_attribute_values(":queue", text(queue_partition(shard)))
             .expression_attribute_values(":later", text(due_prefix(now + 1)))
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 
     /// Stores a document fetched at `now` (Unix seconds) and notifies the indexer. One transaction.
@@ -155,7 +156,7 @@ impl Documents {
         let row = DocumentRow { uri_hash: hash.clone(), document: Some(document) };
         let mut writes = vec![self.0.replacement(&document_key(due.chain, &hash), &row)?, self.0.deletion(&due.key())?];
         if let Some(content_type) = content_type {
-            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now, told: 0 };
+            let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now, retyped: 0 };
             writes.push(self.0.replacement(&arrived.key(due.chain), &arrived)?);
         }
         self.0.write_together(writes).await?;
@@ -188,7 +189,7 @@ impl Documents {
 
 impl UnitOfWork {
     /// Stores how many moments were updated, or deletes the arrival after the last.
-    pub fn set_told(&mut self, chain: ChainId, arrived: &ArrivedDocument, to_all: bool) -> Result<(), StoreError> {
+    pub fn set_retyped(&mut self, chain: ChainId, arrived: &ArrivedDocument, to_all: bool) -> Result<(), StoreError> {
         if to_all {
             self.delete(&arrived.key(chain));
             return Ok(());

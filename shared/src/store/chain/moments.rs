@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{Address, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty},
     store::engine::{
         index::UnitOfWork,
@@ -109,7 +110,7 @@ impl Moments {
             .expression_attribute_values(":account", text(administered_partition(chain, account)))
             .expression_attribute_values(":after", text(after.map_or("0".to_owned(), |after| after.to_string())))
             .limit(100);
-        let rows: Vec<AdministeredRow> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        let rows: Vec<AdministeredRow> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
         Ok(rows.into_iter().map(|row| row.collection).collect())
     }
 }

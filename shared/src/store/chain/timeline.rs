@@ -8,6 +8,7 @@ use serde_bytes::ByteBuf;
 
 use super::{metadata::Documents, moments::moment_key};
 use crate::{
+    aws::Dispatch,
     model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
     store::engine::{
         index::UnitOfWork,
@@ -177,7 +178,7 @@ impl Timelines {
             .key_condition_expression("pk = :relist")
             .expression_attribute_values(":relist", text(relist_partition(chain)))
             .limit(limit.into());
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 }
 

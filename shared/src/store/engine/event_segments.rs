@@ -10,7 +10,10 @@ use serde::{
 };
 
 use super::table::{StoreError, Table, text};
-use crate::model::{Event, LogId};
+use crate::{
+    aws::Dispatch,
+    model::{Event, LogId},
+};
 
 /// Most events and bytes of a run, so that a page of a hundred events reads two rows or so.
 const MOST_EVENTS: usize = 100;
@@ -122,7 +125,7 @@ impl Table {
         let call = call.expression_attribute_values(":pk", text(partition)).limit(rows);
         let call = call.expression_attribute_values(":first", text(sort_key(after.saturating_add(1))));
         let call = call.expression_attribute_values(":last", text(sort_key(u64::MAX)));
-        let runs: Vec<Run> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        let runs: Vec<Run> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
         let mut found: Vec<NumberedEvent> = Vec::new();
         for run in runs {
             let expected = found.last().map_or(after, |event| event.number).saturating_add(1);

@@ -10,6 +10,7 @@ use aws_sdk_dynamodb::{
 use serde::Deserialize;
 
 use super::table::{PrimaryKey, StoreError, Table, number, text, unless_refused};
+use crate::aws::Dispatch;
 
 /// Time without a renewal after which a lease may be taken over. By this process's clock alone.
 const LEASE_TIMEOUT: Duration = Duration::from_secs(4);
@@ -78,7 +79,7 @@ impl Table {
                 .expression_attribute_values(":heard", number(seen.beat))
                 .expression_attribute_values(":before", text(&seen.holder))
         };
-        let taken = unless_refused(update.send().await)?;
+        let taken = unless_refused(update.dispatch().await)?;
         Ok(taken.map(|_| Lease { key: key.clone(), holder: holder.to_owned(), epoch, beat }))
     }
 
@@ -87,14 +88,14 @@ impl Table {
         lease.beat += 1;
         let update = self.of_holder(lease).update_expression("SET beat = :beat");
         let update = update.expression_attribute_values(":beat", number(lease.beat));
-        Ok(unless_refused(update.send().await)?.is_some())
+        Ok(unless_refused(update.dispatch().await)?.is_some())
     }
 
     /// Releases the lease. One write.
     pub(in crate::store) async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         let update = self.of_holder(lease).update_expression("SET holder = :nobody");
         let update = update.expression_attribute_values(":nobody", AttributeValue::S(String::new()));
-        unless_refused(update.send().await).map(drop)
+        unless_refused(update.dispatch().await).map(drop)
     }
 
     /// Fails its transaction if another process holds the lease.

@@ -11,6 +11,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
+    aws::Dispatch,
     config::{self, ConfigError},
     telemetry::trace::AwsCalls,
 };
@@ -135,7 +136,7 @@ impl Table {
         let mut attempt = 0;
         loop {
             let call = self.client.get_item().table_name(&self.name).set_key(Some(key.item()));
-            match call.consistent_read(self.consistent).send().await.map_err(StoreError::from) {
+            match call.consistent_read(self.consistent).dispatch().await.map_err(StoreError::from) {
                 Ok(answer) => return Ok(answer.item.map(serde_dynamo::from_item).transpose()?),
                 Err(error) if error.is_throttled() && attempt < THROTTLED_ATTEMPTS => {}
                 Err(error) => return Err(error),
@@ -180,7 +181,7 @@ impl Table {
             let wanted = KeysAndAttributes::builder().set_keys(Some(pending.clone()));
             let wanted = wanted.consistent_read(self.consistent).build()?;
             let call = self.client.batch_get_item().request_items(&self.name, wanted);
-            let answer = match call.send().await.map_err(StoreError::from) {
+            let answer = match call.dispatch().await.map_err(StoreError::from) {
                 Ok(answer) => answer,
                 Err(error) if error.is_throttled() && calls < THROTTLED_ATTEMPTS => {
                     tokio::time::sleep(backoff(calls)).await;
@@ -244,7 +245,7 @@ impl Table {
         &self,
         items: Vec<TransactWriteItem>,
     ) -> Result<Result<(), Vec<WriteReason>>, StoreError> {
-        match self.client.transact_write_items().set_transact_items(Some(items)).send().await {
+        match self.client.transact_write_items().set_transact_items(Some(items)).dispatch().await {
             Ok(_) => Ok(Ok(())),
             Err(error) => match error.as_service_error().and_then(reasons) {
                 Some(reasons) => Ok(Err(reasons)),

@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{ArtistId, DailySpend, KeyId, KeyName, Scope},
     store::engine::table::{Item, PrimaryKey, SecretTable, StoreError, number, row, text, updating},
 };
@@ -111,7 +112,7 @@ impl ApiKeys {
         const KEPT: u64 = 400 * 24 * 60 * 60;
         let used = UseRow { id: owner.id, last_used_at: now, expires_at: now + KEPT };
         let item = row(&use_key(owner.artist_id, owner.id), &used)?;
-        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
 
@@ -137,7 +138,7 @@ impl ApiKeys {
             call.key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
                 .expression_attribute_values(":prefix", text(prefix))
         };
-        let answer = call.scan_index_forward(false).consistent_read(true).send().await?;
+        let answer = call.scan_index_forward(false).consistent_read(true).dispatch().await?;
         Ok(answer.items.unwrap_or_default())
     }
 

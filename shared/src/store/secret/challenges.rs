@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
+    aws::Dispatch,
     model::{Address, ArtistId, ChainId},
     store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
 };
@@ -54,7 +55,7 @@ impl Challenges {
     /// Stores a challenge. One write.
     pub async fn put(&self, challenge: &StoredChallenge) -> Result<(), StoreError> {
         let item = row(&key(&challenge.hash), challenge)?;
-        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
 
@@ -78,7 +79,7 @@ impl Challenges {
             .expression_attribute_values(":max", number(MAX_TRIES))
             .expression_attribute_values(":now", number(now))
             .return_values(ReturnValue::AllNew);
-        let answer = unless_refused(call.send().await)?;
+        let answer = unless_refused(call.dispatch().await)?;
         Ok(answer.and_then(|answer| answer.attributes).map(serde_dynamo::from_item).transpose()?)
     }
 

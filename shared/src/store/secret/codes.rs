@@ -5,6 +5,7 @@ use aws_sdk_dynamodb::types::ReturnValue;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{Email, OneTimeCode},
     store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
 };
@@ -55,7 +56,7 @@ impl Codes {
 
     async fn put_at(&self, key: &PrimaryKey, code: &StoredCode) -> Result<(), StoreError> {
         let item = row(key, code)?;
-        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
 
@@ -90,7 +91,7 @@ impl Codes {
             .expression_attribute_values(":max", number(OneTimeCode::MAX_TRIES))
             .expression_attribute_values(":now", number(now))
             .return_values(ReturnValue::AllNew);
-        let answer = unless_refused(call.send().await)?;
+        let answer = unless_refused(call.dispatch().await)?;
         Ok(answer.and_then(|answer| answer.attributes).map(serde_dynamo::from_item).transpose()?)
     }
 
@@ -112,7 +113,7 @@ impl Codes {
             .set_key(Some(key.item()))
             .condition_expression("mac = :mac")
             .expression_attribute_values(":mac", text(&code.mac));
-        Ok(unless_refused(call.send().await)?.is_some())
+        Ok(unless_refused(call.dispatch().await)?.is_some())
     }
 }
 

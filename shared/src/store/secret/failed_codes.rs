@@ -3,7 +3,10 @@
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::{Deserialize, Serialize};
 
-use crate::store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row};
+use crate::{
+    aws::Dispatch,
+    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row},
+};
 
 /// Wrong tries in a row after which strangers must pause.
 pub const MAX_FAILED_CODES: u32 = 100;
@@ -63,7 +66,7 @@ impl FailedCodes {
         let call = call.update_expression("SET wrong_at = :now, expires_at = :end ADD wrong :one");
         let call = call.expression_attribute_values(":now", number(now)).expression_attribute_values(":one", number(1));
         let call = call.expression_attribute_values(":end", number(now + 10 * KNOWN_FOR));
-        let answer = call.return_values(ReturnValue::AllNew).send().await?;
+        let answer = call.return_values(ReturnValue::AllNew).dispatch().await?;
         let row: Option<FailedCodeRow> = answer.attributes.map(serde_dynamo::from_item).transpose()?;
         Ok(match row {
             Some(FailedCodeRow::Streak { wrong, .. }) => wrong,
@@ -74,11 +77,11 @@ impl FailedCodes {
     /// Ends the streak of wrong tries, and remembers the client. Three writes.
     pub async fn reset_failures(&self, mailbox: &str, client: &str, now: u64) -> Result<(), StoreError> {
         let table = &self.0;
-        table.client.delete_item().table_name(&table.name).set_key(Some(streak_key(mailbox).item())).send().await?;
+        table.client.delete_item().table_name(&table.name).set_key(Some(streak_key(mailbox).item())).dispatch().await?;
         for client in [client, ANY] {
             let known = FailedCodeRow::Known { client: client.to_owned(), expires_at: now + KNOWN_FOR };
             let item = row(&known_key(mailbox, client), &known)?;
-            table.client.put_item().table_name(&table.name).set_item(Some(item)).send().await?;
+            table.client.put_item().table_name(&table.name).set_item(Some(item)).dispatch().await?;
         }
         Ok(())
     }

@@ -4,7 +4,10 @@
 use aws_sdk_dynamodb::types::ReturnValue;
 use serde::Deserialize;
 
-use crate::store::engine::table::{PrimaryKey, SecretTable, StoreError, number};
+use crate::{
+    aws::Dispatch,
+    store::engine::table::{PrimaryKey, SecretTable, StoreError, number},
+};
 
 /// Counts of all subjects.
 #[derive(Clone)]
@@ -30,7 +33,7 @@ impl RequestCounts {
             .expression_attribute_values(":one", number(1))
             .expression_attribute_values(":end", number(expires_at))
             .return_values(ReturnValue::UpdatedNew);
-        let row = call.send().await?.attributes.ok_or(StoreError::Missing("a count"))?;
+        let row = call.dispatch().await?.attributes.ok_or(StoreError::Missing("a count"))?;
         Ok(serde_dynamo::from_item::<_, Counted>(row)?.hits)
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    aws::Dispatch,
     model::ArtistId,
     store::engine::table::{PrimaryKey, SecretTable, StoreError, row},
 };
@@ -44,7 +45,7 @@ impl Sessions {
 
     async fn put(&self, key: &PrimaryKey, row_: &SignedOut) -> Result<(), StoreError> {
         let item = row(key, row_)?;
-        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).send().await?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
 }

@@ -2,8 +2,8 @@
 
 use activity::list_collectors::{Collector, ListCollectorsQuery, ListCollectorsResponse};
 use shared::{
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::{
         artist::{ArtistTable, Artists},
         chain::{ChainTable, LeaderboardScope, Leaderboards},

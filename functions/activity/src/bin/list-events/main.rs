@@ -10,8 +10,9 @@ use futures::future::try_join_all;
 use shared::{
     api::read::{EventView, Reader},
     auth::caller::CallerAuthenticator,
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Address, ChainId, Event, EventCursor, EventsAfter, LogId, LogName, LogPlace},
     store::{
         StoreError,

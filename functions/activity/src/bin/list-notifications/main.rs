@@ -6,8 +6,8 @@ use activity::list_notifications::{ListNotificationsQuery, ListNotificationsResp
 use shared::{
     api::read::{Pagination, Reader, Site},
     clock::iso_8601_with_offset,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Address, Flag},
     store::{
         across::NotificationReads,

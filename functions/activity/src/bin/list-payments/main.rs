@@ -3,8 +3,8 @@
 use activity::list_payments::{ListPaymentsQuery, ListPaymentsResponse};
 use shared::{
     api::read::{Pagination, Reader},
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::{
         artist::ArtistTable,
         chain::{ChainTable, PaymentFilter, Payments},

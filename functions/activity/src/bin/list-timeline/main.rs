@@ -4,8 +4,9 @@ use activity::list_timeline::{ListTimelineQuery, ListTimelineResponse, TimelineT
 use futures::future::try_join_all;
 use shared::{
     api::read::{Pagination, Reader},
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Address, ChainId},
     store::{
         StoreError,

@@ -3,8 +3,8 @@
 use activity::list_transfers::{ListTransfersQuery, ListTransfersResponse};
 use shared::{
     api::read::{Pagination, Reader},
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Address, ArtistName, ChainId, Transfer, TransferType},
     store::{
         StoreError,

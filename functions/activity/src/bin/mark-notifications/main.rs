@@ -6,8 +6,9 @@ use activity::mark_notifications::{MarkNotificationsRequest, MarkNotificationsRe
 use shared::{
     auth::caller::CallerAuthenticator,
     chain::Chains,
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Address, EventId},
     store::{
         StoreError,

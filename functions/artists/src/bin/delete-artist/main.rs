@@ -9,8 +9,9 @@ use shared::{
         Chain, Chains,
         node::{Node, NodeError, NodeUrls},
     },
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{ActivityKind, Address},
     store::{
         artist::{ArtistTable, Artists, Deletions},

@@ -5,8 +5,8 @@ use shared::{
     api::error::no_artist,
     auth::session::SessionAuthenticator,
     chain::Chains,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::ChainId,
     store::{
         across::{Person, PersonalData},

@@ -3,8 +3,9 @@
 use artists::list_activity::{ActivityView, ListActivityQuery, ListActivityResponse};
 use shared::{
     auth::session::SessionAuthenticator,
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::{
         artist::{Activities, ArtistTable},
         secret::SecretTable,

@@ -3,8 +3,8 @@
 use artists::{profile::ArtistResponse, read_artist::ReadArtistPath};
 use shared::{
     api::read::Site,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::artist::{ArtistTable, Artists},
 };
 

@@ -3,8 +3,8 @@
 
 use shared::{
     bucket::Bucket,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
 };
 
 #[tokio::main(flavor = "current_thread")]

@@ -6,8 +6,9 @@ use artists::{profile::ArtistResponse, update_artist::UpdateArtistRequest};
 use shared::{
     api::{error::no_artist, read::Site},
     auth::session::SessionAuthenticator,
-    clock, config,
-    http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, serve},
     store::{
         artist::{ArtistTable, Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal},
         secret::SecretTable,

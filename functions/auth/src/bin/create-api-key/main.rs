@@ -4,8 +4,9 @@ use auth::create_api_key::{CreateApiKeyRequest, CreateApiKeyResponse};
 use shared::{
     api::activity::ActivityLog,
     auth::{api_key::PlainKey, session::SessionAuthenticator},
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{ActivityKind, DailySpend, KeyId},
     store::secret::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, SecretTable},
 };

@@ -3,8 +3,8 @@
 use auth::list_api_keys::{ListApiKeysResponse, ListedKey};
 use shared::{
     auth::session::SessionAuthenticator,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::secret::{ApiKeys, SecretTable},
 };
 

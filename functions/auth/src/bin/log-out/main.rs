@@ -4,8 +4,9 @@ use auth::log_out::{Everywhere, LogOutRequest, LogOutResponse};
 use shared::{
     api::activity::ActivityLog,
     auth::{session::SessionAuthenticator, token::LIFETIME},
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
     store::secret::{SecretTable, Sessions},
 };

@@ -4,8 +4,8 @@ use auth::revoke_api_key::{RevokeApiKeyQuery, RevokeApiKeyResponse};
 use shared::{
     api::activity::ActivityLog,
     auth::session::SessionAuthenticator,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
     store::secret::{ApiKeys, SecretTable},
 };

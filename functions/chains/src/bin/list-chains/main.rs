@@ -3,7 +3,8 @@
 use chains::list_chains::{ChainView, ListChainsResponse};
 use shared::{
     chain::Chains,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
 };
 
 #[tokio::main(flavor = "current_thread")]

@@ -3,7 +3,8 @@
 use collections::add_collection_admin::AddCollectionAdminRequest;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{CheckedAddress, MomentRef, Scope},
 };
 

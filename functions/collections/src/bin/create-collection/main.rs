@@ -5,7 +5,8 @@ use shared::{
         publish::{CreateCollectionRequest, Publication},
         transact::TransactionService,
     },
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Creation, Scope},
 };
 

@@ -2,8 +2,8 @@
 
 use shared::{
     api::{error::no_collection, read::Reader, request::CollectionPath},
-    config,
-    http::{AnyChain, ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{AnyChain, ApiError, Endpoint, Request, Response, serve},
     store::{artist::ArtistTable, chain::ChainTable},
 };
 

@@ -4,7 +4,8 @@ use collections::update_collection::UpdateCollectionRequest;
 use shared::{
     api::{request::CollectionPath, transact::TransactionService},
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Creation, Scope},
 };
 

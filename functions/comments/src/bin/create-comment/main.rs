@@ -15,8 +15,8 @@ use shared::{
         protocol::permission::Permission,
         wallet::Call,
     },
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{self, CommentText, Creation, MomentRef, Scope},
     store::chain::{ChainTable, Comments},
 };

@@ -3,8 +3,8 @@
 use comments::list_comments::{ListCommentsQuery, ListCommentsResponse, MomentComment};
 use shared::{
     chain::Chains,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::Whole,
     store::chain::{ChainTable, Comments, PAGE_SIZE},
 };

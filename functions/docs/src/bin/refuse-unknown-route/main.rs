@@ -1,7 +1,10 @@
 //! Answers requests without a route: 404 for an unknown path, 405 for an unknown method.
 
 use docs::routes::allowed_methods;
-use shared::http::{ApiError, Endpoint, Request, Response, StartError, serve};
+use shared::{
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {

@@ -1,7 +1,10 @@
 //! The API description: `GET /openapi.json` for machines, `GET /llms.txt` for programs that read text, `GET /docs` for people,
 //! with the scripts of that page, and the guides below it. The build makes all of them from `openapi.json` and `docs/guide/`.
 
-use shared::http::{ApiError, Endpoint, Request, Response, StartError, serve};
+use shared::{
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {

@@ -7,7 +7,8 @@ use shared::{
         transaction::{SimulationError, simulate_with_gas},
         wallet::Call,
     },
-    http::{AllowedChains, ApiError, StartError},
+    config::StartError,
+    http::{AllowedChains, ApiError},
     model::{ChainId, Invalid},
 };
 

@@ -11,8 +11,9 @@ use shared::{
     api::publish::{MAX_MOMENTS_BYTES, locate_split},
     auth::rate_limit::{self, Limit},
     chain::protocol::{destination::Destination, publishing::Publisher},
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::CheckedAddress,
     store::secret::{RateWindows, SecretTable},
 };

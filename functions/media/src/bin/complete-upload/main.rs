@@ -8,7 +8,8 @@ use shared::{
     api::media::{MediaService, StoredMedia},
     bucket::UploadedPart,
     clock,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{ArtistId, Cid, UploadId},
     store::artist::{StoredContent, Upload, UploadOutcome},
 };
@@ -33,7 +34,7 @@ impl Endpoint for CompleteUpload {
         let CompleteUploadPath { id } = request.path_parameters().read()?;
         let upload = self.0.library.media.upload(artist, id, now.as_secs()).await?.ok_or_else(|| unknown(id))?;
         match &upload.outcome {
-            Some(UploadOutcome::Stored { cid, mime }) => self.tell(request, *cid, mime.clone(), upload.size),
+            Some(UploadOutcome::Stored { cid, mime }) => self.answer(request, *cid, mime.clone(), upload.size),
             Some(UploadOutcome::Refused(reason)) => Err(ApiError::unprocessable(reason)),
             None => self.complete(request, artist, id, upload).await,
         }
@@ -71,7 +72,7 @@ impl CompleteUpload {
                 self.accept(cid, StoredContent { object, mime: mime.clone(), size: upload.size }).await?;
                 (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Stored { cid, mime: mime.clone() }));
                 self.0.library.media.save_upload(artist, id, &upload).await?;
-                self.tell(request, cid, mime, upload.size)
+                self.answer(request, cid, mime, upload.size)
             }
         }
     }
@@ -102,7 +103,7 @@ impl CompleteUpload {
         Ok(())
     }
 
-    fn tell(&self, request: &Request, cid: Cid, mime: String, size: u64) -> Result<Response, ApiError> {
+    fn answer(&self, request: &Request, cid: Cid, mime: String, size: u64) -> Result<Response, ApiError> {
         let media: StoredMedia = self.0.library.describe(request, cid, mime, size)?;
         Response::json(&media)
     }

@@ -2,7 +2,8 @@
 
 use shared::{
     api::media::{MAX_METADATA_BYTES, MediaService, MetadataRequest},
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
 };
 
 #[tokio::main(flavor = "current_thread")]

@@ -9,7 +9,8 @@ use media::{
 use shared::{
     api::media::MediaService,
     clock,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{UploadId, UploadSize},
     store::artist::{UPLOAD_LIFETIME, Upload},
 };

@@ -9,8 +9,8 @@ use media::{
 };
 use shared::{
     bucket::Bucket,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, StatusCode, json, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, StatusCode, json, serve},
     model::Cid,
     store::artist::{ArtistTable, Media, StoredBlock, StoredContent},
 };

@@ -8,7 +8,8 @@ use moments::airdrop_moment::AirdropMomentRequest;
 use shared::{
     api::transact::{TransactionService, WriteSession},
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{CheckedAddress, Creation, MomentRef, Scope},
 };
 

@@ -6,7 +6,8 @@ mod release;
 use moments::collect_moment::CollectMomentRequest;
 use shared::{
     api::transact::{Cost, TransactionService},
-    http::{ApiError, Endpoint, Request, Response, StartError, json, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, json, serve},
     model::{Amount, Creation, Protocol, Scope},
 };
 

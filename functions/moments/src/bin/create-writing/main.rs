@@ -2,7 +2,8 @@
 
 use shared::{
     api::publish::{CreateWritingRequest, PublishingService},
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
 };
 
 #[tokio::main(flavor = "current_thread")]

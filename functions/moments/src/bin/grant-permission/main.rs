@@ -3,7 +3,8 @@
 use moments::grant_permission::GrantPermissionRequest;
 use shared::{
     api::transact::TransactionService,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{CheckedAddress, Scope},
 };
 

@@ -5,8 +5,9 @@ use shared::{
     api::error::{no_artist, no_moment},
     auth::caller::CallerAuthenticator,
     chain::Chains,
-    clock, config,
-    http::{AllowedChains, ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{AllowedChains, ApiError, Endpoint, Request, Response, serve},
     model::{ArtistId, ChainId, Invalid, MomentRef, Scope, WalletType},
     store::{
         artist::{ArtistTable, Artists},

@@ -6,8 +6,8 @@ mod grants;
 use moments::migrate_moments::MigrateMomentsRequest;
 use shared::{
     api::transact::TransactionService,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Address, ArtistId, Scope, WalletType},
     store::{
         artist::{ArtistTable, Artists},

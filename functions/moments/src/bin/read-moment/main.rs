@@ -3,8 +3,8 @@
 use moments::read_moment::ReadMomentQuery;
 use shared::{
     api::{error::no_moment, read::Reader},
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::MomentRef,
     store::{artist::ArtistTable, chain::ChainTable},
 };

@@ -6,7 +6,8 @@ use shared::{
         publish::{CreateMomentRequest, Publication, Target, expected_own_collection},
         transact::TransactionService,
     },
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::Scope,
 };
 

@@ -4,7 +4,8 @@ use moments::update_moment_uri::UpdateMomentUriRequest;
 use shared::{
     api::transact::TransactionService,
     chain::protocol::permission::Permission,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Creation, MomentEdit, Protocol, Scope},
 };
 

@@ -4,8 +4,8 @@ use pages::{Clock, artist_named, artist_page, not_found, page};
 use shared::{
     api::read::{Reader, Site},
     chain::Chains,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::Page,
     store::{
         artist::{ArtistTable, Artists},

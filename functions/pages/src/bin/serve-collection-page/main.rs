@@ -5,8 +5,8 @@ use pages::{Clock, collection_page, not_found, page};
 use shared::{
     api::read::{Reader, Site},
     chain::Chains,
-    config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, FromFields, Request, Response, serve},
     model::{Address, ChainId, Page},
     store::{
         artist::ArtistTable,

@@ -5,8 +5,8 @@ use pages::{Feed, FeedFormat, OembedQuery, artist_named, not_found, oembed};
 use shared::{
     api::read::{MomentView, Reader, Site},
     chain::Chains,
-    config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, FromFields, Request, Response, serve},
     model::{Address, ChainId, PageLimit},
     store::{
         artist::{ArtistTable, Artists},

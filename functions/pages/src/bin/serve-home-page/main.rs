@@ -6,8 +6,9 @@ use pages::{Clock, MAPPED_MOMENTS, asset, home_page, icon, not_found, page, robo
 use shared::{
     api::read::{Reader, Site},
     chain::Chains,
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::Page,
     store::{
         StoreError,

@@ -5,8 +5,8 @@ use pages::{Clock, MomentParts, embed_page, moment_page, not_found, page};
 use shared::{
     api::read::{MomentView, Person, Reader, Site},
     chain::{Chain, Chains},
-    config,
-    http::{ApiError, Endpoint, FromFields, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, FromFields, Request, Response, serve},
     model::{Address, ChainId, MomentRef, TokenId},
     store::{
         artist::ArtistTable,

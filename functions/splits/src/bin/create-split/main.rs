@@ -6,7 +6,8 @@ use shared::{
         transact::TransactionService,
     },
     chain::wallet::Call,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Creation, Scope},
 };
 

@@ -11,7 +11,8 @@ use shared::{
         protocol::{currency::Currency, splits::distribution},
         wallet::Call,
     },
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{Address, Creation, FeeRecipient, Invalid, Scope, Share, Split},
 };
 use splits::distribute_split::{CurrencyName, DistributeSplitRequest};

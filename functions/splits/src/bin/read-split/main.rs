@@ -10,8 +10,9 @@ use shared::{
         node::{Node, NodeError, NodeUrls},
         protocol::currency::Currency,
     },
-    clock, config,
-    http::{AllowedChains, ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{AllowedChains, ApiError, Endpoint, Request, Response, serve},
     model::{Address, Amount, CaipNetwork, ChainId, Invalid},
     store::{
         chain::{ChainTable, Moments},

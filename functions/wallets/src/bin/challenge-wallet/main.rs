@@ -11,8 +11,9 @@ use shared::{
         wallet_proof::Challenger,
     },
     chain::Chains,
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{ArtistId, CheckedAddress},
     store::{
         artist::{ArtistTable, Artists},

@@ -10,8 +10,9 @@ use shared::{
         node::{Node, NodeUrls},
         wallet::erc1271,
     },
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{ActivityKind, Wallet, WalletType},
     store::{
         across::WalletConnections,

@@ -3,8 +3,9 @@
 use shared::{
     api::{activity::ActivityLog, error::no_artist},
     auth::session::SessionAuthenticator,
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
     store::{
         artist::{ArtistTable, Artists, WalletRefusal},

@@ -2,8 +2,8 @@
 
 use shared::{
     auth::session::SessionAuthenticator,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::{
         artist::{ArtistTable, PayoutAddresses},
         secret::SecretTable,

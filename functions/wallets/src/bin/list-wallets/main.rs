@@ -3,8 +3,9 @@
 use shared::{
     api::error::no_artist,
     auth::caller::CallerAuthenticator,
-    clock, config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     store::{
         artist::{ArtistTable, Artists},
         secret::SecretTable,

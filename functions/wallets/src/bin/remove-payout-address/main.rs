@@ -1,7 +1,8 @@
 //! `DELETE /artists/payout-addresses?address=`: removes an address that money can be withdrawn to.
 
 use shared::{
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
 };
 use wallets::{

@@ -10,8 +10,9 @@ use shared::{
     },
     auth::{api_key::Caller, session::SessionAuthenticator},
     chain::{Chain, protocol::currency::Currency},
-    clock, config,
-    http::{ApiError, Endpoint, FieldError, Request, Response, StartError, serve},
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, FieldError, Request, Response, serve},
     model::{ActivityKind, Address, ArtistId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
     store::{
         artist::{ArtistTable, Artists, PayoutAddresses},

@@ -2,8 +2,8 @@
 
 use shared::{
     api::activity::ActivityLog,
-    config,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::ActivityKind,
 };
 use webhooks::{WebhookPath, WebhookService, delete_webhook::DeleteWebhookResponse, no_webhook};

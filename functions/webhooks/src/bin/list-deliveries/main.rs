@@ -2,7 +2,8 @@
 
 use shared::{
     clock,
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
 };
 use webhooks::{
     DeliveryView, WebhookPath, WebhookService,

@@ -1,6 +1,9 @@
 //! `GET /webhooks`: the artist's webhooks.
 
-use shared::http::{ApiError, Endpoint, Request, Response, StartError, serve};
+use shared::{
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
+};
 use webhooks::{WebhookService, WebhookView, list_webhooks::ListWebhooksResponse};
 
 #[tokio::main(flavor = "current_thread")]

@@ -1,6 +1,9 @@
 //! `GET /webhooks/{id}`: one of the artist's webhooks.
 
-use shared::http::{ApiError, Endpoint, Request, Response, StartError, serve};
+use shared::{
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
+};
 use webhooks::{WebhookPath, WebhookService, WebhookView};
 
 #[tokio::main(flavor = "current_thread")]

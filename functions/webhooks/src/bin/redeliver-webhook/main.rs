@@ -1,7 +1,8 @@
 //! `POST /webhooks/{id}/deliveries/{delivery}/redeliver`: sends an event once more.
 
 use shared::{
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     model::{DeliveryId, DeliveryStatus},
     store::artist::Delivery,
 };

@@ -2,7 +2,8 @@
 
 use shared::{
     clock,
-    http::{ApiError, Endpoint, Request, Response, StartError, json, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, json, serve},
     model::{DeliveryId, WebhookId},
     store::artist::Delivery,
 };

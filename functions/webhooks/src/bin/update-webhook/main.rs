@@ -1,7 +1,8 @@
 //! `PATCH /webhooks/{id}`: changes a webhook, or switches it off and on.
 
 use shared::{
-    http::{ApiError, Endpoint, Request, Response, StartError, serve},
+    config::StartError,
+    http::{ApiError, Endpoint, Request, Response, serve},
     public_web::PrivateReceivers,
 };
 use webhooks::{

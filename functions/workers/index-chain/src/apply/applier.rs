@@ -58,7 +58,7 @@ impl Applier<'_> {
     /// Emits an event that a log caused; `nth` distinguishes several of one type.
     pub fn emit(&mut self, at: &Position, nth: u64, data: EventData) -> Result<(), StoreError> {
         let id = self.id(at).of_its(&format!("{} {nth}", data.kind().word()));
-        self.work.tell(&Event { id, time: at.time, is_reverted: false, data })
+        self.work.emit(&Event { id, time: at.time, is_reverted: false, data })
     }
 
     pub fn is_full(&self) -> bool {

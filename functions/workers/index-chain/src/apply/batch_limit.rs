@@ -13,6 +13,6 @@ impl BatchLimit {
     /// Whether the changes reach it.
     pub fn is_reached(self, work: &UnitOfWork) -> bool {
         let weight = work.weight();
-        weight.rows >= self.rows || weight.bytes >= self.bytes || work.has_told_enough()
+        weight.rows >= self.rows || weight.bytes >= self.bytes || work.has_enough_events()
     }
 }

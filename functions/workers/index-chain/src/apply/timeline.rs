@@ -56,13 +56,13 @@ pub(super) async fn apply_documents(
     for mut arrived in documents.arrived(chain, MAX_CHANGES).await? {
         let subject = TimelineSubject::With(arrived.uri_hash.clone());
         let room = MAX_PER_CHANGE.min(MAX_PER_BATCH.saturating_sub(looked_at));
-        let (moments, is_all) = work.concerned(chain, &subject, arrived.told, room).await?;
+        let (moments, is_all) = work.concerned(chain, &subject, arrived.retyped, room).await?;
         for moment in &moments {
             set_content_type(work, moment, &arrived).await?;
         }
         looked_at += moments.len() as u64;
-        arrived.told += moments.len() as u64;
-        work.set_told(chain, &arrived, is_all)?;
+        arrived.retyped += moments.len() as u64;
+        work.set_retyped(chain, &arrived, is_all)?;
     }
     Ok(())
 }

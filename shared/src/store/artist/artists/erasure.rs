@@ -8,6 +8,7 @@ use super::{
     usernames::name_key,
 };
 use crate::{
+    aws::Dispatch,
     model::{ArtistChange, ArtistId, Email, FoldedName},
     store::{
         artist::search::Search,
@@ -28,7 +29,7 @@ impl Artists {
             let key = name_key(&FoldedName::of(&held.folded));
             let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item()));
             let call = call.condition_expression("artist_id = :artist");
-            unless_refused(call.expression_attribute_values(":artist", text(artist)).send().await)?;
+            unless_refused(call.expression_attribute_values(":artist", text(artist)).dispatch().await)?;
         }
         let whole = Delete::builder()
             .table_name(&self.0.name)

@@ -5,6 +5,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
+    aws::Dispatch,
     model::{ArtistChange, ArtistChanged, ArtistId},
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, row, text},
 };
@@ -51,13 +52,13 @@ impl Outbox {
             .expression_attribute_values(":inbox", text(self.partition))
             .limit(limit.into())
             .consistent_read(true);
-        Ok(serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?)
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 
     /// Deletes a processed message. One write.
     pub async fn remove(&self, id: Uuid) -> Result<(), StoreError> {
         let call = self.table.client.delete_item().table_name(&self.table.name);
-        call.set_key(Some(self.key(id).item())).send().await?;
+        call.set_key(Some(self.key(id).item())).dispatch().await?;
         Ok(())
     }
 

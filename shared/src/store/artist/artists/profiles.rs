@@ -98,8 +98,8 @@ impl Artists {
             };
             profile.updated_at = now;
             let replacement = self.replacement(&mut profile)?;
-            let told = ServiceEvents::new(self.0.clone()).appending(&[updated(&profile, now)], now).await?;
-            let writes = writes.into_iter().chain([replacement]).chain(told).collect();
+            let events = ServiceEvents::new(self.0.clone()).appending(&[updated(&profile, now)], now).await?;
+            let writes = writes.into_iter().chain([replacement]).chain(events).collect();
             let Err(reasons) = self.0.write_or_reasons(writes).await? else { return Ok(Ok(profile)) };
             let refused = reasons.into_iter().zip(meanings).find_map(|(reason, meaning)| match reason {
                 WriteReason::Condition => meaning,

@@ -6,6 +6,7 @@ use super::{
     transaction::Transactions,
 };
 use crate::{
+    aws::Dispatch,
     model::{ArtistId, ChainId},
     store::{
         artist::artists::{Artist, profile_key},
@@ -66,7 +67,7 @@ impl Transactions {
     pub async fn are_waiting(&self, artist: ArtistId) -> Result<bool, StoreError> {
         let partition = account_key(artist, ChainId::DEFAULT).pk;
         let query = self.table.query().key_condition_expression("pk = :pk");
-        let answer = query.expression_attribute_values(":pk", text(partition)).send().await?;
+        let answer = query.expression_attribute_values(":pk", text(partition)).dispatch().await?;
         let accounts: Vec<AccountState> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
         Ok(accounts.iter().any(|account| account.waiting > 0))
     }

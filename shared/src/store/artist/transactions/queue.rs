@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{account::AccountState, transaction::Transactions};
 use crate::{
+    aws::Dispatch,
     model::{ArtistId, ChainId, ConcurrencyKey, TransactionId},
     store::engine::table::{PrimaryKey, StoreError, number, row, text, updating},
 };
@@ -56,7 +57,7 @@ impl Transactions {
                 .consistent_read(true)
                 .limit(i32::try_from(limit - queued.len()).unwrap_or(i32::MAX))
                 .set_exclusive_start_key(start)
-                .send()
+                .dispatch()
                 .await?;
             let rows: Vec<Queued> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
             queued.extend(rows);

@@ -8,6 +8,7 @@ use super::{
     replay::ReplayKey,
 };
 use crate::{
+    aws::Dispatch,
     model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, text},
 };
@@ -137,7 +138,7 @@ impl Transactions {
             .expression_attribute_values(":end", AttributeValue::S(end))
             .scan_index_forward(false)
             .limit(i32::try_from(limit.saturating_add(1)).unwrap_or(i32::MAX))
-            .send()
+            .dispatch()
             .await?;
         let mut transactions: Vec<Transaction> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
         // A page can end early where rows are long.

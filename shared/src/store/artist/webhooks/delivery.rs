@@ -5,6 +5,7 @@ use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{ArtistId, DeliveryId, DeliveryStatus, WebhookId},
     store::engine::table::{ArtistTable, Item, MAX_WRITE, PrimaryKey, StoreError, backoff, row, text},
 };
@@ -166,14 +167,14 @@ impl Deliveries {
             call.expression_attribute_values(":first", text(prefix)).expression_attribute_values(":end", text(end));
         let limit = limit + usize::from(before.is_some());
         let call = call.scan_index_forward(is_forward).limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        let rows: Vec<Delivery> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        let rows: Vec<Delivery> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
         Ok(rows.into_iter().filter(|delivery| Some(delivery.id) != before).collect())
     }
 
     async fn write(&self, mut pending: Vec<WriteRequest>) -> Result<(), StoreError> {
         for attempt in 0.. {
             let call = self.0.client.batch_write_item().request_items(&self.0.name, pending.clone());
-            match call.send().await.map_err(StoreError::from) {
+            match call.dispatch().await.map_err(StoreError::from) {
                 Ok(answer) => {
                     pending = answer.unprocessed_items.unwrap_or_default().remove(&self.0.name).unwrap_or_default();
                 }

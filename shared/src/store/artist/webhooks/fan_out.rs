@@ -1,6 +1,7 @@
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
+use crate::aws::Dispatch;
 use crate::store::engine::{
     lease::Lease,
     table::{ArtistTable, PrimaryKey, StoreError, number, row},
@@ -49,7 +50,7 @@ impl FanOutProgress {
         let call = self.0.client.update_item().table_name(&self.0.name);
         let call =
             call.set_key(Some(PrimaryKey::new(PARTITION, "WAKE").item())).update_expression("SET woken_at = :now");
-        call.expression_attribute_values(":now", number(now)).send().await?;
+        call.expression_attribute_values(":now", number(now)).dispatch().await?;
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    aws::Dispatch,
     model::{ArtistId, WebhookId},
     store::engine::table::{
         ArtistTable, Item, PrimaryKey, READS_AT_ONCE, StoreError, number, readable, row, text, unless_refused,
@@ -137,7 +138,7 @@ impl WebhookQueue {
         let note = Uuid::new_v4().as_u64_pair().1;
         let call = call.update_expression("SET added = :note, artist_id = :artist");
         let call = call.expression_attribute_values(":note", number(note));
-        call.expression_attribute_values(":artist", text(artist)).send().await?;
+        call.expression_attribute_values(":artist", text(artist)).dispatch().await?;
         Ok(())
     }
 
@@ -152,7 +153,7 @@ impl WebhookQueue {
         let begins_within = place.0.is_some();
         let ready = self.page(READY, READY_ROWS).set_exclusive_start_key(place.0.take());
         let later = self.page(LATER, LATER_ROWS);
-        let (ready, later) = tokio::join!(ready.send(), later.send());
+        let (ready, later) = tokio::join!(ready.dispatch(), later.dispatch());
         let (ready, later) = (ready?, later?);
         place.0 = ready.last_evaluated_key;
         let mut look = QueueScan { has_more: begins_within || place.0.is_some(), ..QueueScan::default() };
@@ -215,7 +216,7 @@ impl WebhookQueue {
         let marked = row(&failing_key(webhook), &FailingRow { noted: added, ..failing })?;
         let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(marked));
         let put = put.condition_expression("due_at = :due").expression_attribute_values(":due", number(due_at));
-        if unless_refused(put.send().await)?.is_some() {
+        if unless_refused(put.dispatch().await)?.is_some() {
             self.delete_seen(added_key(webhook), added).await?;
         }
         Ok(())
@@ -242,7 +243,7 @@ impl WebhookQueue {
     pub async fn recover(&self, due: &mut DueWebhook) -> Result<(), StoreError> {
         if due.is_remembered {
             let key = failing_key(due.webhook);
-            self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item())).send().await?;
+            self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item())).dispatch().await?;
         }
         (due.failures, due.failing_since, due.is_remembered, due.noted) = (0, None, false, None);
         Ok(())
@@ -309,7 +310,7 @@ impl WebhookQueue {
         let Some(seen) = seen else { return Ok(()) };
         let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item()));
         let call = call.condition_expression(SEEN).expression_attribute_values(":seen", number(seen));
-        unless_refused(call.send().await).map(drop)
+        unless_refused(call.dispatch().await).map(drop)
     }
 
     fn deletion_of_seen(&self, key: &PrimaryKey, seen: u64) -> Result<TransactWriteItem, StoreError> {

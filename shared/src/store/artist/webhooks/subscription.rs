@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{Address, ArtistId, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
     store::engine::table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row, unless_refused},
 };
@@ -150,7 +151,7 @@ impl Webhooks {
             } else {
                 put.condition_expression("version = :seen").expression_attribute_values(":seen", number(seen))
             };
-            if unless_refused(put.send().await)?.is_some() {
+            if unless_refused(put.dispatch().await)?.is_some() {
                 return Ok(Some(result));
             }
             tokio::time::sleep(backoff(attempt)).await;

@@ -4,6 +4,7 @@ use futures::future::try_join_all;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::{Address, ArtistId, ChainId, Invalid, Page, Payment, Period, RankedBy, SortOrder, Spending},
     store::{
         chain::payments::PaymentFilter,
@@ -161,7 +162,7 @@ impl Leaderboards {
             .expression_attribute_values(":wallet", text(key.pk))
             .expression_attribute_values(":after", text(after))
             .limit(limit.into());
-        let rows: Vec<ScopeRow> = serde_dynamo::from_items(call.send().await?.items.unwrap_or_default())?;
+        let rows: Vec<ScopeRow> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
         Ok(rows.into_iter().map(|row| row.scope).collect())
     }
 }

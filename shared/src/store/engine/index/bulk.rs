@@ -14,6 +14,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 
 use super::usage::Usage;
+use crate::aws::Dispatch;
 use crate::store::engine::table::{
     Item, MAX_READ, MAX_WRITE, PrimaryKey, StoreError, Table, WriteReason, backoff, text,
 };
@@ -56,7 +57,7 @@ impl Bulk {
         loop {
             self.usage.reads += 1;
             let call = self.table.client.get_item().table_name(&self.table.name).set_key(Some(key.item()));
-            match call.consistent_read(true).send().await.map_err(StoreError::from) {
+            match call.consistent_read(true).dispatch().await.map_err(StoreError::from) {
                 Ok(answer) => return Ok(answer.item),
                 Err(error) if error.is_throttled() => wait.once(false).await?,
                 Err(error) => return Err(error),
@@ -228,7 +229,7 @@ impl Table {
     async fn write_rows(&self, rows: Vec<Write>) -> Result<Vec<Write>, StoreError> {
         let requests = rows.iter().map(write_request).collect::<Result<Vec<_>, _>>()?;
         let call = self.client.batch_write_item().request_items(&self.name, requests);
-        match call.send().await.map_err(StoreError::from) {
+        match call.dispatch().await.map_err(StoreError::from) {
             Ok(answer) => {
                 let left = answer.unprocessed_items.unwrap_or_default().remove(&self.name).unwrap_or_default();
                 left.into_iter().map(not_taken).collect()

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{
     bulk::{Bulk, Write},
     images::{images_field, images_of, packed},
-    log::{appended, standing},
+    log::{appended, live_events},
     progress::{Batch, BlockId, EventPlace, Pending, Progress},
     unit_of_work::{Change, MAX_EVENT_BYTES, UnitOfWork},
 };
@@ -317,13 +317,13 @@ impl Journal {
     /// Takes back what was told from event `first` on. A half-written batch has told nothing.
     async fn taking_back(&self, progress: &mut Progress, first: u64) -> Result<Vec<Write>, CommitError> {
         let Some(head) = progress.log else { return Ok(Vec::new()) };
-        let told = standing(&self.bulk.table, &self.work, first, head.last).await?.into_iter().rev();
+        let reverted = live_events(&self.bulk.table, &self.work, first, head.last).await?.into_iter().rev();
         let time = now();
-        let events = told.map(|event| json(&event.reverted(time))).collect::<Result<Vec<_>, _>>()?;
-        self.tell(progress, &events)
+        let events = reverted.map(|event| json(&event.reverted(time))).collect::<Result<Vec<_>, _>>()?;
+        self.append_to_log(progress, &events)
     }
 
-    fn tell(&self, progress: &mut Progress, events: &[String]) -> Result<Vec<Write>, CommitError> {
+    fn append_to_log(&self, progress: &mut Progress, events: &[String]) -> Result<Vec<Write>, CommitError> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
@@ -353,7 +353,7 @@ impl Journal {
         let (writer, within) = (self.owner.clone(), progress.within);
         let first_event = progress.log.map_or(0, |head| head.last) + 1;
         let event_bytes = events.iter().map(String::len).sum();
-        let log = self.tell(&mut progress, &events)?;
+        let log = self.append_to_log(&mut progress, &events)?;
         let last = extent.last;
         let mut batch = Batch { serial, writer, first: next, within, last, chunks: 0, first_event, event_bytes };
         if !is_beside {

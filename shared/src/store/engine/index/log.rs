@@ -26,21 +26,21 @@ pub(super) fn appended(work: &str, head: LogHead, events: &[String]) -> Result<V
 }
 
 /// What the log's end from event `first` on has told and not taken back, the oldest first. One Query per 40 rows.
-pub(super) async fn standing(table: &Table, work: &str, first: u64, last: u64) -> Result<Vec<Event>, StoreError> {
-    let (mut standing, mut after) = (Vec::new(), first.saturating_sub(1));
+pub(super) async fn live_events(table: &Table, work: &str, first: u64, last: u64) -> Result<Vec<Event>, StoreError> {
+    let (mut live_events, mut after) = (Vec::new(), first.saturating_sub(1));
     while after < last {
         let events = table.events_after(&partition(work), after, PAGE, true).await?;
         after = events.last().ok_or(StoreError::Missing("a row of events"))?.number;
         for NumberedEvent { event, .. } in events {
             // They are taken back the newest first.
             if event.is_reverted {
-                standing.pop();
+                live_events.pop();
             } else {
-                standing.push(event);
+                live_events.push(event);
             }
         }
     }
-    Ok(standing)
+    Ok(live_events)
 }
 
 impl Table {

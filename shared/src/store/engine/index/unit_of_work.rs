@@ -136,7 +136,7 @@ impl UnitOfWork {
     }
 
     /// Tells an event in the chain's log, once the batch is committed.
-    pub fn tell(&mut self, event: &Event) -> Result<(), StoreError> {
+    pub fn emit(&mut self, event: &Event) -> Result<(), StoreError> {
         let event = json(event)?;
         self.event_bytes += event.len();
         self.events.push(event);
@@ -144,7 +144,7 @@ impl UnitOfWork {
     }
 
     /// Returns whether no more events should be told: those of a batch are written in one transaction.
-    pub fn has_told_enough(&self) -> bool {
+    pub fn has_enough_events(&self) -> bool {
         self.events.len() >= MAX_EVENTS || self.event_bytes >= MAX_EVENT_BYTES
     }
 

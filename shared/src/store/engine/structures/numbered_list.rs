@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use crate::aws::Dispatch;
 use crate::store::engine::{
     index::UnitOfWork,
     table::{PrimaryKey, StoreError, Table, text},
@@ -137,7 +138,7 @@ impl NumberedList<'_> {
         let mut from = None;
         loop {
             let missing = i32::try_from(wanted - items.len()).unwrap_or(i32::MAX);
-            let answer = call.clone().limit(missing).set_exclusive_start_key(from).send().await?;
+            let answer = call.clone().limit(missing).set_exclusive_start_key(from).dispatch().await?;
             items.extend(answer.items.unwrap_or_default());
             // Only pages over 1 MB come in parts.
             from = answer.last_evaluated_key.filter(|_| items.len() < wanted);

@@ -9,6 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    aws::Dispatch,
     model::Address,
     store::engine::{
         index::UnitOfWork,
@@ -197,7 +198,7 @@ impl Table {
     /// Length of a list, perhaps of a moment ago.
     pub(in crate::store) async fn recent_count(&self, partition: &str) -> Result<u64, StoreError> {
         let call = self.client.get_item().table_name(&self.name).set_key(Some(newest_key(partition).item()));
-        let row: Option<NumbersRow> = call.send().await?.item.map(serde_dynamo::from_item).transpose()?;
+        let row: Option<NumbersRow> = call.dispatch().await?.item.map(serde_dynamo::from_item).transpose()?;
         Ok(row.map_or(0, |row| row.end()))
     }
 
@@ -221,7 +222,7 @@ impl Table {
         let call = call.expression_attribute_values(":list", text(partition));
         let call = call.expression_attribute_values(":last", text(last.sk)).scan_index_forward(false);
         let rows = 2 + limit as u64 / MAX_NUMBERS;
-        let answer = call.limit(i32::try_from(rows).unwrap_or(i32::MAX)).send().await?;
+        let answer = call.limit(i32::try_from(rows).unwrap_or(i32::MAX)).dispatch().await?;
         Ok(serde_dynamo::from_items(answer.items.unwrap_or_default())?)
     }
 }

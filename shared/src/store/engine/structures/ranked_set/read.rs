@@ -8,7 +8,10 @@ use super::{
     rank_key::RankKey,
     set::RankedSet,
 };
-use crate::store::engine::table::{StoreError, text};
+use crate::{
+    aws::Dispatch,
+    store::engine::table::{StoreError, text},
+};
 
 /// A page of members.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +100,7 @@ impl RankedSets {
 
     async fn count_between(&self, set: &RankedSet, least: RankKey, greatest: RankKey) -> Result<u64, StoreError> {
         let call = self.query(set, least, greatest).select(Select::Count);
-        Ok(u64::try_from(call.send().await?.count).unwrap_or_default())
+        Ok(u64::try_from(call.dispatch().await?.count).unwrap_or_default())
     }
 
     async fn members<R: DeserializeOwned>(
@@ -112,7 +115,7 @@ impl RankedSets {
         }
         let call = self.query(set, least, greatest).scan_index_forward(direction == Direction::Ascending);
         let wanted = skip.saturating_add(limit.into());
-        let answer = call.limit(i32::try_from(wanted).unwrap_or(i32::MAX)).send().await?;
+        let answer = call.limit(i32::try_from(wanted).unwrap_or(i32::MAX)).dispatch().await?;
         let mut rows = answer.items.unwrap_or_default();
         rows.drain(..rows.len().min(usize::try_from(skip).unwrap_or(usize::MAX)));
         if is_turned {
