@@ -47,7 +47,7 @@ async fn documents_are_fetched_once_and_failures_are_retried_later() {
     let found = documents.find_many(CHAIN, good.into_iter().chain(bad)).await.unwrap();
     assert_eq!(found.len(), 2);
     assert_eq!(found[good[0]].name, "First Light");
-    assert_eq!(found[good[0]].content.mime, "image/svg+xml");
+    assert_eq!(found[good[0]].content.mime, "image/png");
     assert_eq!((found[good[1]].name.as_str(), found[good[1]].image.as_str()), ("In itself", ""));
     assert_eq!(queue(&documents, now + 60).await, bad.map(|uri| (uri.to_owned(), 1)).into());
 

@@ -92,7 +92,7 @@ async fn strangers_pause_after_a_hundred_wrong_tries_and_the_owner_is_told() {
     let (status, _) = log_in.post("203.0.113.9", &guess(&another(&code))).await;
     assert_eq!(status, 401);
     let mails = stack.mails_to(&artist.email).await;
-    assert!(mails.iter().any(|mail| mail.body_text.contains("100 wrong sign-in codes")), "{mails:?}");
+    assert!(mails.iter().any(|mail| mail.body_text.contains("100 failed sign-in attempts")), "{mails:?}");
     // A stranger's right guess is refused, the owner's isn't.
     let (status, _): (u16, Value) = log_in.post("203.0.113.9", &guess(&code)).await;
     assert_eq!(status, 401);
@@ -125,7 +125,7 @@ async fn guesses_from_many_networks_end_at_a_hundred_and_honest_people_sign_in_b
     };
     futures::future::join(futures::future::join_all(guesses), honest).await;
     let mails = stack.mails_to(email).await;
-    assert!(mails.iter().any(|mail| mail.body_text.contains("100 wrong sign-in codes")), "{mails:?}");
+    assert!(mails.iter().any(|mail| mail.body_text.contains("100 failed sign-in attempts")), "{mails:?}");
     // From now on strangers' guesses aren't even compared, right ones neither; the owner's are.
     for network in 0..3 {
         let (status, _) = log_in.post(&format!("198.19.{network}.1"), &json!({"email": email, "code": code})).await;
