@@ -32,13 +32,17 @@ async fn complete_whole(stack: &Stack, artist: &SignedIn, upload: &Value) -> Ans
     }
 }
 
-/// Most memory that a process of the function ever had, in bytes.
+/// Most memory that a process of the function ever had, in bytes, without the pages of its program: in development these
+/// are a library of all third-party crates.
 fn peak_memory(function: &str) -> u64 {
     let processes = &Stack::connect().map.processes[function];
     let peaks = processes.iter().filter_map(|process| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        peak.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+        let kilobytes = |name: &str| {
+            let value = status.lines().find_map(|line| line.strip_prefix(name))?;
+            value.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+        };
+        Some(kilobytes("VmHWM:")?.saturating_sub(kilobytes("RssFile:")?))
     });
     peaks.max().expect("a process of the function") << 10
 }
