@@ -1,6 +1,7 @@
 //! `/m/{chain}/{contract}/{token}`: a moment, its work first, and the same to be shown in a frame.
 
 use maud::{Markup, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use shared::{
     api::read::{MomentView, Person, Site},
@@ -91,7 +92,9 @@ fn frame(site: &Site, moment: &MomentView, title: &str, about: &str, offer: &Off
     let picture = moment.metadata.as_ref().and_then(|metadata| media::picture(site, metadata));
     let said = if about.is_empty() { format!("A moment by {by}. {}", offer.price) } else { clipped(about, 200) };
     let place = moment.place();
-    let oembed = |format| site.page(&format!("/oembed?format={format}&url={}", encoded(&moment.page)));
+    let oembed = |format| {
+        site.page(&format!("/oembed?format={format}&url={}", utf8_percent_encode(&moment.page, NON_ALPHANUMERIC)))
+    };
     Frame {
         title: format!("{title} by {by}"),
         description: said,
@@ -188,10 +191,4 @@ fn amount(transfer: &Transfer) -> String {
     } else {
         format!("{} · ", transfer.quantity)
     }
-}
-
-fn encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
 }
