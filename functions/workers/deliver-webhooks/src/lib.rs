@@ -29,7 +29,7 @@ use shared::{
         across::EventLogs,
         artist::{ArtistTable, Artists, Deliveries, FanOutProgress, WebhookQueue, Webhooks},
         chain::ChainTable,
-        engine::Lease,
+        engine::{Lease, LeaseLost, LeasedWork},
     },
     telemetry::{self, Metric},
 };
@@ -54,9 +54,6 @@ const LINGER: u64 = 45;
 
 /// Looks that may fail one after another before a run does.
 const MOST_FAILURES: u32 = 3;
-
-/// Time between two renewals of the lease.
-const RENEWAL: Duration = Duration::from_secs(1);
 
 /// How long attempts that are under way at the run's end are waited for.
 const LAST: Duration = Duration::from_secs(2);
@@ -85,6 +82,12 @@ pub enum DeliverError {
     /// Another process holds the lease.
     #[error("another process holds the lease")]
     LeaseLost,
+}
+
+impl From<LeaseLost> for DeliverError {
+    fn from(_: LeaseLost) -> Self {
+        Self::LeaseLost
+    }
 }
 
 /// What a run did.
@@ -140,17 +143,27 @@ impl Worker {
 
     /// Leads until nothing is left to do, or `until`; at once without anything done if another process leads.
     pub async fn run(&self, until: Instant) -> Result<Delivered, DeliverError> {
-        let (mut work, mut done) = (Work::default(), Delivered::default());
+        let mut run = Run {
+            worker: self,
+            until,
+            positions: Positions::default(),
+            attempts: Attempts::default(),
+            most_left: None,
+            events: 0,
+        };
         let led = loop {
-            match self.turn(until, &mut work, &mut done).await {
+            match self.fan_out.progress.hold_lease(&self.holder, until, &mut run).await {
                 Ok(true) => {}
                 Ok(false) | Err(DeliverError::LeaseLost) => break Ok(()),
                 Err(error) => break Err(error),
             }
         };
-        done.delivered = self.deliverer.delivered.swap(0, Ordering::Relaxed);
-        done.failed = self.deliverer.failed.swap(0, Ordering::Relaxed);
-        if let Some(most_left) = work.most_left {
+        let done = Delivered {
+            events: run.events,
+            delivered: self.deliverer.delivered.swap(0, Ordering::Relaxed),
+            failed: self.deliverer.failed.swap(0, Ordering::Relaxed),
+        };
+        if let Some(most_left) = run.most_left {
             let failed = i64::try_from(done.failed).unwrap_or(i64::MAX);
             telemetry::record(&[], &[(Metric::WebhookFailures, failed)]);
             // A run that fails says nothing, which sets the alarm off: what it left, it doesn't know.
@@ -161,49 +174,37 @@ impl Worker {
         }
         led.map(|()| done)
     }
+}
 
-    /// Leads once. `false` if nothing is left to do here.
-    async fn turn(&self, until: Instant, work: &mut Work, done: &mut Delivered) -> Result<bool, DeliverError> {
-        let progress = &self.fan_out.progress;
-        let Some(lease) = progress.acquire_lease(&self.holder).await? else { return Ok(false) };
+/// A run, and what it knows. Attempts under way end with it.
+struct Run<'a> {
+    worker: &'a Worker,
+    until: Instant,
+    positions: Positions,
+    attempts: Attempts,
+    /// `None` until it leads.
+    most_left: Option<u64>,
+    events: usize,
+}
+
+impl LeasedWork for Run<'_> {
+    type Lease = Lease;
+    type Error = DeliverError;
+
+    async fn run(&mut self, lease: &Lease) -> Result<bool, DeliverError> {
         // Another process may have led since.
-        work.positions.forget();
-        let led = tokio::select! {
-            led = self.lead(&lease, until, work, done) => led,
-            () = self.renew_lease(lease.clone()) => Err(DeliverError::LeaseLost),
-        };
-        if let Err(error) = progress.release_lease(&lease).await {
-            tracing::warn!(error = telemetry::chain(&error), "lease not released");
-        }
-        led?;
-        // What came in the last moments woke a process that found a leader, who didn't look any more.
-        let is_behind =
-            self.fan_out.is_behind(&work.positions).await? || work.attempts.see_more(&self.deliverer).await?;
-        if is_behind && Instant::now() >= until {
-            progress.wake(clock::now()?.as_secs()).await?;
-            return Ok(false);
-        }
-        Ok(is_behind)
-    }
-
-    async fn lead(
-        &self,
-        lease: &Lease,
-        until: Instant,
-        work: &mut Work,
-        done: &mut Delivered,
-    ) -> Result<(), DeliverError> {
+        self.positions.forget();
         let (mut failures, mut failure) = (0, None);
-        while Instant::now() < until && failures < MOST_FAILURES {
-            let scan = self.fan_out.fan_out(lease, &mut work.positions).await?;
-            done.events += scan.read;
-            work.most_left = work.most_left.max(Some(scan.left));
+        while Instant::now() < self.until && failures < MOST_FAILURES {
+            let scan = self.worker.fan_out.fan_out(lease, &mut self.positions).await?;
+            self.events += scan.read;
+            self.most_left = self.most_left.max(Some(scan.left));
             // A part that is passed on again is whole before any of it is sent.
             let start = async {
-                if work.positions.is_torn() {
+                if self.positions.is_torn() {
                     Ok(Pending::default())
                 } else {
-                    work.attempts.start(&self.deliverer, until).await
+                    self.attempts.start(&self.worker.deliverer, self.until).await
                 }
             };
             let left = match start.await {
@@ -218,42 +219,31 @@ impl Worker {
             };
             failures = if failure.is_some() { failures + 1 } else { 0 };
             if let Some(error) = &failure {
-                tracing::warn!(error = telemetry::chain(error), "a look failed");
+                tracing::warn!(error = telemetry::chain(error), "webhook scan failed ({failures} of {MOST_FAILURES})");
             }
-            let is_busy = left.waits || work.attempts.are_under_way() || failure.is_some();
+            let is_busy = left.waits || self.attempts.are_under_way() || failure.is_some();
             let now = clock::now()?.as_secs();
             let is_soon = left.next.is_some_and(|next| next <= now + LINGER);
             match (scan.read, is_busy) {
                 (0, false) if !is_soon => break,
-                (0, false) => work.attempts.wait(LONG_POLL).await,
-                (0, true) => work.attempts.wait(POLL).await,
-                _ => work.attempts.wait(SHORT_POLL).await,
+                (0, false) => self.attempts.wait(LONG_POLL).await,
+                (0, true) => self.attempts.wait(POLL).await,
+                _ => self.attempts.wait(SHORT_POLL).await,
             }
         }
         let last = Instant::now() + LAST;
-        while work.attempts.are_under_way() && Instant::now() < last {
-            work.attempts.wait(last.saturating_duration_since(Instant::now())).await;
+        while self.attempts.are_under_way() && Instant::now() < last {
+            self.attempts.wait(last.saturating_duration_since(Instant::now())).await;
         }
-        failure.map_or(Ok(()), Err)
+        failure.map_or(Ok(true), Err)
     }
 
-    async fn renew_lease(&self, mut lease: Lease) {
-        loop {
-            tokio::time::sleep(RENEWAL).await;
-            match self.fan_out.progress.renew_lease(&mut lease).await {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => tracing::warn!(error = telemetry::chain(&error), "lease not renewed"),
-            }
-        }
+    async fn is_left(&mut self) -> Result<bool, DeliverError> {
+        Ok(self.worker.fan_out.is_behind(&self.positions).await?
+            || self.attempts.see_more(&self.worker.deliverer).await?)
     }
-}
 
-/// What a run knows. Attempts under way end with it.
-#[derive(Default)]
-struct Work {
-    positions: Positions,
-    attempts: Attempts,
-    /// `None` until it leads.
-    most_left: Option<u64>,
+    async fn wake(&mut self) -> Result<(), DeliverError> {
+        Ok(self.worker.fan_out.progress.wake(clock::now()?.as_secs()).await?)
+    }
 }

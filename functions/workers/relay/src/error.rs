@@ -1,7 +1,7 @@
 use shared::{
     chain::{node::NodeError, wallet::SignerError},
     model::ChainId,
-    store::StoreError,
+    store::{StoreError, engine::LeaseLost},
     telemetry,
 };
 
@@ -32,6 +32,12 @@ pub enum RelayError {
     /// Another process leads.
     #[error("another process leads")]
     LeaseLost,
+}
+
+impl From<LeaseLost> for RelayError {
+    fn from(_: LeaseLost) -> Self {
+        Self::LeaseLost
+    }
 }
 
 /// Fails if a write was refused because another process leads.

@@ -10,12 +10,15 @@ use aws_sdk_dynamodb::{
 use serde::Deserialize;
 
 use super::table::{PrimaryKey, StoreError, Table, number, text, unless_refused};
-use crate::aws::Dispatch;
+use crate::{aws::Dispatch, telemetry};
 
 /// Time without a renewal after which a lease may be taken over. By this process's clock alone.
 const LEASE_TIMEOUT: Duration = Duration::from_secs(4);
 
 const POLL: Duration = Duration::from_millis(250);
+
+/// Pause between two renewals.
+const RENEWAL: Duration = Duration::from_secs(1);
 
 /// A lease that this process holds, unless another one took it over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +38,57 @@ struct LeaseRow {
     epoch: u64,
     #[serde(default)]
     beat: u64,
+}
+
+/// Another process holds the lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("another process holds the lease")]
+pub struct LeaseLost;
+
+/// Work that one process at a time does, until nothing is left to do.
+pub trait LeasedWork {
+    /// The lease as the work's writes state it.
+    type Lease;
+    /// Why the work stops.
+    type Error: From<StoreError> + From<LeaseLost>;
+
+    /// Does the work; `false` if the rest isn't for this process.
+    fn run(&mut self, lease: &Self::Lease) -> impl Future<Output = Result<bool, Self::Error>>;
+
+    /// Returns whether there is more: what arrived in the last moments of [`run`](Self::run) found the lease held.
+    fn is_left(&mut self) -> impl Future<Output = Result<bool, Self::Error>>;
+
+    /// Wakes another process for what is left.
+    fn wake(&mut self) -> impl Future<Output = Result<(), Self::Error>>;
+}
+
+/// Does the work once while the lease is held, which is renewed meanwhile and released. Returns whether this process should do
+/// it again: not if another one holds the lease, nothing is left, or `until` is over, when another one is woken. Fails with
+/// [`LeaseLost`] as soon as another process takes the lease over.
+pub(in crate::store) async fn hold<W: LeasedWork>(
+    table: &Table,
+    key: &PrimaryKey,
+    holder: &str,
+    until: Instant,
+    wrapped: impl FnOnce(Lease) -> W::Lease,
+    work: &mut W,
+) -> Result<bool, W::Error> {
+    let Some(lease) = table.acquire(key, holder).await? else { return Ok(false) };
+    let done = tokio::select! {
+        done = async { work.run(&wrapped(lease.clone())).await } => done,
+        lost = table.renew_until_lost(lease.clone()) => Err(lost.into()),
+    };
+    if let Err(error) = table.release(&lease).await {
+        tracing::warn!(error = telemetry::chain(&error), "lease {} not released", key.pk);
+    }
+    if !done? || !work.is_left().await? {
+        return Ok(false);
+    }
+    if Instant::now() >= until {
+        work.wake().await?;
+        return Ok(false);
+    }
+    Ok(true)
 }
 
 impl Table {
@@ -81,6 +135,21 @@ impl Table {
         };
         let taken = unless_refused(update.dispatch().await)?;
         Ok(taken.map(|_| Lease { key: key.clone(), holder: holder.to_owned(), epoch, beat }))
+    }
+
+    /// Ends when another process has the lease.
+    async fn renew_until_lost(&self, mut lease: Lease) -> LeaseLost {
+        loop {
+            tokio::time::sleep(RENEWAL).await;
+            match self.renew(&mut lease).await {
+                Ok(true) => {}
+                Ok(false) => return LeaseLost,
+                // Without a renewal another process takes over, and this one is refused what it writes.
+                Err(error) => {
+                    tracing::warn!(error = telemetry::chain(&error), "lease {} not renewed", lease.key.pk);
+                }
+            }
+        }
     }
 
     /// Renews the lease; `false` if another process holds it. One write.

@@ -9,7 +9,7 @@ pub(super) mod table;
 pub use self::{
     event_segments::{LogHead, NumberedEvent},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
-    lease::Lease,
+    lease::{Lease, LeaseLost, LeasedWork},
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets, SetLoader},
     table::{Item, PrimaryKey, StoreError},
 };

@@ -1,12 +1,14 @@
 //! Leadership of a chain's relay.
 
+use std::time::Instant;
+
 use aws_sdk_dynamodb::types::TransactWriteItem;
 
 use super::transaction::Transactions;
 use crate::{
     model::ChainId,
     store::engine::{
-        lease,
+        lease::{self, LeasedWork},
         table::{PrimaryKey, StoreError},
     },
 };
@@ -20,16 +22,22 @@ pub struct Lease {
 }
 
 impl Transactions {
+    /// Does a chain's work once while its lease is held; returns whether to do it again.
+    pub async fn hold_lease<W: LeasedWork<Lease = Lease>>(
+        &self,
+        chain: ChainId,
+        holder: &str,
+        until: Instant,
+        work: &mut W,
+    ) -> Result<bool, W::Error> {
+        lease::hold(&self.table, &lease_key(chain), holder, until, |lease| Lease { chain, lease }, work).await
+    }
+
     /// Acquires the lease of a chain's relay, also from a holder that died; `None` as soon as another holder renews it.
     /// That one looks at the queue again before it ends, so a caller who queued something before needn't do more.
     pub async fn acquire_lease(&self, chain: ChainId, holder: &str) -> Result<Option<Lease>, StoreError> {
         let lease = self.table.acquire(&lease_key(chain), holder).await?;
         Ok(lease.map(|lease| Lease { chain, lease }))
-    }
-
-    /// Renews the lease; `false` if another process holds it. One write.
-    pub async fn renew_lease(&self, lease: &mut Lease) -> Result<bool, StoreError> {
-        self.table.renew(&mut lease.lease).await
     }
 
     /// Releases the lease. One write.

@@ -1,9 +1,11 @@
+use std::time::Instant;
+
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
 use crate::aws::Dispatch;
 use crate::store::engine::{
-    lease::Lease,
+    lease::{self, Lease, LeasedWork},
     table::{ArtistTable, PrimaryKey, StoreError, number, row},
 };
 
@@ -30,14 +32,19 @@ impl FanOutProgress {
         Self(artists)
     }
 
-    /// Acquires the lease; `None` if another process holds it.
-    pub async fn acquire_lease(&self, holder: &str) -> Result<Option<Lease>, StoreError> {
-        self.0.acquire(&PrimaryKey::new(PARTITION, "LEASE"), holder).await
+    /// Does the work once while the lease is held; returns whether to do it again.
+    pub async fn hold_lease<W: LeasedWork<Lease = Lease>>(
+        &self,
+        holder: &str,
+        until: Instant,
+        work: &mut W,
+    ) -> Result<bool, W::Error> {
+        lease::hold(&self.0, &lease_key(), holder, until, |lease| lease, work).await
     }
 
-    /// Renews the lease; `false` if another process holds it. One write.
-    pub async fn renew_lease(&self, lease: &mut Lease) -> Result<bool, StoreError> {
-        self.0.renew(lease).await
+    /// Acquires the lease; `None` if another process holds it.
+    pub async fn acquire_lease(&self, holder: &str) -> Result<Option<Lease>, StoreError> {
+        self.0.acquire(&lease_key(), holder).await
     }
 
     /// Releases the lease. One write.
@@ -65,6 +72,10 @@ impl FanOutProgress {
         let put = TransactWriteItem::builder().put(put).build();
         self.0.write_together(vec![self.0.condition(lease)?, put]).await
     }
+}
+
+fn lease_key() -> PrimaryKey {
+    PrimaryKey::new(PARTITION, "LEASE")
 }
 
 fn position_key(log: &str) -> PrimaryKey {
