@@ -17,6 +17,7 @@ pub mod clock;
 pub mod config;
 pub mod deadline;
 pub mod http;
+pub mod kept_documents;
 pub mod kms;
 pub mod mail;
 pub mod model;

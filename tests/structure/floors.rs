@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 5] = [
     &["model"],
     &["aws", "bucket", "clock", "config", "deadline", "http", "kms", "mail", "public_web", "telemetry"],
     &["store"],
-    &["auth", "chain"],
+    &["auth", "chain", "kept_documents"],
     &["api"],
 ];
 

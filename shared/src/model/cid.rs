@@ -33,6 +33,11 @@ impl Cid {
         Self::of(Codec::DagPb, block)
     }
 
+    /// The CID in the URI of a whole file.
+    pub fn in_uri(uri: &str) -> Option<Self> {
+        uri.strip_prefix("ipfs://")?.parse().ok()
+    }
+
     /// Whether the block is the file's bytes themselves.
     pub fn is_raw(self) -> bool {
         self.codec == Codec::Raw

@@ -14,7 +14,7 @@ use reqwest::{
     redirect::Policy,
 };
 use serde_json::Value;
-use shared::{api::media::ReadKeptError, model::Metadata, public_web::PublicResolver, telemetry::trace};
+use shared::{kept_documents::ReadKeptError, model::Metadata, public_web::PublicResolver, telemetry::trace};
 use url::Url;
 
 use crate::Gateways;

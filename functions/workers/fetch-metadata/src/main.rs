@@ -6,8 +6,8 @@ use fetch_metadata::{Fetcher, Gateways, Queue};
 use lambda_runtime::LambdaEvent;
 use serde::Deserialize;
 use shared::{
-    api::media::KeptDocuments,
     config::{self, StartError},
+    kept_documents::KeptDocuments,
     store::{
         artist::ArtistTable,
         chain::{ChainTable, Documents},

@@ -5,9 +5,9 @@ use std::time::Duration;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::Serialize;
 use shared::{
-    api::media::KeptDocuments,
     clock,
     config::StartError,
+    kept_documents::KeptDocuments,
     model::Metadata,
     store::chain::{Documents, DueDocument, QUEUE_SHARDS},
     telemetry::{self, Metric},

@@ -24,8 +24,3 @@ impl Document {
 pub(super) fn uri_of(cid: Cid) -> Result<MetadataUri, Invalid> {
     format!("ipfs://{cid}").parse()
 }
-
-/// The CID in the URI of a whole file.
-pub(super) fn cid_in(uri: &str) -> Option<Cid> {
-    uri.strip_prefix("ipfs://")?.parse().ok()
-}

@@ -2,12 +2,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
-    document::{Document, cid_in, uri_of},
+    document::{Document, uri_of},
     metadata::MetadataRequest,
 };
 use crate::{
     auth::service_address::ServiceAddress,
-    bucket::{Bucket, BucketError},
+    bucket::Bucket,
     clock,
     config::{self, ConfigError},
     http::{ApiError, LimitUnit, RateLimit, Request},
@@ -17,9 +17,6 @@ use crate::{
 
 /// What a file counts at least in a day's limit: it bounds the number of small ones.
 const LEAST_CHARGE: u64 = 1 << 20;
-
-/// Largest document that is read as a whole.
-const MAX_DOCUMENT: u64 = 256 * 1024;
 
 /// Where files are kept.
 #[derive(Clone)]
@@ -109,7 +106,7 @@ impl MediaLibrary {
     ) -> Result<StoredMedia, ApiError> {
         if metadata.content.is_none()
             && let Some(uri) = metadata.animation_url.as_ref().or(metadata.image.as_ref())
-            && let Some(cid) = cid_in(uri.as_str())
+            && let Some(cid) = Cid::in_uri(uri.as_str())
             && let Some(StoredContent { mime, .. }) = self.media.content(cid).await?
         {
             metadata.content = Some(Content { mime, uri: uri.as_str().to_owned() });
@@ -124,38 +121,4 @@ impl MediaLibrary {
         let url = format!("{}/ipfs/{cid}", base.as_str().trim_end_matches('/'));
         Ok(StoredMedia { uri, url, content_type: mime, size })
     }
-}
-
-/// Reads documents that are kept here.
-#[derive(Clone)]
-pub struct KeptDocuments {
-    bucket: Bucket,
-    media: Media,
-}
-
-impl KeptDocuments {
-    /// Reads `MEDIA_BUCKET`; rows are in the table `artists`.
-    pub fn from_env(aws: &aws_config::SdkConfig, artists: ArtistTable) -> Result<Self, ConfigError> {
-        Ok(Self { bucket: Bucket::from_env(aws)?, media: Media::new(artists) })
-    }
-
-    /// The document at a URI; `None` if it isn't kept here or has more than 256 KiB.
-    pub async fn find(&self, uri: &str) -> Result<Option<Vec<u8>>, ReadKeptError> {
-        let Some(cid) = cid_in(uri) else { return Ok(None) };
-        let content = self.media.content(cid).await?.filter(|content| content.size <= MAX_DOCUMENT);
-        let Some(content) = content else { return Ok(None) };
-        let Some(stream) = self.bucket.read(&content.object, 0, None).await? else { return Ok(None) };
-        Ok(Some(stream.collect().await.map_err(BucketError::from)?.to_vec()))
-    }
-}
-
-/// A document that is kept here can't be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadKeptError {
-    /// Its row.
-    #[error("row of a kept document")]
-    Row(#[from] crate::store::StoreError),
-    /// Its bytes.
-    #[error("bytes of a kept document")]
-    Bytes(#[from] BucketError),
 }

@@ -7,7 +7,7 @@ mod service;
 
 pub use self::{
     document::Document,
-    library::{KeptDocuments, MediaLibrary, ReadKeptError, StoredMedia},
+    library::{MediaLibrary, StoredMedia},
     metadata::{MAX_METADATA_BYTES, MetadataRequest},
     service::MediaService,
 };

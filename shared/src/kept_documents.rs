@@ -1,0 +1,48 @@
+//! Documents of artists as the service keeps them: a row each, and the bytes in the bucket.
+
+use crate::{
+    bucket::{Bucket, BucketError},
+    config::ConfigError,
+    model::Cid,
+    store::{
+        StoreError,
+        artist::{ArtistTable, Media},
+    },
+};
+
+/// Largest document that is read as a whole.
+const MAX_DOCUMENT: u64 = 256 * 1024;
+
+/// Reads documents that are kept here.
+#[derive(Clone)]
+pub struct KeptDocuments {
+    bucket: Bucket,
+    media: Media,
+}
+
+impl KeptDocuments {
+    /// Reads `MEDIA_BUCKET`; rows are in the table `artists`.
+    pub fn from_env(aws: &aws_config::SdkConfig, artists: ArtistTable) -> Result<Self, ConfigError> {
+        Ok(Self { bucket: Bucket::from_env(aws)?, media: Media::new(artists) })
+    }
+
+    /// The document at a URI; `None` if it isn't kept here or has more than 256 KiB.
+    pub async fn find(&self, uri: &str) -> Result<Option<Vec<u8>>, ReadKeptError> {
+        let Some(cid) = Cid::in_uri(uri) else { return Ok(None) };
+        let content = self.media.content(cid).await?.filter(|content| content.size <= MAX_DOCUMENT);
+        let Some(content) = content else { return Ok(None) };
+        let Some(stream) = self.bucket.read(&content.object, 0, None).await? else { return Ok(None) };
+        Ok(Some(stream.collect().await.map_err(BucketError::from)?.to_vec()))
+    }
+}
+
+/// A document that is kept here can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadKeptError {
+    /// Its row.
+    #[error("row of a kept document")]
+    Row(#[from] StoreError),
+    /// Its bytes.
+    #[error("bytes of a kept document")]
+    Bytes(#[from] BucketError),
+}
