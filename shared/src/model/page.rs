@@ -61,6 +61,9 @@ pub struct Page {
 }
 
 impl Page {
+    /// The first page, with as many rows as a page has unless asked otherwise.
+    pub const FIRST: Self = Self { limit: PageLimit::DEFAULT, number: PageNumber::FIRST };
+
     /// Most rows on the page.
     pub fn rows(self) -> usize {
         usize::try_from(self.limit.0).unwrap_or(usize::MAX)

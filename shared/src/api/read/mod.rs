@@ -3,6 +3,7 @@
 mod collection;
 mod event;
 mod moment;
+mod moment_list;
 mod payment;
 mod reader;
 mod site;
@@ -12,6 +13,7 @@ pub use self::{
     collection::CollectionView,
     event::EventView,
     moment::{CollectionName, MomentView, Supply},
+    moment_list::{MomentList, MomentPage, NamedArtist},
     payment::{FeeRecipientView, PaymentView},
     reader::{Pagination, Person, ReadError, Reader},
     site::Site,

@@ -15,7 +15,7 @@ use crate::{
         StoreError,
         across::{LookupKeys, LookupRows, PageLookups},
         artist::{ArtistTable, Artists},
-        chain::{ChainTable, Documents},
+        chain::{ChainTable, Documents, Timelines},
     },
 };
 
@@ -36,7 +36,8 @@ pub struct Reader {
     pub(super) chains: Chains,
     pub(super) related: PageLookups,
     pub(super) site: Site,
-    artists: Artists,
+    pub(super) artists: Artists,
+    pub(super) timelines: Timelines,
 }
 
 /// An account with its artist's name.
@@ -69,8 +70,9 @@ impl Reader {
         Ok(Self {
             chains: Chains::from_env()?,
             site: Site::from_env(),
-            related: PageLookups::new(chain, artists.clone()),
+            related: PageLookups::new(chain.clone(), artists.clone()),
             artists: Artists::new(artists),
+            timelines: Timelines::new(chain),
         })
     }
 

@@ -3,7 +3,7 @@
 use activity::list_timeline::{ListTimelineQuery, ListTimelineResponse, TimelineType};
 use futures::future::try_join_all;
 use shared::{
-    api::read::{Pagination, Reader},
+    api::read::{MomentList, Pagination, Reader},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -11,7 +11,7 @@ use shared::{
     store::{
         StoreError,
         artist::{ArtistTable, Artists},
-        chain::{ChainTable, Moments, Scope, TimelineFilter, TimelinePage, Timelines},
+        chain::{ChainTable, Moments, Scope, TimelineFilter, TimelinePage},
     },
 };
 
@@ -21,7 +21,6 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ListTimeline {
-    timelines: Timelines,
     moments: Moments,
     artists: Artists,
     reader: Reader,
@@ -33,10 +32,8 @@ impl ListTimeline {
             None => None,
             Some(artist) => Some(self.artists.accounts(artist).await?),
         };
-        let sets = self.sets(query, accounts.as_deref()).await?;
-        let (filter, page) = (set_filter(query), query.page);
-        let mut found =
-            self.timelines.newest_of(&sets, filter, query.since(now), page.offset(), page.limit.get()).await?;
+        let list = self.list(query, accounts.as_deref()).await?.matching(set_filter(query)).since(query.since(now));
+        let mut found = self.reader.listed(&list, query.page.offset(), query.page.limit.get()).await?;
         if let (Some(TimelineType::Mutual), Some(accounts)) = (query.r#type, accounts) {
             found.moments.retain(|moment| !accounts.contains(&moment.creator));
             found.may_overlap |= accounts.len() > 1;
@@ -44,32 +41,28 @@ impl ListTimeline {
         Ok(found)
     }
 
-    /// The sorted sets behind a timeline, without those whose collection or artist doesn't match the filters that have no
+    /// The list behind a timeline, without sets whose collection or artist doesn't match the filters that have no
     /// set: these depend on the collection or the artist alone.
-    async fn sets(
-        &self,
-        query: &ListTimelineQuery,
-        accounts: Option<&[Address]>,
-    ) -> Result<Vec<(ChainId, Scope)>, StoreError> {
+    async fn list(&self, query: &ListTimelineQuery, accounts: Option<&[Address]>) -> Result<MomentList, StoreError> {
         let chains = self.reader.chains(query.chain_id);
         if let Some(collection) = query.collection {
             let are_meant = chains.iter().map(|chain| self.is_meant(*chain, collection, query, accounts));
             let are_meant = try_join_all(are_meant).await?;
             let meant = chains.into_iter().zip(are_meant).filter(|(_, is_meant)| *is_meant);
-            return Ok(meant.map(|(chain, _)| (chain, Scope::Collection(collection))).collect());
+            return Ok(MomentList::of_collection(meant.map(|(chain, _)| chain), collection));
         }
         let Some(accounts) = accounts else {
-            return Ok(chains.into_iter().map(|chain| (chain, Scope::Everyone)).collect());
+            return Ok(MomentList::of_everyone(chains));
         };
         let scope = match query.r#type {
             None => Scope::Of,
             Some(TimelineType::Mutual) => Scope::Mutual,
             Some(TimelineType::Default) if query.filter().curated && !self.have_name(accounts).await? => {
-                return Ok(Vec::new());
+                return Ok(MomentList::default());
             }
             Some(TimelineType::Default) => Scope::Made,
         };
-        Ok(chains.iter().flat_map(|chain| accounts.iter().map(|account| (*chain, scope(*account)))).collect())
+        Ok(MomentList::of_accounts(&chains, accounts, scope))
     }
 
     async fn is_meant(
@@ -107,7 +100,6 @@ impl Endpoint for ListTimeline {
         let chain = ChainTable::from_env(&aws)?.eventually_consistent();
         let artists = ArtistTable::from_env(&aws)?.eventually_consistent();
         Ok(Self {
-            timelines: Timelines::new(chain.clone()),
             moments: Moments::new(chain.clone()),
             artists: Artists::new(artists.clone()),
             reader: Reader::from_env(chain, artists)?,

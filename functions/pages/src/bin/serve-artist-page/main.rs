@@ -2,14 +2,14 @@
 
 use pages::{Clock, artist_named, artist_page, not_found, page};
 use shared::{
-    api::read::{Reader, Site},
+    api::read::{MomentList, Reader, Site},
     chain::Chains,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::Page,
     store::{
-        artist::{ArtistTable, Artists},
-        chain::{ChainTable, Scope, TimelineFilter, Timelines},
+        artist::ArtistTable,
+        chain::{ChainTable, Scope},
     },
 };
 
@@ -21,41 +21,29 @@ async fn main() -> Result<(), StartError> {
 struct ServeArtistPage {
     site: Site,
     chains: Chains,
-    artists: Artists,
-    timelines: Timelines,
     reader: Reader,
 }
 
 impl Endpoint for ServeArtistPage {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
-        let artists = ArtistTable::from_env(&aws)?.eventually_consistent();
         Ok(Self {
             site: Site::from_env(),
             chains: Chains::from_env()?,
-            artists: Artists::new(artists.clone()),
-            timelines: Timelines::new(chain.clone()),
-            reader: Reader::from_env(chain, artists)?,
+            reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)?,
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let unknown = || not_found("Nobody has this name here.", &self.site);
         let Some(name) = artist_named(request.path()) else { return unknown() };
-        let accounts = self.artists.accounts(&name).await?;
-        let Some(account) = accounts.first().copied() else { return unknown() };
+        let Some(artist) = self.reader.artist(&name).await? else { return unknown() };
         let number: Page = request.query().read()?;
-        let profile = self.artists.profile_of(account).await?;
-        let account = profile.as_ref().map_or(account, |profile| profile.artist.embedded_wallet);
-        let chains = self.reader.chains(None);
-        let sets: Vec<_> =
-            chains.iter().flat_map(|chain| accounts.iter().map(|account| (*chain, Scope::Made(*account)))).collect();
-        let found =
-            self.timelines.newest_of(&sets, TimelineFilter::default(), 0, number.offset(), number.limit.get()).await?;
-        let moments = self.reader.moments(&found.moments).await?;
-        let list = (moments.as_slice(), found.total, number.next(found.total));
-        let frame = artist_page(&self.site, &self.chains, (account, profile.as_ref()), list, Clock::now()?);
+        let list = MomentList::of_accounts(&self.reader.chains(None), &artist.accounts(), Scope::Made);
+        let found = self.reader.page_of(&list, number).await?;
+        let list = (found.moments.as_slice(), found.total, number.next(found.total));
+        let artist = (artist.account, artist.profile.as_ref());
+        let frame = artist_page(&self.site, &self.chains, artist, list, Clock::now()?);
         page(frame, &self.site)
     }
 }

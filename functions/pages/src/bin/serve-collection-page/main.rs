@@ -3,15 +3,12 @@
 use futures::try_join;
 use pages::{Clock, collection_page, not_found, page};
 use shared::{
-    api::read::{Reader, Site},
+    api::read::{MomentList, Reader, Site},
     chain::Chains,
     config::{self, StartError},
     http::{ApiError, Endpoint, FromFields, Request, Response, serve},
     model::{Address, ChainId, Page},
-    store::{
-        artist::ArtistTable,
-        chain::{ChainTable, Scope, TimelineFilter, Timelines},
-    },
+    store::{artist::ArtistTable, chain::ChainTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -22,7 +19,6 @@ async fn main() -> Result<(), StartError> {
 struct ServeCollectionPage {
     site: Site,
     chains: Chains,
-    timelines: Timelines,
     reader: Reader,
 }
 
@@ -35,12 +31,10 @@ struct CollectionPath {
 impl Endpoint for ServeCollectionPage {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
         Ok(Self {
             site: Site::from_env(),
             chains: Chains::from_env()?,
-            timelines: Timelines::new(chain.clone()),
-            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+            reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)?,
         })
     }
 
@@ -49,13 +43,11 @@ impl Endpoint for ServeCollectionPage {
             || not_found("No such collection is known. It may be too new: look again in a minute.", &self.site);
         let Ok(path) = request.path_parameters().read_for::<CollectionPath>(&self.chains) else { return unknown() };
         let number: Page = request.query().read()?;
-        let set = [(path.chain, Scope::Collection(path.contract))];
-        let newest = self.timelines.newest_of(&set, TimelineFilter::default(), 0, number.offset(), number.limit.get());
-        let read = async { Ok::<_, ApiError>(self.reader.collection(path.chain, path.contract).await?) };
-        let (collection, found) = try_join!(read, async { Ok(newest.await?) })?;
+        let list = MomentList::of_collection([path.chain], path.contract);
+        let (collection, found) =
+            try_join!(self.reader.collection(path.chain, path.contract), self.reader.page_of(&list, number))?;
         let Some(collection) = collection else { return unknown() };
-        let moments = self.reader.moments(&found.moments).await?;
-        let list = (moments.as_slice(), found.total, number.next(found.total));
+        let list = (found.moments.as_slice(), found.total, number.next(found.total));
         page(collection_page(&self.site, &self.chains, &collection, list, Clock::now()?), &self.site)
     }
 }

@@ -3,14 +3,14 @@
 use futures::try_join;
 use pages::{Feed, FeedFormat, OembedQuery, artist_named, not_found, oembed};
 use shared::{
-    api::read::{MomentView, Reader, Site},
+    api::read::{MomentList, Reader, Site},
     chain::Chains,
     config::{self, StartError},
     http::{ApiError, Endpoint, FromFields, Request, Response, serve},
-    model::{Address, ChainId, PageLimit},
+    model::{Address, ChainId, Page},
     store::{
-        artist::{ArtistTable, Artists},
-        chain::{ChainTable, Scope, TimelineFilter, Timelines},
+        artist::ArtistTable,
+        chain::{ChainTable, Scope},
     },
 };
 
@@ -22,8 +22,6 @@ async fn main() -> Result<(), StartError> {
 struct ServeFeed {
     site: Site,
     chains: Chains,
-    artists: Artists,
-    timelines: Timelines,
     reader: Reader,
 }
 
@@ -36,14 +34,10 @@ struct CollectionPath {
 impl Endpoint for ServeFeed {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
-        let artists = ArtistTable::from_env(&aws)?.eventually_consistent();
         Ok(Self {
             site: Site::from_env(),
             chains: Chains::from_env()?,
-            artists: Artists::new(artists.clone()),
-            timelines: Timelines::new(chain.clone()),
-            reader: Reader::from_env(chain, artists)?,
+            reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)?,
         })
     }
 
@@ -75,35 +69,23 @@ impl ServeFeed {
     }
 
     async fn of_everyone(&self) -> Result<Feed, ApiError> {
-        let sets: Vec<_> = self.reader.chains(None).into_iter().map(|chain| (chain, Scope::Everyone)).collect();
-        let filter = TimelineFilter { curated: true, ..TimelineFilter::default() };
-        Ok(Feed::of_everyone(&self.site, &self.newest(&sets, filter).await?))
+        let list = MomentList::of_everyone(self.reader.chains(None)).curated();
+        Ok(Feed::of_everyone(&self.site, &self.reader.page_of(&list, Page::FIRST).await?.moments))
     }
 
     async fn of_artist(&self, page: &str) -> Result<Option<Feed>, ApiError> {
         let Some(name) = artist_named(page) else { return Ok(None) };
-        let accounts = self.artists.accounts(&name).await?;
-        let Some(account) = accounts.first().copied() else { return Ok(None) };
-        let profile = self.artists.profile_of(account).await?;
-        let account = profile.as_ref().map_or(account, |profile| profile.artist.embedded_wallet);
-        let chains = self.reader.chains(None);
-        let sets: Vec<_> =
-            chains.iter().flat_map(|chain| accounts.iter().map(|account| (*chain, Scope::Made(*account)))).collect();
-        let moments = self.newest(&sets, TimelineFilter::default()).await?;
-        Ok(Some(Feed::of_artist(&self.site, account, profile.as_ref(), &moments)))
+        let Some(artist) = self.reader.artist(&name).await? else { return Ok(None) };
+        let list = MomentList::of_accounts(&self.reader.chains(None), &artist.accounts(), Scope::Made);
+        let moments = self.reader.page_of(&list, Page::FIRST).await?.moments;
+        Ok(Some(Feed::of_artist(&self.site, artist.account, artist.profile.as_ref(), &moments)))
     }
 
     async fn of_collection(&self, request: &Request) -> Result<Option<Feed>, ApiError> {
         let Ok(path) = request.path_parameters().read_for::<CollectionPath>(&self.chains) else { return Ok(None) };
-        let set = [(path.chain, Scope::Collection(path.contract))];
-        let read = async { Ok::<_, ApiError>(self.reader.collection(path.chain, path.contract).await?) };
-        let (collection, moments) = try_join!(read, self.newest(&set, TimelineFilter::default()))?;
-        Ok(collection.map(|collection| Feed::of_collection(&self.site, &collection, &moments)))
-    }
-
-    /// As many as a page has.
-    async fn newest(&self, sets: &[(ChainId, Scope)], filter: TimelineFilter) -> Result<Vec<MomentView>, ApiError> {
-        let found = self.timelines.newest_of(sets, filter, 0, 0, PageLimit::DEFAULT.get()).await?;
-        Ok(self.reader.moments(&found.moments).await?)
+        let list = MomentList::of_collection([path.chain], path.contract);
+        let read = self.reader.collection(path.chain, path.contract);
+        let (collection, found) = try_join!(read, self.reader.page_of(&list, Page::FIRST))?;
+        Ok(collection.map(|collection| Feed::of_collection(&self.site, &collection, &found.moments)))
     }
 }

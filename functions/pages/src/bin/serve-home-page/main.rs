@@ -4,17 +4,13 @@ use std::collections::BTreeSet;
 
 use pages::{Clock, MAPPED_MOMENTS, asset, home_page, icon, not_found, page, robots, security, sitemap};
 use shared::{
-    api::read::{Reader, Site},
+    api::read::{MomentList, Reader, Site},
     chain::Chains,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::Page,
-    store::{
-        StoreError,
-        artist::ArtistTable,
-        chain::{ChainTable, Scope, TimelineFilter, TimelinePage, Timelines},
-    },
+    store::{artist::ArtistTable, chain::ChainTable},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -25,7 +21,6 @@ async fn main() -> Result<(), StartError> {
 struct ServeHomePage {
     site: Site,
     chains: Chains,
-    timelines: Timelines,
     reader: Reader,
     /// Whom to tell of a weakness, as a URI; nobody if empty.
     contact: Option<String>,
@@ -37,12 +32,10 @@ const FOR_EVER: u32 = 365 * 24 * 60 * 60;
 impl Endpoint for ServeHomePage {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
-        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
         Ok(Self {
             site: Site::from_env(),
             chains: Chains::from_env()?,
-            timelines: Timelines::new(chain.clone()),
-            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+            reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)?,
             contact: config::optional("SECURITY_CONTACT"),
         })
     }
@@ -65,23 +58,20 @@ impl Endpoint for ServeHomePage {
             _ => {}
         }
         let number: Page = request.query().read()?;
-        let found = self.newest(number.offset(), number.limit.get()).await?;
-        let moments = self.reader.moments(&found.moments).await?;
+        let found = self.reader.page_of(&self.list(), number).await?;
         let next = number.next(found.total);
-        page(home_page(&self.site, &self.chains, &moments, next, Clock::now()?), &self.site)
+        page(home_page(&self.site, &self.chains, &found.moments, next, Clock::now()?), &self.site)
     }
 }
 
 impl ServeHomePage {
     /// Moments of artists who have a name here.
-    async fn newest(&self, offset: u64, limit: u32) -> Result<TimelinePage, StoreError> {
-        let sets: Vec<_> = self.reader.chains(None).into_iter().map(|chain| (chain, Scope::Everyone)).collect();
-        let filter = TimelineFilter { curated: true, ..TimelineFilter::default() };
-        self.timelines.newest_of(&sets, filter, 0, offset, limit).await
+    fn list(&self) -> MomentList {
+        MomentList::of_everyone(self.reader.chains(None)).curated()
     }
 
     async fn map(&self) -> Result<Response, ApiError> {
-        let found = self.newest(0, MAPPED_MOMENTS).await?.moments;
+        let found = self.reader.listed(&self.list(), 0, MAPPED_MOMENTS).await?.moments;
         let names = self.reader.names(found.iter().map(|moment| moment.creator)).await?;
         let artists = found.iter().map(|moment| moment.creator);
         let artists: BTreeSet<_> =

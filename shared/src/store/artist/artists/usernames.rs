@@ -39,15 +39,19 @@ struct NameOwner {
 impl Artists {
     /// Returns all wallets of an artist; of a wallet without one, that alone; of an unknown name, none. Two reads.
     pub async fn accounts(&self, artist: &ArtistName) -> Result<Vec<Address>, StoreError> {
-        let (profile, unknown) = match artist {
-            ArtistName::Account(account) => (self.profile_of(*account).await?, vec![*account]),
-            ArtistName::Username(name) => (self.profile_of_name(name).await?, Vec::new()),
-        };
-        let wallets = profile.map(|profile| profile.wallets.iter().map(|wallet| wallet.address).collect());
-        Ok(wallets.unwrap_or(unknown))
+        Ok(match (self.profile_named(artist).await?, artist) {
+            (Some(profile), _) => profile.wallets.iter().map(|wallet| wallet.address).collect(),
+            (None, ArtistName::Account(account)) => vec![*account],
+            (None, ArtistName::Username(_)) => Vec::new(),
+        })
     }
 
-    async fn profile_of_name(&self, name: &Username) -> Result<Option<Profile>, StoreError> {
+    /// Returns the profile of the artist who has a username or a wallet. Two reads.
+    pub async fn profile_named(&self, artist: &ArtistName) -> Result<Option<Profile>, StoreError> {
+        let name = match artist {
+            ArtistName::Account(account) => return self.profile_of(*account).await,
+            ArtistName::Username(name) => name,
+        };
         let owner: Option<NameOwner> = self.0.get(&name_key(&FoldedName::of(name.as_str()))).await?;
         let Some(owner) = owner.filter(|owner| owner.expires_at.is_none()) else { return Ok(None) };
         self.profile(owner.artist_id).await
