@@ -1,7 +1,10 @@
 //! Artists' transactions.
 
 pub mod list_transactions;
+mod own;
 pub mod read_transaction;
+
+pub use self::own::OwnTransactions;
 
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]

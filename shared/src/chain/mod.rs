@@ -4,6 +4,7 @@ mod chains;
 pub mod contracts;
 pub mod node;
 pub mod protocol;
+mod served;
 mod spending;
 pub mod transaction;
 pub mod wallet;
@@ -12,5 +13,6 @@ pub use self::{
     chains::{
         Chain, ChainAddresses, Chains, EditionsAddresses, FormerContract, InvalidChains, RegistryAddresses, Role,
     },
+    served::ServedChains,
     spending::{History, Spending},
 };

@@ -6,14 +6,14 @@ use shared::{
     api::{error::no_split, read::FeeRecipientView},
     auth::client_limit::ClientLimit,
     chain::{
-        Chain, Chains,
-        node::{Node, NodeError, NodeUrls},
+        ServedChains,
+        node::{Node, NodeError},
         protocol::currency::Currency,
     },
     clock,
     config::{self, StartError},
-    http::{AllowedChains, ApiError, Endpoint, Request, Response, serve},
-    model::{Address, Amount, CaipNetwork, ChainId, Invalid},
+    http::{ApiError, Endpoint, Request, Response, serve},
+    model::{Address, Amount, CaipNetwork},
     store::{
         chain::{ChainTable, Moments},
         secret::SecretTable,
@@ -29,40 +29,24 @@ async fn main() -> Result<(), StartError> {
 struct ReadSplit {
     moments: Moments,
     reads: ClientLimit,
-    chains: Vec<(Chain, Node)>,
-}
-
-impl ReadSplit {
-    fn chain(&self, id: ChainId) -> Result<&(Chain, Node), Invalid> {
-        let chain = self.chains.iter().find(|(chain, _)| chain.id == id);
-        chain.ok_or(Invalid("is not a chain that this service is configured for"))
-    }
-}
-
-impl AllowedChains for ReadSplit {
-    fn check(&self, chain: ChainId) -> Result<(), Invalid> {
-        self.chain(chain).map(drop)
-    }
+    chains: ServedChains,
 }
 
 impl Endpoint for ReadSplit {
     async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
-        let (urls, chains) = (NodeUrls::from_env()?, Chains::from_env()?);
-        let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
-        let chains = chains.iter().filter(|chain| urls.names(chain.id)).map(with_node);
         let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
         Ok(Self {
             moments: Moments::new(ChainTable::from_env(&aws)?.eventually_consistent()),
             reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),
-            chains: chains.collect::<Result<_, NodeError>>()?,
+            chains: ServedChains::from_env()?,
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let SplitPath { network: CaipNetwork(chain_id), address } = request.path_parameters().read_for(self)?;
+        let SplitPath { network: CaipNetwork(chain_id), address } = request.path_parameters().read_for(&self.chains)?;
         self.reads.admit(request, clock::now()?).await?;
-        let (chain, node) = self.chain(chain_id).map_err(ApiError::internal)?;
+        let (chain, node) = self.chains.get(chain_id).map_err(ApiError::internal)?;
         let recipients = self.moments.split(chain_id, address).await?;
         let recipients = recipients.ok_or_else(|| no_split(address))?.iter().map(FeeRecipientView::of).collect();
         let waiting = chain.currencies().map(|currency| read_waiting(currency, node, address));

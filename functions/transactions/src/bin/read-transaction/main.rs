@@ -2,38 +2,27 @@
 
 use shared::{
     api::transact::TransactionView,
-    auth::caller::CallerAuthenticator,
-    clock,
-    config::{self, StartError},
+    config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
-    store::{
-        artist::{ArtistTable, Transactions},
-        secret::SecretTable,
-    },
 };
-use transactions::read_transaction::ReadTransactionPath;
+use transactions::{OwnTransactions, read_transaction::ReadTransactionPath};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     serve::<ReadTransaction>().await
 }
 
-struct ReadTransaction {
-    callers: CallerAuthenticator,
-    transactions: Transactions,
-}
+struct ReadTransaction(OwnTransactions);
 
 impl Endpoint for ReadTransaction {
     async fn from_env() -> Result<Self, StartError> {
-        let aws = config::aws().await;
-        let callers = CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?;
-        Ok(Self { callers, transactions: Transactions::new(ArtistTable::from_env(&aws)?) })
+        Ok(Self(OwnTransactions::from_env().await?))
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.callers.authenticate(request, clock::now()?).await?;
+        let artist = self.0.artist(request).await?;
         let ReadTransactionPath { id } = request.path_parameters().read()?;
-        let transaction = self.transactions.get(artist, id).await?;
+        let transaction = self.0.transactions.get(artist, id).await?;
         let transaction = transaction.ok_or_else(|| ApiError::not_found(format!("You have no transaction {id}")))?;
         Response::json(&TransactionView::of(transaction)?)
     }

@@ -9,14 +9,14 @@ use std::{
 use shared::{
     auth::client_limit::ClientLimit,
     chain::{
-        Chain, Chains,
-        node::{Node, NodeError, NodeUrls},
+        Chain, ServedChains,
+        node::{Node, NodeError},
         protocol::currency::Currency,
     },
     clock,
     config::{self, StartError},
-    http::{AllowedChains, ApiError, Endpoint, Request, Response, serve},
-    model::{Address, Amount, ChainId, Invalid},
+    http::{ApiError, Endpoint, Request, Response, serve},
+    model::{Address, Amount, ChainId},
     store::{
         artist::{ArtistTable, Artists},
         secret::SecretTable,
@@ -32,7 +32,7 @@ async fn main() -> Result<(), StartError> {
 struct ReadSmartWallet {
     artists: Artists,
     reads: ClientLimit,
-    chains: Vec<(Chain, Node)>,
+    chains: ServedChains,
     /// What this process read lately, so that repeated requests cost the nodes nothing.
     known: Mutex<HashMap<(ChainId, Address), Known>>,
 }
@@ -43,40 +43,23 @@ struct Known(Instant, Vec<Balance>);
 /// How long balances are kept.
 const FRESH: Duration = Duration::from_secs(2);
 
-impl ReadSmartWallet {
-    fn chain(&self, id: ChainId) -> Result<&(Chain, Node), Invalid> {
-        let chain = self.chains.iter().find(|(chain, _)| chain.id == id);
-        chain.ok_or(Invalid("is not a chain that this service is configured for"))
-    }
-}
-
-impl AllowedChains for ReadSmartWallet {
-    fn check(&self, chain: ChainId) -> Result<(), Invalid> {
-        self.chain(chain).map(drop)
-    }
-}
-
 impl Endpoint for ReadSmartWallet {
     /// Reads `WALLET_READS_PER_CLIENT_MINUTELY` (120) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
-        let urls = NodeUrls::from_env()?;
-        let chains = Chains::from_env()?;
-        let chains = chains.iter().filter(|chain| urls.names(chain.id));
-        let with_node = |chain: &Chain| Ok((chain.clone(), Node::for_requests(&urls, chain.id)?));
         const MINUTE: Duration = Duration::from_secs(60);
         let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
         Ok(Self {
             artists: Artists::new(ArtistTable::from_env(&aws)?),
             reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),
-            chains: chains.map(with_node).collect::<Result<_, NodeError>>()?,
+            chains: ServedChains::from_env()?,
             known: Mutex::default(),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let ReadSmartWalletQuery { address, chain_id } = request.query().read_for(self)?;
+        let ReadSmartWalletQuery { address, chain_id } = request.query().read_for(&self.chains)?;
         self.reads.admit(request, clock::now()?).await?;
-        let (chain, node) = self.chain(chain_id).map_err(ApiError::internal)?;
+        let (chain, node) = self.chains.get(chain_id).map_err(ApiError::internal)?;
         let profile = self.artists.profile_of(address).await?;
         let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
         let wallet = profile.artist.embedded_wallet;
