@@ -137,7 +137,7 @@ async fn list(
         let is_asked = asked("cid").is_none_or(|cids| cids.iter().any(|cid| pin["cid"] == *cid));
         is_asked && statuses.contains(status)
     });
-    let found: Vec<Value> = found.map(|(id, (status, pin))| told(*id, status, pin)).collect();
+    let found: Vec<Value> = found.map(|(id, (status, pin))| status_of(*id, status, pin)).collect();
     Ok(Json(json!({"count": found.len(), "results": found.iter().take(10).collect::<Vec<_>>()})))
 }
 
@@ -147,7 +147,7 @@ async fn add(State(service): State<PinningService>, Json(pin): Json<Value>) -> R
             let mut book = service.book();
             let id = book.pins.keys().last().map_or(1, |last| last + 1);
             book.pins.insert(id, ("queued".to_owned(), pin.clone()));
-            (StatusCode::ACCEPTED, Json(told(id, "queued", &pin))).into_response()
+            (StatusCode::ACCEPTED, Json(status_of(id, "queued", &pin))).into_response()
         }
         Err(details) => refusal(StatusCode::BAD_REQUEST, "BAD_REQUEST", details),
     }
@@ -183,10 +183,10 @@ async fn look(State(service): State<PinningService>, Path(id): Path<u64>) -> Res
         done => done,
     };
     service.book().pins.insert(id, (next.to_owned(), pin.clone()));
-    Json(told(id, next, &pin)).into_response()
+    Json(status_of(id, next, &pin)).into_response()
 }
 
-fn told(id: u64, status: &str, pin: &Value) -> Value {
+fn status_of(id: u64, status: &str, pin: &Value) -> Value {
     json!({
         "requestid": id.to_string(),
         "status": status,

@@ -115,7 +115,7 @@ async fn outdated_token_id_is_refused() {
         behind(&stack, &rpc_proxy.url).await.post("192.0.2.57", &with("/contract", json!({"address": own}))).await;
     assert_eq!(status, 422, "{body}");
     let message = body["message"].as_str().expect("a message");
-    assert!(message.contains("newest token is 1 instead of 0"), "{message}");
+    assert!(message.contains("Token 1 was created in the meantime (expected 0)"), "{message}");
 }
 
 #[tokio::test]

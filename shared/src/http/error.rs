@@ -144,7 +144,7 @@ impl ApiError {
         Self::conflict(message).retry_after(retry_after)
     }
 
-    /// 410: what it names was there, and isn't any more.
+    /// 410: the resource existed and no longer does.
     pub fn gone(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GONE, message)
     }

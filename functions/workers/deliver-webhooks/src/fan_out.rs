@@ -23,7 +23,7 @@ use crate::DeliverError;
 /// Rows of a log that are read at a time, of at most a hundred events each.
 const ROWS: i32 = 10;
 
-/// Age from which events aren't passed on, in seconds: an index that is made anew tells nobody of years ago.
+/// Age from which events aren't passed on, in seconds: a re-index doesn't send years of old events.
 const TOO_OLD: u64 = 24 * 60 * 60;
 
 const WRITES_AT_ONCE: usize = 8;

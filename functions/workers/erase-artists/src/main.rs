@@ -2,7 +2,6 @@
 //! repeated, and the artist's request is deleted last.
 
 use lambda_runtime::LambdaEvent;
-use serde::Deserialize;
 use shared::{
     chain::Chains,
     clock,
@@ -14,21 +13,20 @@ use shared::{
         artist::{ArtistTable, Artists, Deletion, Deletions, Transactions},
         secret::{ApiKeys, SecretTable},
     },
-    telemetry::{self, trace},
+    telemetry::{
+        self,
+        trace::{self, ScheduledEvent},
+    },
 };
 
 /// Seconds without pending transactions before rows are erased: blocks are final by then.
 const QUIET_TIME: u64 = 60 * 60;
 
-/// The schedule's event; its content is ignored.
-#[derive(Debug, Deserialize)]
-struct Tick {}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let eraser = &Eraser::from_env().await?;
-    trace::run(move |_: LambdaEvent<Tick>| eraser.run()).await
+    trace::run(move |_: LambdaEvent<ScheduledEvent>| eraser.run()).await
 }
 
 struct Eraser {

@@ -3,18 +3,16 @@
 
 use lambda_runtime::LambdaEvent;
 use pin_content::{Pinned, Pinner, Settings};
-use serde::Deserialize;
 use shared::{
     bucket::Bucket,
     clock,
     config::{self, StartError},
     store::artist::{ArtistTable, Media, Pins},
-    telemetry::{self, trace},
+    telemetry::{
+        self,
+        trace::{self, ScheduledEvent},
+    },
 };
-
-/// The schedule's event; its content is ignored.
-#[derive(Debug, Deserialize)]
-struct Tick {}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -23,7 +21,7 @@ async fn main() -> Result<(), StartError> {
     let artists = ArtistTable::from_env(&aws)?;
     let pinner = &Pinner::new(&aws, Pins::new(artists.clone()), Media::new(artists), Bucket::from_env(&aws)?)?;
     let settings = settings.as_ref();
-    trace::run(move |_: LambdaEvent<Tick>| async move {
+    trace::run(move |_: LambdaEvent<ScheduledEvent>| async move {
         match settings {
             Some(settings) => pinner.run(settings, clock::now()?.as_secs()).await,
             None => Ok(Pinned::default()),

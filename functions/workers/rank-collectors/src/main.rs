@@ -4,29 +4,27 @@ use std::time::{Duration, Instant};
 
 use lambda_runtime::LambdaEvent;
 use rank_collectors::{RankError, Ranker};
-use serde::Deserialize;
 use shared::{
     chain::Chains,
     clock,
     config::{self, StartError},
     store::{artist::ArtistTable, chain::ChainTable, engine::CommitError},
-    telemetry::{self, Metric, trace},
+    telemetry::{
+        self, Metric,
+        trace::{self, ScheduledEvent},
+    },
 };
 use tokio::sync::Mutex;
 
 /// Longest run, well within the function's timeout.
 const RUN: Duration = Duration::from_secs(240);
 
-/// The schedule's event; its content is ignored.
-#[derive(Debug, Deserialize)]
-struct Tick {}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
     telemetry::init()?;
     let state = Mutex::new(State { ranker: ranker().await?, complete_at: Instant::now() });
     let state = &state;
-    trace::run(move |_: LambdaEvent<Tick>| async move {
+    trace::run(move |_: LambdaEvent<ScheduledEvent>| async move {
         let mut state = state.lock().await;
         rank(&mut state).await?;
         // A run that fails measures nothing, which is what the alarm notices: another process would begin at 0.

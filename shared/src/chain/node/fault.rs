@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn halts_are_told_in_words() {
+    fn halts_have_messages_for_clients() {
         for (message, words) in [
             ("out of gas", Some("The call ran out of gas")),
             ("EVM error OutOfGas", Some("The call ran out of gas")),

@@ -63,7 +63,7 @@ fn explain_known(error: &Known) -> String {
         }
         Known::CallFailed(e) => explain(&e.reason),
         Known::TokenIdMismatch(e) => {
-            format!("The collection's newest token is {} instead of {}: it has changed meanwhile", e.actual, e.expected)
+            format!("Token {} was created in the meantime (expected {}). Try again.", e.actual, e.expected)
         }
         Known::Call_TokenIdMismatch(_) => "The sale is of another token".to_owned(),
         Known::CannotMintMoreTokens(e) => format!(

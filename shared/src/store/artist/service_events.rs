@@ -48,7 +48,7 @@ impl ServiceEvents {
     }
 
     /// Makes these writes and appends events, all or nothing; `false` if one of their conditions failed.
-    pub(in crate::store) async fn write_and_tell(
+    pub(in crate::store) async fn write_with_events(
         &self,
         writes: Vec<TransactWriteItem>,
         events: &[Event],

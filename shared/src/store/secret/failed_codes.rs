@@ -45,19 +45,19 @@ impl FailedCodes {
     }
 
     /// Returns what is known of a mailbox and a client. One read.
-    pub async fn standing(&self, mailbox: &str, client: &str, now: u64) -> Result<SignInHistory, StoreError> {
+    pub async fn history(&self, mailbox: &str, client: &str, now: u64) -> Result<SignInHistory, StoreError> {
         let keys = [streak_key(mailbox), known_key(mailbox, client), known_key(mailbox, ANY)];
         let rows: Vec<FailedCodeRow> = self.0.get_many(keys).await?;
-        let mut standing = SignInHistory::default();
+        let mut history = SignInHistory::default();
         for row in rows {
             match row {
-                FailedCodeRow::Streak { wrong, wrong_at } => standing.pause_until = wrong_at + pause(wrong),
+                FailedCodeRow::Streak { wrong, wrong_at } => history.pause_until = wrong_at + pause(wrong),
                 FailedCodeRow::Known { expires_at, .. } if expires_at <= now => {}
-                FailedCodeRow::Known { client: known, .. } if known == ANY => standing.is_known_mailbox = true,
-                FailedCodeRow::Known { .. } => standing.is_known_client = true,
+                FailedCodeRow::Known { client: known, .. } if known == ANY => history.is_known_mailbox = true,
+                FailedCodeRow::Known { .. } => history.is_known_client = true,
             }
         }
-        Ok(standing)
+        Ok(history)
     }
 
     /// Counts a wrong try; returns how many there were in a row. One write.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use lambda_http::lambda_runtime::{self, Diagnostic, LambdaEvent, service_fn};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::document::{Clock, Daemon, Subsegment, TraceHeader};
 
@@ -84,6 +84,10 @@ fn current() -> Option<Arc<Trace>> {
 pub fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> + use<F> {
     TRACE.scope(current(), work)
 }
+
+/// The event of a schedule; its content is ignored.
+#[derive(Debug, Deserialize)]
+pub struct ScheduledEvent {}
 
 /// Runs a worker's handler for each event until the environment shuts down. Fails when the Lambda runtime is unreachable.
 pub async fn run<A, F, R, E>(handler: impl Fn(LambdaEvent<A>) -> F) -> Result<(), lambda_runtime::Error>

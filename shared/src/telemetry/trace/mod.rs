@@ -11,5 +11,5 @@ pub use self::{
     aws::AwsCalls,
     document::Subsegment,
     http::{TracedNode, send},
-    invocation::{Invocation, carried, run},
+    invocation::{Invocation, ScheduledEvent, carried, run},
 };

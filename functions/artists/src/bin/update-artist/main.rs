@@ -57,7 +57,9 @@ impl Endpoint for UpdateArtist {
 fn refused(refusal: ProfileRefusal, now: Duration) -> ApiError {
     match refusal {
         ProfileRefusal::Gone => no_artist(),
-        ProfileRefusal::NameTaken => ApiError::conflict("The username is taken, or kept for whoever had it lately"),
+        ProfileRefusal::NameTaken => {
+            ApiError::conflict("The username is taken or still reserved by its previous owner")
+        }
         ProfileRefusal::TooManyNames { until } => ApiError::limited(
             "Usernames that you gave up are kept for you for 30 days: take one of them back, or wait until one is free",
             &names_limit(std::iter::repeat_n(until, HELD_NAMES), now),

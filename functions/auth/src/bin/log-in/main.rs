@@ -97,8 +97,8 @@ impl Endpoint for LogIn {
         let now = clock::now()?;
         self.attempts.admit(request, now).await?;
         let (mailbox, client) = (email.mailbox(), request.client_hash());
-        let standing = self.failed_codes.standing(&mailbox, &client, now.as_secs()).await?;
-        if standing.pause_until > now.as_secs() && !standing.is_known_client {
+        let history = self.failed_codes.history(&mailbox, &client, now.as_secs()).await?;
+        if history.pause_until > now.as_secs() && !history.is_known_client {
             return Err(wrong_code());
         }
         let checked = self.codes.check(&email, &code, &holder(nonce.as_ref(), &client), now).await?;

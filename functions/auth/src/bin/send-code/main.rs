@@ -60,8 +60,8 @@ impl SendCode {
     async fn send(&self, email: &Email, nonce: Option<&Nonce>, request: &Request) -> Result<(), ApiError> {
         let now = clock::now()?;
         let (mailbox, client) = (email.mailbox(), request.client_hash());
-        let standing = self.failed_codes.standing(&mailbox, &client, now.as_secs()).await?;
-        let limits = self.limits.of_request(&mailbox, &client, standing, request);
+        let history = self.failed_codes.history(&mailbox, &client, now.as_secs()).await?;
+        let limits = self.limits.of_request(&mailbox, &client, history, request);
         // Only the client's limit: the address's would reveal sign-ins of its owner.
         request.note_limits(limits.admit(&self.windows, now).await?.as_slice());
         let (code, issued) = self.codes.issue(email, holder(nonce, &client), now).await?;
@@ -99,10 +99,10 @@ impl CodeLimits {
 
     /// Strangers' requests for a mailbox don't hold up a client that it signed in from, and requests for new mailboxes
     /// don't hold up mailboxes that signed in before.
-    fn of_request(&self, mailbox: &str, client: &str, standing: SignInHistory, request: &Request) -> RequestLimits {
+    fn of_request(&self, mailbox: &str, client: &str, history: SignInHistory, request: &Request) -> RequestLimits {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let often = "Too many codes were asked for: use the newest one, or wait";
-        let pool = if standing.is_known_mailbox { "known" } else { "new" };
+        let pool = if history.is_known_mailbox { "known" } else { "new" };
         let client_limit = Limit {
             subject: format!("code#client#{}", request.client_network()),
             max: self.per_client_hourly,
@@ -119,7 +119,7 @@ impl CodeLimits {
                 message: "The service sends no more codes for now: wait",
             },
         ];
-        if !standing.is_known_client {
+        if !history.is_known_client {
             others.push(Limit {
                 subject: format!("code#mailbox#{mailbox}"),
                 max: 20,

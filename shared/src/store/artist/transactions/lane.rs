@@ -156,7 +156,7 @@ impl Transactions {
         };
         let change = if mined.is_some() { "ADD unfinalized :nonce DELETE #open :nonce" } else { "DELETE #open :nonce" };
         let writes = self.moving_nonce(lease, batch, update, change)?;
-        ServiceEvents::new(self.table.clone()).write_and_tell(writes, events, now).await
+        ServiceEvents::new(self.table.clone()).write_with_events(writes, events, now).await
     }
 
     /// Opens a batch again whose block the chain has dropped. One write.

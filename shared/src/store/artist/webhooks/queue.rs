@@ -127,7 +127,7 @@ impl WebhookQueue {
         self.note(artist, added_key(webhook)).await
     }
 
-    /// The same, and a try is due whatever failed. One write, which wakes the worker.
+    /// Like [`note_added`](Self::note_added), but due at once, regardless of back-off. One write, which wakes the worker.
     pub async fn ask(&self, artist: ArtistId, webhook: WebhookId) -> Result<(), StoreError> {
         self.note(artist, asked_key(webhook)).await
     }
@@ -176,35 +176,35 @@ impl WebhookQueue {
             waiting.entry(webhook).or_insert_with(|| DueWebhook::new(webhook, row.artist_id)).later.push(due_at);
         }
         waiting.retain(|webhook, _| !busy(*webhook));
-        look.due = self.without_resting(waiting, now).await?;
+        look.due = self.without_backing_off(waiting, now).await?;
         look.due.sort_by_key(|due| due.later.first().copied().unwrap_or(now));
         Ok(look)
     }
 
-    /// Adds what is known of failures, and leaves out those whose next try is later.
-    async fn without_resting(
+    /// Adds what is known of failures, and leaves out those whose next attempt is later.
+    async fn without_backing_off(
         &self,
         waiting: BTreeMap<WebhookId, DueWebhook>,
         now: u64,
     ) -> Result<Vec<DueWebhook>, StoreError> {
         let failing = self.0.get_readable::<FailingRow>(waiting.keys().copied().map(failing_key)).await?;
         let mut failing: HashMap<_, _> = failing.into_iter().map(|row| (row.webhook, row)).collect();
-        let (mut due, mut resting) = (Vec::new(), Vec::new());
+        let (mut due, mut backing_off) = (Vec::new(), Vec::new());
         for (webhook, mut waiting) in waiting {
-            let mut rests = false;
+            let mut backs_off = false;
             let row = failing.remove(&webhook);
             if let Some(row) = &row {
                 (waiting.failures, waiting.failing_since) = (row.failures, row.failing_since);
                 (waiting.is_remembered, waiting.noted) = (true, row.noted);
                 waiting.later.extend(row.due_at.filter(|due_at| !waiting.later.contains(due_at)));
-                rests = waiting.asked.is_none() && row.due_at.is_some_and(|due_at| due_at > now);
+                backs_off = waiting.asked.is_none() && row.due_at.is_some_and(|due_at| due_at > now);
             }
-            match row.filter(|_| rests) {
-                Some(row) => resting.push(self.leave_to_next_try(row, waiting.added)),
+            match row.filter(|_| backs_off) {
+                Some(row) => backing_off.push(self.leave_to_next_try(row, waiting.added)),
                 None => due.push(waiting),
             }
         }
-        stream::iter(resting).buffer_unordered(READS_AT_ONCE).try_collect::<()>().await?;
+        stream::iter(backing_off).buffer_unordered(READS_AT_ONCE).try_collect::<()>().await?;
         Ok(due)
     }
 

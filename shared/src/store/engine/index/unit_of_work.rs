@@ -143,7 +143,7 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// Returns whether no more events should be told: those of a batch are written in one transaction.
+    /// Returns whether the batch's event limit is reached: a batch's events share one transaction.
     pub fn has_enough_events(&self) -> bool {
         self.events.len() >= MAX_EVENTS || self.event_bytes >= MAX_EVENT_BYTES
     }
