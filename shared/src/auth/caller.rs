@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use super::{
     api_key::{Caller, KeyAuthenticator},
     session::SessionAuthenticator,
@@ -38,15 +40,23 @@ impl CallerAuthenticator {
         self.identify(request, Some(scope), now).await
     }
 
-    async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<Caller, ApiError> {
-        if request.header("authorization").is_some() {
-            Ok(Caller { artist: self.sessions.authenticate(request).await?.artist, key: None })
-        } else if request.header("x-api-key").is_some() {
-            self.keys.authenticate(request, scope, now).await
-        } else {
-            Err(ApiError::unauthorized_caller(
-                "Send a token as Authorization: Bearer <token>, or an API key in the x-api-key header",
-            ))
-        }
+    /// Boxed, so that it is compiled here and not in each function.
+    fn identify<'a>(
+        &'a self,
+        request: &'a Request,
+        scope: Option<Scope>,
+        now: Duration,
+    ) -> BoxFuture<'a, Result<Caller, ApiError>> {
+        Box::pin(async move {
+            if request.header("authorization").is_some() {
+                Ok(Caller { artist: self.sessions.authenticate(request).await?.artist, key: None })
+            } else if request.header("x-api-key").is_some() {
+                self.keys.authenticate(request, scope, now).await
+            } else {
+                Err(ApiError::unauthorized_caller(
+                    "Send a token as Authorization: Bearer <token>, or an API key in the x-api-key header",
+                ))
+            }
+        })
     }
 }

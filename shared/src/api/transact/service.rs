@@ -1,5 +1,7 @@
 use std::{sync::Mutex, time::Duration};
 
+use futures::future::BoxFuture;
+
 use super::{
     follow::follow,
     refusal::in_progress,
@@ -43,6 +45,11 @@ enum Opened<'a> {
     Replayed(Vec<Transaction>),
 }
 
+/// Queued transactions, and whether they are an earlier request's.
+type Queued = (Vec<Transaction>, bool);
+
+/// Only what makes the plans differs from endpoint to endpoint. The rest is boxed, so that it is compiled once in this
+/// crate and not in each function.
 impl TransactionService {
     /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE`,
     /// `WRITES_PER_CLIENT_MINUTELY`, the parties of tokens and the limits of [`Policy`].
@@ -73,11 +80,13 @@ impl TransactionService {
     }
 
     /// Whom the request's token or API key stands for; 401 without one, 403 for a key without the scope, 429 over a limit.
-    pub async fn authenticate(&self, request: &Request, scope: Scope) -> Result<Caller, ApiError> {
-        let now = clock::now()?;
-        let caller = self.callers.authenticate_for(request, scope, now).await?;
-        self.count_write(request).await?;
-        Ok(caller)
+    pub fn authenticate<'a>(&'a self, request: &'a Request, scope: Scope) -> BoxFuture<'a, Result<Caller, ApiError>> {
+        Box::pin(async move {
+            let now = clock::now()?;
+            let caller = self.callers.authenticate_for(request, scope, now).await?;
+            self.count_write(request).await?;
+            Ok(caller)
+        })
     }
 
     /// Counts a write of the client's network; 429 over its limit. One write.
@@ -147,19 +156,30 @@ impl TransactionService {
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Response, ApiError> {
         let admitted = self.admit(request, caller, chain, creation, plans).await;
+        self.reply(request, form, admitted).await
+    }
+
+    fn reply<'a>(
+        &'a self,
+        request: &'a Request,
+        form: ReplyForm,
+        admitted: Result<Queued, ApiError>,
+    ) -> BoxFuture<'a, Result<Response, ApiError>> {
         if let Err(error) = &admitted {
             ended(if error.status().is_client_error() { "refused" } else { "failed" });
         }
-        let (transactions, is_replayed) = admitted?;
-        let reply = form.reply(request, &follow(&self.stores.transactions, transactions).await);
-        match (reply, is_replayed) {
-            (Ok(response), true) => Ok(response.replayed()),
-            (Err(error), true) => Err(error.with("idempotent-replayed", "true")),
-            (reply, false) => reply,
-        }
+        Box::pin(async move {
+            let (transactions, is_replayed) = admitted?;
+            let reply = form.reply(request, &follow(&self.stores.transactions, transactions).await);
+            match (reply, is_replayed) {
+                (Ok(response), true) => Ok(response.replayed()),
+                (Err(error), true) => Err(error.with("idempotent-replayed", "true")),
+                (reply, false) => reply,
+            }
+        })
     }
 
-    /// Queues what is planned. Returns its transactions, and whether they are an earlier request's.
+    /// Queues what is planned.
     async fn admit<P: Into<Plan>>(
         &self,
         request: &Request,
@@ -167,49 +187,69 @@ impl TransactionService {
         chain: ChainId,
         creation: Creation,
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
-    ) -> Result<(Vec<Transaction>, bool), ApiError> {
+    ) -> Result<Queued, ApiError> {
         let session = match self.open(request, caller, chain).await? {
             Opened::Replayed(earlier) => return Ok((earlier, true)),
             Opened::Fresh(session) => session,
         };
         let plans: Vec<_> = plans(&session).await?.into_iter().map(Into::into).collect();
-        if plans.is_empty() {
-            return Ok((Vec::new(), false));
-        }
-        if let Some(queued) = session.queue(plans, creation).await? {
-            return Ok((queued, false));
-        }
-        // Another request with the same key was faster.
-        match self.open(request, caller, chain).await? {
-            Opened::Replayed(earlier) => Ok((earlier, true)),
-            Opened::Fresh(_) => Err(in_progress()),
-        }
+        self.queue(session, caller, chain, plans, creation).await
+    }
+
+    fn queue<'a>(
+        &'a self,
+        session: Box<WriteSession<'a>>,
+        caller: Caller,
+        chain: ChainId,
+        plans: Vec<Plan>,
+        creation: Creation,
+    ) -> BoxFuture<'a, Result<Queued, ApiError>> {
+        Box::pin(async move {
+            if plans.is_empty() {
+                return Ok((Vec::new(), false));
+            }
+            if let Some(queued) = session.queue(plans, creation).await? {
+                return Ok((queued, false));
+            }
+            // Another request with the same key was faster.
+            match self.open(session.request, caller, chain).await? {
+                Opened::Replayed(earlier) => Ok((earlier, true)),
+                Opened::Fresh(_) => Err(in_progress()),
+            }
+        })
     }
 
     /// Looks the idempotency key up. One AWS call beside one for the artist's payments, one more for a replayed request.
-    async fn open<'a>(&'a self, request: &'a Request, caller: Caller, chain: ChainId) -> Result<Opened<'a>, ApiError> {
-        let key = request.idempotency_key()?.map(|key| ReplayKey::new(caller.artist, key.as_str()));
-        let (mut state, history) = self.state(caller.artist, chain, key.as_ref()).await?;
-        let (mut replay, earlier) = (None, state.replayed.take());
-        let mut session = self.session(request, caller, chain, state, history)?;
-        request.note_limits(&[session.budget(0).limit()]);
-        if let Some(key) = key {
-            let (fingerprint, mut outlived) = (request.fingerprint(), None);
-            if let Some(earlier) = earlier {
-                let transactions = self.transactions_of(caller.artist, &earlier).await?;
-                let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
-                if !(is_over && earlier.reusable_at <= session.now) {
-                    if earlier.fingerprint != fingerprint {
-                        return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
+    fn open<'a>(
+        &'a self,
+        request: &'a Request,
+        caller: Caller,
+        chain: ChainId,
+    ) -> BoxFuture<'a, Result<Opened<'a>, ApiError>> {
+        Box::pin(async move {
+            let key = request.idempotency_key()?.map(|key| ReplayKey::new(caller.artist, key.as_str()));
+            let (mut state, history) = self.state(caller.artist, chain, key.as_ref()).await?;
+            let (mut replay, earlier) = (None, state.replayed.take());
+            let mut session = self.session(request, caller, chain, state, history)?;
+            request.note_limits(&[session.budget(0).limit()]);
+            if let Some(key) = key {
+                let (fingerprint, mut outlived) = (request.fingerprint(), None);
+                if let Some(earlier) = earlier {
+                    let transactions = self.transactions_of(caller.artist, &earlier).await?;
+                    let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
+                    if !(is_over && earlier.reusable_at <= session.now) {
+                        if earlier.fingerprint != fingerprint {
+                            return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
+                        }
+                        return Ok(Opened::Replayed(transactions));
                     }
-                    return Ok(Opened::Replayed(transactions));
+                    outlived = Some(earlier);
                 }
-                outlived = Some(earlier);
+                replay = Some((key, fingerprint, outlived));
             }
-            replay = Some((key, fingerprint, outlived));
-        }
-        session.replay = replay;
-        Ok(Opened::Fresh(Box::new(session)))
+            session.replay = replay;
+            Ok(Opened::Fresh(Box::new(session)))
+        })
     }
 
     /// In the order of the request.

@@ -1,6 +1,7 @@
 //! Permissions of accounts on tokens of a collection, as a bit set. Permissions on token 0 apply to all tokens.
 
 use alloy::primitives::{Address, U256};
+use futures::future::BoxFuture;
 
 use crate::{
     chain::{
@@ -79,23 +80,26 @@ impl Permission {
 }
 
 impl Standing {
-    /// Reads permissions and existence. Three concurrent calls.
-    pub async fn of(node: &Node, account: Address, moment: &MomentRef) -> Result<Self, NodeError> {
+    /// Reads permissions and existence. Three concurrent calls. Boxed, so that they are compiled here and not in each
+    /// function.
+    pub fn of<'a>(node: &'a Node, account: Address, moment: &MomentRef) -> BoxFuture<'a, Result<Self, NodeError>> {
         let (collection, token) = (moment.collection.into(), moment.token.into());
-        let on = |token| Creator1155::permissionsCall { tokenId: token, user: account };
-        let (count, of_token, of_all) = (Creator1155::nextTokenIdCall {}, on(token), on(U256::ZERO));
-        let (next, on_token, on_all) = tokio::try_join!(
-            node.read(collection, &count),
-            node.read(collection, &of_token),
-            node.read(collection, &of_all),
-        )?;
-        let exists = next.is_some_and(|next| token != U256::ZERO && token < next);
-        let is_collection = next.is_some();
-        Ok(Self {
-            is_collection,
-            exists,
-            on_token: on_token.unwrap_or_default(),
-            on_collection: on_all.unwrap_or_default(),
+        Box::pin(async move {
+            let on = |token| Creator1155::permissionsCall { tokenId: token, user: account };
+            let (count, of_token, of_all) = (Creator1155::nextTokenIdCall {}, on(token), on(U256::ZERO));
+            let (next, on_token, on_all) = tokio::try_join!(
+                node.read(collection, &count),
+                node.read(collection, &of_token),
+                node.read(collection, &of_all),
+            )?;
+            let exists = next.is_some_and(|next| token != U256::ZERO && token < next);
+            let is_collection = next.is_some();
+            Ok(Self {
+                is_collection,
+                exists,
+                on_token: on_token.unwrap_or_default(),
+                on_collection: on_all.unwrap_or_default(),
+            })
         })
     }
 

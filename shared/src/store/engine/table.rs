@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::{
     operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError},
     types::{AttributeValue, Delete, KeysAndAttributes, Put, TransactWriteItem, builders::UpdateBuilder},
 };
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, TryStreamExt, future::BoxFuture, stream};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -133,17 +133,24 @@ impl Table {
     }
 
     pub(in crate::store) async fn get<R: DeserializeOwned>(&self, key: &PrimaryKey) -> Result<Option<R>, StoreError> {
-        let mut attempt = 0;
-        loop {
-            let call = self.client.get_item().table_name(&self.name).set_key(Some(key.item()));
-            match call.consistent_read(self.consistent).dispatch().await.map_err(StoreError::from) {
-                Ok(answer) => return Ok(answer.item.map(serde_dynamo::from_item).transpose()?),
-                Err(error) if error.is_throttled() && attempt < THROTTLED_ATTEMPTS => {}
-                Err(error) => return Err(error),
+        Ok(self.item(key.item()).await?.map(serde_dynamo::from_item).transpose()?)
+    }
+
+    /// Boxed, as [`Self::items`] is, so that a read is compiled once in this crate and not in each function.
+    fn item(&self, key: Item) -> BoxFuture<'_, Result<Option<Item>, StoreError>> {
+        Box::pin(async move {
+            let mut attempt = 0;
+            loop {
+                let call = self.client.get_item().table_name(&self.name).set_key(Some(key.clone()));
+                match call.consistent_read(self.consistent).dispatch().await.map_err(StoreError::from) {
+                    Ok(answer) => return Ok(answer.item),
+                    Err(error) if error.is_throttled() && attempt < THROTTLED_ATTEMPTS => {}
+                    Err(error) => return Err(error),
+                }
+                tokio::time::sleep(backoff(attempt)).await;
+                attempt += 1;
             }
-            tokio::time::sleep(backoff(attempt)).await;
-            attempt += 1;
-        }
+        })
     }
 
     pub(in crate::store) fn query(&self) -> QueryFluentBuilder {
@@ -155,7 +162,7 @@ impl Table {
         &self,
         keys: impl IntoIterator<Item = PrimaryKey>,
     ) -> Result<Vec<R>, StoreError> {
-        Ok(serde_dynamo::from_items(self.items(keys).await?)?)
+        Ok(serde_dynamo::from_items(self.items(Vec::from_iter(keys)).await?)?)
     }
 
     /// The same without rows that can't be read, for work that one row must not stop.
@@ -163,14 +170,15 @@ impl Table {
         &self,
         keys: impl IntoIterator<Item = PrimaryKey>,
     ) -> Result<Vec<R>, StoreError> {
-        Ok(readable(self.items(keys).await?))
+        Ok(readable(self.items(Vec::from_iter(keys)).await?))
     }
 
-    async fn items(&self, keys: impl IntoIterator<Item = PrimaryKey>) -> Result<Vec<Item>, StoreError> {
-        let keys = Vec::from_iter(keys);
-        let reads = keys.chunks(MAX_READ).map(|keys| self.read_rows(keys)).collect::<Vec<_>>();
-        let read: Vec<_> = stream::iter(reads).buffer_unordered(READS_AT_ONCE).try_collect().await?;
-        Ok(read.into_iter().flat_map(|(rows, _)| rows).collect())
+    fn items(&self, keys: Vec<PrimaryKey>) -> BoxFuture<'_, Result<Vec<Item>, StoreError>> {
+        Box::pin(async move {
+            let reads = keys.chunks(MAX_READ).map(|keys| self.read_rows(keys)).collect::<Vec<_>>();
+            let read: Vec<_> = stream::iter(reads).buffer_unordered(READS_AT_ONCE).try_collect().await?;
+            Ok(read.into_iter().flat_map(|(rows, _)| rows).collect())
+        })
     }
 
     /// At most [`MAX_READ`] keys. Also returns the number of calls.
