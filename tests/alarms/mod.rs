@@ -121,16 +121,31 @@ async fn one_cause_sends_one_mail() -> Result<(), Error> {
     }
     for (cause, on, mail) in [
         (
-            "nodes fail",
-            &["IndexLagAlarm", "FailedWritesAlarm", "ServerErrorsAlarm", "DeadLettersAlarm"][..],
+            "a chain lags",
+            &["IndexLagAlarm", "FailedWritesAlarm", "RankingAgeAlarm", "FanOutLagAlarm"][..],
             "ChainsAlarm",
         ),
         ("lanes can't send", &["QueueAgeAlarm", "OldestOpenSlotAlarm", "FailedWritesAlarm"], "ChainsAlarm"),
-        ("the database fails", &["ServerErrorsAlarm", "FailedWritesAlarm"], "ServiceAlarm"),
+        ("endpoints fail", &["ServerErrorsAlarm"], "ServiceAlarm"),
         ("codes are guessed", &["SignInsRefusedAlarm", "CodesRefusedAlarm"], "SignInAlarm"),
-        ("workers fail", &["DeadLettersAlarm", "RankingAgeAlarm", "FanOutLagAlarm"], "WorkersAlarm"),
+        ("runs fail", &["DeadLettersAlarm", "MetadataFailuresAlarm", "SilentPinningAlarm"], "WorkersAlarm"),
+        ("runs measure nothing", &["RankingAgeAlarm", "FanOutLagAlarm"], "ConsequencesAlarm"),
     ] {
         assert_eq!(sent(on), BTreeSet::from([mail.to_owned()]), "{cause}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn failing_requests_and_runs_send_mails_while_a_chain_lags() -> Result<(), Error> {
+    let (template, names) = (template()?, names(&staged(&Stack::connect())));
+    let (alarms, composites) = (Alarm::all(&template, &names)?, Composite::all(&template, &names)?);
+    let consequences = ["FailedWritesAlarm", "RankingAgeAlarm", "FanOutLagAlarm"];
+    for alarm in alarms.iter().filter(|alarm| !consequences.contains(&alarm.id.as_str())) {
+        let chain = BTreeSet::from(["IndexLagAlarm".to_owned()]);
+        let both = BTreeSet::from_iter([alarm.id.clone()].into_iter().chain(chain.clone()));
+        let alone = mails(&alarms, &composites, &BTreeSet::from([alarm.id.clone()]));
+        assert!(mails(&alarms, &composites, &both).is_superset(&alone), "{} is mute while a chain lags", alarm.id);
     }
     Ok(())
 }

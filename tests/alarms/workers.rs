@@ -40,7 +40,16 @@ pub async fn tries(stack: &Stack) -> Result<Tries, Error> {
         ("FanOutLagAlarm", fan_out.0),
         ("MetadataFailuresAlarm", documents),
         ("PinFailuresAlarm", pins),
+        ("SilentErasureAlarm", silent(stack, "EraseArtistsFunction")),
+        ("SilentPinningAlarm", silent(stack, "PinContentFunction")),
     ]))
+}
+
+/// Lambda counts invocations of a function, and shows nothing where there is none.
+fn silent(stack: &Stack, function: &str) -> Tried {
+    let seen =
+        |runs: &[f64]| Seen::of_aws(&staged(stack), ("AWS/Lambda", "Invocations"), ("FunctionName", function), runs);
+    Tried { with: seen(&[]), without: seen(&[1.0]), times: 1 }
 }
 
 /// The tables are gone: a run fails, measures nothing and is a dead letter. The alarm on its metric, and the one on

@@ -6,7 +6,7 @@ use local::paths::Paths;
 use template::Template;
 
 /// Resource types whose name is unique in an account, and the name's property.
-const NAMED: [(&str, &str); 17] = [
+const NAMED: [(&str, &str); 18] = [
     ("AWS::Serverless::HttpApi", "Name"),
     ("AWS::DynamoDB::Table", "TableName"),
     ("AWS::S3::Bucket", "BucketName"),
@@ -23,6 +23,7 @@ const NAMED: [(&str, &str); 17] = [
     ("AWS::SecretsManager::Secret", "Name"),
     ("AWS::SSM::Parameter", "Name"),
     ("AWS::WAFv2::WebACL", "Name"),
+    ("AWS::Events::Rule", "Name"),
     ("AWS::CloudFront::CachePolicy", "CachePolicyConfig"),
 ];
 
@@ -78,6 +79,52 @@ fn irreplaceable_resources_are_retained() {
         kept += 1;
     }
     assert_eq!(kept, 2 + 1 + 10, "tables, the bucket, and the keys of tokens, webhooks and lanes");
+}
+
+#[test]
+fn deleted_files_come_back_for_a_month() {
+    for bucket in template().resources("AWS::S3::Bucket") {
+        let (id, properties) = (bucket.logical_id, bucket.properties);
+        assert_eq!(properties["VersioningConfiguration"]["Status"], "Enabled", "{id}");
+        let rules = properties["LifecycleConfiguration"]["Rules"].as_sequence().expect("rules");
+        let former: Vec<_> = rules.iter().filter_map(|rule| rule.get("NoncurrentVersionExpiration")).collect();
+        assert!(former.len() == 1 && former[0]["NoncurrentDays"] == 30, "{id} keeps versions for {former:?}");
+    }
+}
+
+#[test]
+fn keys_that_another_region_would_need_can_be_copied_there() {
+    for key in template().resources("AWS::KMS::Key").filter(|key| ["TokenKey", "WebhookKey"].contains(&key.logical_id))
+    {
+        assert_eq!(key.properties["MultiRegion"], true, "{}", key.logical_id);
+    }
+}
+
+#[test]
+fn every_key_is_watched() {
+    let template = template();
+    let rule = template.resources("AWS::Events::Rule").find(|rule| rule.logical_id == "KeysRule").expect("KeysRule");
+    let pattern = format!("{:?}", rule.properties["EventPattern"]);
+    for key in template.resources("AWS::KMS::Key") {
+        assert!(
+            pattern.contains(&format!("\"{}.Arn\"", key.logical_id)),
+            "nobody learns of changes of {}",
+            key.logical_id
+        );
+    }
+    for change in ["PutKeyPolicy", "CreateGrant", "DisableKey", "ScheduleKeyDeletion"] {
+        assert!(pattern.contains(change), "{change}");
+    }
+    let targets = format!("{:?}", rule.properties["Targets"]);
+    assert!(targets.contains("AlarmTopic") && targets.contains("PageTopic"), "{targets}");
+}
+
+#[test]
+fn routes_have_no_metrics_of_their_own() {
+    for api in template().resources("AWS::Serverless::HttpApi") {
+        let is_detailed = &api.properties["DefaultRouteSettings"]["DetailedMetricsEnabled"];
+        assert_eq!(is_detailed, false, "six metrics a route cost up to 150 dollars a month");
+    }
 }
 
 #[test]
