@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi operator tools binaries check-tools browser build deploy doctor sam-tools sam-local sam-test sbom
+.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi operator tools binaries check-tools browser build deploy rollback smoke doctor sam-tools sam-local sam-test sbom
 
 .DEFAULT_GOAL := help
 
@@ -99,8 +99,14 @@ deploy: sam-tools ## Builds and deploys (STAGE)
 	@.tools/sam/bin/python local/sam/doctor $(STAGE) --before-deployment
 	@$(CARGO) build --quiet --workspace --bin local
 	@$(MAKE) --no-print-directory build
-	@$(SAM) sam deploy --config-env $(STAGE)
-	@.tools/sam/bin/python local/sam/keys $(STAGE)
+	@$(SAM) .tools/sam/bin/python local/sam/deploy $(STAGE)
+
+# `make rollback STAGE=production VERSION=v1.0.0`; without VERSION it lists the versions that are kept.
+rollback: sam-tools ## Brings back a deployed version without a build (STAGE, VERSION)
+	@.tools/sam/bin/python local/sam/rollback $(STAGE) $(VERSION)
+
+smoke: sam-tools ## Asks a deployed stage a few requests (STAGE)
+	@.tools/sam/bin/python local/sam/rollback $(STAGE) --smoke
 
 # Looks at a deployed stage from outside and says what is wrong: `make doctor STAGE=production`. Before the first deployment it
 # looks at the account.

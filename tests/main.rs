@@ -61,6 +61,7 @@ mod relay;
 mod restore;
 mod revoke_api_key;
 mod revoke_permission;
+mod rollback;
 mod rotate_token_key;
 mod search_artists;
 mod send_code;

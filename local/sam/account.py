@@ -21,7 +21,7 @@ class Account:
 
     def __init__(self, stage):
         settings = tomllib.loads((ROOT / "samconfig.toml").read_text())[stage]["deploy"]["parameters"]
-        self.session = botocore.session.get_session()
+        self.session, self.settings = botocore.session.get_session(), settings
         self.stage, self.region, self.stack_name = stage, settings["region"], settings["stack_name"]
         self.stack = self.find_stack()
         self.known = {each["ParameterKey"]: each["ParameterValue"] for each in (self.stack or {}).get("Parameters", [])}

@@ -5,12 +5,22 @@ pub mod trace;
 
 use std::{
     error::Error,
-    fmt::Write,
+    fmt::{self, Write},
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use tracing::{Metadata, level_filters::LevelFilter};
-use tracing_subscriber::{filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt};
+use serde_json::json;
+use tracing::{Event, Metadata, Subscriber, level_filters::LevelFilter};
+use tracing_subscriber::{
+    filter::filter_fn,
+    fmt::{
+        FmtContext, FormatEvent, FormatFields,
+        format::{self, Format, Json, JsonFields, Writer},
+    },
+    layer::SubscriberExt,
+    registry::LookupSpan,
+    util::SubscriberInitExt,
+};
 
 pub use self::metrics::{Metric, count, record};
 use crate::config::{self, ConfigError};
@@ -26,17 +36,46 @@ pub fn init() -> Result<(), ConfigError> {
         *line.level() <= if is_ours { level } else { level.min(LevelFilter::INFO) }
     };
     tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_current_span(false)
-        .with_span_list(false)
-        .with_target(false)
+        .fmt_fields(JsonFields::new())
+        .event_format(Versioned::from_env()?)
         .with_max_level(level)
         .finish()
         .with(filter_fn(is_shown))
         .init();
     metrics::init();
     Ok(())
+}
+
+/// Lines as JSON objects, with the version that wrote them.
+struct Versioned {
+    lines: Format<Json>,
+    /// What each line begins with.
+    opening: String,
+}
+
+impl Versioned {
+    /// Reads `VERSION` (default `unreleased`).
+    fn from_env() -> Result<Self, ConfigError> {
+        Ok(Self::new(&config::parsed_or::<String>("VERSION", "unreleased")?))
+    }
+
+    fn new(version: &str) -> Self {
+        let lines = format::format().json().flatten_event(true).with_current_span(false).with_span_list(false);
+        Self { lines: lines.with_target(false), opening: format!("{{\"version\":{},", json!(version)) }
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for Versioned
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+    N: for<'writer> FormatFields<'writer> + 'static,
+{
+    fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let mut line = String::new();
+        self.lines.format_event(context, Writer::new(&mut line), event)?;
+        writer.write_str(&self.opening)?;
+        writer.write_str(line.strip_prefix('{').unwrap_or(&line))
+    }
 }
 
 /// True for the first call in a process, that is, for its first request.
@@ -53,4 +92,44 @@ pub fn chain(error: &(dyn Error + Send + Sync)) -> String {
         source = cause.source();
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
+    use serde_json::Value;
+    use tracing::subscriber::with_default;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_line_has_the_version_that_wrote_it() {
+        let log = Log::default();
+        let writer = log.clone();
+        let lines = tracing_subscriber::fmt().fmt_fields(JsonFields::new()).event_format(Versioned::new("v1-2-gabc"));
+        with_default(lines.with_writer(move || writer.clone()).finish(), || tracing::info!(status = 200, "answered"));
+        let line: Value = serde_json::from_slice(&log.0.lock().unwrap()).unwrap();
+        assert_eq!(
+            (&line["version"], &line["message"], &line["status"]),
+            (&json!("v1-2-gabc"), &json!("answered"), &json!(200))
+        );
+        assert_eq!(line.as_object().unwrap().keys().filter(|name| *name == "level" || *name == "timestamp").count(), 2);
+    }
 }

@@ -1,0 +1,51 @@
+"""Deploys the versions of the arguments to the stage staging of AWS_ENDPOINT_URL, one after another, as local/sam/deploy
+does: each has a parameter of its own. Prints the stack's parameters.
+
+usage: deploy.py <base URL> <version>…, or deploy.py --show
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import botocore.session
+
+sys.path.insert(0, "local/sam")
+import versions
+from account import Account
+
+session = botocore.session.get_session()
+cloudformation = session.create_client("cloudformation", region_name="us-east-1")
+
+
+def create(name, template):
+    cloudformation.create_stack(StackName=name, TemplateBody=json.dumps(template))
+    cloudformation.get_waiter("stack_create_complete").wait(StackName=name, WaiterConfig={"Delay": 1})
+
+
+def template(base, version):
+    names = ["Version", "Stage", f"Only{version.title()}"]
+    return {
+        "Parameters": {name: {"Type": "String", "Default": "default"} for name in names},
+        "Resources": {"Topic": {"Type": "AWS::SNS::Topic", "Properties": {"DisplayName": version}}},
+        "Outputs": {"BaseUrl": {"Value": base}},
+    }
+
+
+def deploy(base, *names):
+    session.create_client("s3", region_name="us-east-1").create_bucket(Bucket="packages")
+    bucket = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": {"SourceBucket": {"Value": "packages"}}}
+    create(versions.PACKAGES, bucket)
+    packaged = Path(".local/packaged.json")
+    for version in names:
+        packaged.write_text(json.dumps(template(base, version)))
+        account = Account("staging")
+        versions.keep(account, version, packaged)
+        if account.stack is None:
+            create(account.stack_name, template(base, version))
+        versions.roll_back(Account("staging"), version)
+
+
+if sys.argv[1] != "--show":
+    deploy(*sys.argv[1:])
+print(json.dumps(Account("staging").known))
