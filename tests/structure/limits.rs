@@ -1,13 +1,13 @@
 //! CloudFormation's limits and an account's quotas, by the template as SAM expands it.
 
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, process::Command};
 
 use local::paths::Paths;
 use serde_norway::Value;
 use template::{Template, resolve, resolve_all};
 
 /// Longest names by type, with the path of the name in the properties.
-const NAMES: [(&str, &str, usize); 16] = [
+const NAMES: [(&str, &str, usize); 17] = [
     ("AWS::Serverless::HttpApi", "Name", 128),
     ("AWS::DynamoDB::Table", "TableName", 255),
     ("AWS::S3::Bucket", "BucketName", 63),
@@ -17,6 +17,7 @@ const NAMES: [(&str, &str, usize); 16] = [
     ("AWS::Logs::QueryDefinition", "Name", 255),
     ("AWS::SQS::Queue", "QueueName", 80),
     ("AWS::SNS::Topic", "TopicName", 256),
+    ("AWS::Events::Rule", "Name", 64),
     ("AWS::CloudWatch::Alarm", "AlarmName", 255),
     ("AWS::CloudWatch::CompositeAlarm", "AlarmName", 255),
     ("AWS::SecretsManager::Secret", "Name", 512),
@@ -85,6 +86,22 @@ fn resources_stay_below_cloudformations_limit_and_are_counted_in_the_guide() {
     assert!(count <= 500, "{count} resources");
     let sentence = format!("{count} of the 500 resources");
     assert!(guide().contains(&sentence), "docs/operations.md doesn't say: {sentence}");
+}
+
+#[test]
+fn idle_costs_in_the_guide_are_those_that_the_script_counts() {
+    let paths = Paths::of_checkout();
+    for arguments in [&["--lanes", "1"][..], &[], &["--lanes", "4", "--edge"]] {
+        let mut script = Command::new(paths.python_program("python"));
+        let output =
+            script.arg("local/sam/cost").args(arguments).current_dir(paths.root()).output().expect("python runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let table = String::from_utf8(output.stdout).expect("UTF-8");
+        let sums: Vec<_> = table.split("**").filter(|part| part.parse::<u16>().is_ok()).collect();
+        assert_eq!(sums.len(), 2, "{table}");
+        let row = format!("| {} | {} |", sums[0], sums[1]);
+        assert!(guide().contains(&row), "docs/operations.md doesn't say {row} for {arguments:?}");
+    }
 }
 
 #[test]
