@@ -136,7 +136,6 @@ async fn uncollectable_moment_is_refused_with_the_reason() {
     foreign["currency"] = json!(stack.contract("factory"));
     for (sale, more, amount, words) in [
         (with("saleStart", json!(4_000_000_000_u64)), json!({}), 1, "starts at 2096-10-02T07:06:40Z"),
-        (with("saleEnd", json!(1_000_000_000)), json!({}), 1, "ended at 2001-09-09T01:46:40Z"),
         (with("maxTokensPerAddress", json!(2)), json!({}), 3, "2 of this moment at most"),
         (fixed(0), json!({"maxSupply": 3, "mintToCreatorCount": 1}), 3, "Only 2"),
         (fixed(0), json!({"maxSupply": 1, "mintToCreatorCount": 1}), 1, "sold out"),
@@ -147,6 +146,12 @@ async fn uncollectable_moment_is_refused_with_the_reason() {
         assert!(message(&answer).contains(words), "{answer:?}");
         assert!(stack.tokens_of(collector.account, collection).await.is_zero());
     }
+
+    let ended = stack.publish(&artist.key, fixed(0), json!({})).await;
+    let end = json!({"moment": {"collectionAddress": ended, "tokenId": "1"}, "saleEnd": 1_000_000_000});
+    stack.write("/sale", &artist.key, &end, &[]).await.expect_success();
+    let answer = collect(&stack, &collector, ended, 1).await.expect_error(422);
+    assert!(message(&answer).contains("ended at 2001-09-09T01:46:40Z"), "{answer:?}");
 
     let limited = stack.publish(&artist.key, with("maxTokensPerAddress", json!(2)), json!({})).await;
     collect(&stack, &collector, limited, 2).await.expect_success();

@@ -26,16 +26,26 @@ async fn parameters_that_are_not_read_are_named() {
 }
 
 #[tokio::test]
-async fn fields_of_a_body_that_are_not_read_are_named() {
+async fn unknown_fields_of_a_body_are_refused() {
     let stack = Stack::connect();
     let writer = stack.new_writer().await;
     let body = json!({
-        "moment": {"collectionAddress": writer.collection, "tokenId": "1", "colour": "blue"},
-        "newUri": "ar://named",
+        "moment": {"collectionAddress": writer.collection, "tokenId": "1", "chainid": 8453},
+        "newURI": "ar://named",
         "note": {"inner": 1},
     });
-    let answer = stack.write("/registry/metadata/moment", &writer.key, &body, &[]).await.expect_success();
-    assert_eq!(answer.header(HEADER), "moment.colour, note");
+    let answer = stack.write("/registry/metadata/moment", &writer.key, &body, &[]).await.expect_error(400);
+    assert_eq!(answer.failing_fields(), ["newUri", "moment.chainid", "newURI", "note"]);
+    let message = answer.body["message"].as_str().expect("a message");
+    assert_eq!(message, "newUri is required (and 3 more: see errors)");
+}
+
+#[tokio::test]
+async fn empty_parameters_of_a_query_are_left_out() {
+    let stack = Stack::connect();
+    for path in ["/timeline?artist=&chainId=&limit=1", "/collections?artist=", "/artists/search?query=ab&limit="] {
+        Answer::of(stack.get(path)).await.expect_success();
+    }
 }
 
 #[tokio::test]

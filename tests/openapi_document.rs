@@ -259,8 +259,8 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     }
     let method: Method = operation.method.parse().expect("a method");
     let mut request = stack.http.request(method, url);
-    let is_sent_once = operation.header_parameters().any(|parameter| parameter["required"] == true);
-    if is_sent_once {
+    let is_write = operation.header_parameters().any(|parameter| parameter["name"] == "Idempotency-Key");
+    if is_write {
         request = request.header("idempotency-key", &email);
     }
     for scheme in operation.value["security"].as_array().into_iter().flatten().take(1) {

@@ -3,6 +3,7 @@
 use heck::ToLowerCamelCase;
 use serde::Deserialize;
 use serde_json::{Error, Value, json};
+use shared::http::{MAX_BODY, MAX_LARGE_BODY};
 
 use crate::{
     errors::error_name,
@@ -15,6 +16,9 @@ struct Extensions {
     /// None without a transaction.
     #[serde(rename = "x-effect")]
     effect: Option<Effect>,
+    /// Its body's limit.
+    #[serde(rename = "x-body", default)]
+    body: BodyLimit,
     /// Error statuses, except those that follow from the inputs and the effect.
     #[serde(rename = "x-errors", default)]
     errors: Vec<u16>,
@@ -26,8 +30,24 @@ struct Extensions {
 enum Effect {
     /// It sends a transaction.
     Write,
-    /// It sends a transaction that moves money or tokens: it needs an idempotency key.
-    Payment,
+}
+
+/// The longest body.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BodyLimit {
+    #[default]
+    Normal,
+    Large,
+}
+
+impl BodyLimit {
+    fn bytes(self) -> usize {
+        match self {
+            Self::Normal => MAX_BODY,
+            Self::Large => MAX_LARGE_BODY,
+        }
+    }
 }
 
 /// Errors of every write.
@@ -36,9 +56,9 @@ const WRITE_ERRORS: [u16; 7] = [402, 403, 409, 422, 429, 502, 503];
 /// Adds the errors and headers that follow from the inputs and the extensions, and converts the name to camel case.
 /// Fails for extensions of another form.
 pub fn complete(method: &str, operation: &mut Value) -> Result<(), Error> {
-    let Extensions { effect, errors: own_errors } = Extensions::deserialize(&*operation)?;
+    let Extensions { effect, body, errors: own_errors } = Extensions::deserialize(&*operation)?;
     if let Some(operation) = operation.as_object_mut() {
-        operation.retain(|name, _| name != "x-effect" && name != "x-errors");
+        operation.retain(|name, _| !["x-effect", "x-body", "x-errors"].contains(&name.as_str()));
     }
     let is_set = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty());
     let (has_body, has_credential) = (operation["requestBody"].is_object(), is_set(&operation["security"]));
@@ -57,8 +77,7 @@ pub fn complete(method: &str, operation: &mut Value) -> Result<(), Error> {
     }
     if is_write {
         errors.extend(WRITE_ERRORS);
-        let name = if effect == Some(Effect::Payment) { "RequiredIdempotencyKey" } else { "IdempotencyKey" };
-        let key = json!({"$ref": format!("#/components/parameters/{name}")});
+        let key = json!({"$ref": "#/components/parameters/IdempotencyKey"});
         match operation.get_mut("parameters").and_then(Value::as_array_mut) {
             Some(parameters) => parameters.push(key),
             None => operation["parameters"] = json!([key]),
@@ -73,11 +92,9 @@ pub fn complete(method: &str, operation: &mut Value) -> Result<(), Error> {
         without_null(schema);
     }
     if has_body {
-        let body = &mut operation["requestBody"];
-        without_null(&mut body["content"]["application/json"]["schema"]);
-        if body["description"].is_null() {
-            body["description"] = json!("At most 16 KiB.");
-        }
+        let request = &mut operation["requestBody"];
+        without_null(&mut request["content"]["application/json"]["schema"]);
+        request["description"] = json!(format!("At most {} KiB.", body.bytes() / 1024));
     }
     if !has_credential {
         operation["security"] = json!([]);

@@ -2,7 +2,12 @@
 
 /// Common errors: status, name, meaning, and a message as an example.
 pub const ERRORS: [(u16, &str, &str, &str); 14] = [
-    (400, "InvalidInput", "The request is malformed; `errors` names the wrong fields.", "Invalid input: see errors"),
+    (
+        400,
+        "InvalidInput",
+        "The request is malformed; `errors` names the wrong fields.",
+        "moment.collectionAddress is required",
+    ),
     (
         401,
         "Unauthorized",

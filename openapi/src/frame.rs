@@ -35,7 +35,7 @@ pub fn frame() -> Value {
         "webhooks": webhooks(),
         "components": {
             "securitySchemes": security_schemes(),
-            "parameters": {"IdempotencyKey": idempotency_key(false), "RequiredIdempotencyKey": idempotency_key(true)},
+            "parameters": {"IdempotencyKey": idempotency_key()},
             "headers": headers(),
             "responses": responses(),
             "schemas": schemas(),
@@ -69,7 +69,7 @@ username, and means all of their wallets. **Lists** are over all chains unless o
 
 | what | most |
 | --- | --- |
-| body | 16 KiB; 256 KiB for `/moment/create-batch` and `/governance` |
+| body | 16 KiB; 640 KiB for metadata, what publishes moments, and `/governance` |
 | rows of a page | 100, and 20 unless asked; 50 for `/artists/search`, and 20 for `/comments` |
 | moments of a request | 50 |
 | recipients of an airdrop | 200 |
@@ -113,13 +113,14 @@ fn security_schemes() -> Value {
     })
 }
 
-fn idempotency_key(is_required: bool) -> Value {
+fn idempotency_key() -> Value {
     json!({
         "name": "Idempotency-Key",
         "in": "header",
-        "required": is_required,
+        "required": false,
         "description": "Makes retries safe: nothing is done twice, and a retry is answered with what became of the first \
-                        request. Kept for a week at least. Scoped to the artist.",
+                        request. Kept for a week at least. Scoped to the artist. Where money moves, a request without a key is its own \
+                        key for ten minutes, unless it failed.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     })
 }

@@ -151,6 +151,30 @@ fn the_firewall_limits_each_class_of_routes_by_client_in_the_contracts_words() {
 }
 
 #[test]
+fn firewall_takes_each_body_that_its_endpoint_takes() {
+    let template = template();
+    let firewall = properties(resource(&template, "AWS::WAFv2::WebACL"));
+    let rule = &firewall["Rules"].as_array().expect("rules")[0]["Statement"]["AndStatement"]["Statements"];
+    let most = rule[0]["SizeConstraintStatement"]["Size"].as_u64().expect("a size");
+    let larger = rule[1]["NotStatement"]["Statement"]["RegexMatchStatement"]["RegexString"].as_str().expect("paths");
+    let larger = larger.strip_prefix("^/api/(").and_then(|paths| paths.strip_suffix(")$")).expect("alternatives");
+    let larger: Vec<_> = larger.split('|').collect();
+    let contract = fs::read(Paths::of_checkout().root().join("openapi.json")).expect("openapi.json");
+    let contract: Value = serde_json::from_slice(&contract).expect("JSON");
+    let mut bodies = 0;
+    for (path, methods) in contract["paths"].as_object().expect("paths") {
+        for operation in methods.as_object().expect("methods").values() {
+            let Some(limit) = operation["requestBody"]["description"].as_str() else { continue };
+            let kibibytes = limit.strip_prefix("At most ").and_then(|limit| limit.strip_suffix(" KiB."));
+            let bytes = kibibytes.and_then(|number| number.parse::<u64>().ok()).expect("a limit") * 1024;
+            assert_eq!(bytes > most, larger.contains(&path.trim_start_matches('/')), "{path}: {bytes} bytes");
+            bodies += 1;
+        }
+    }
+    assert!(bodies > 20, "{bodies} bodies have a limit");
+}
+
+#[test]
 fn one_client_leaves_room_in_every_throttle() {
     let template = template();
     let throttles = template.throttles(&names(&template, &[])).expect("throttles");

@@ -123,7 +123,7 @@ fn propose_arguments() -> ArrayBuilder {
     post,
     path = "/governance",
     tag = "Moments",
-    request_body(content = BuildProposalRequest, description = "At most 256 KiB.", example = json!({
+    request_body(content = BuildProposalRequest, example = json!({
         "chainId": 1,
         "account": "0x00000000000000000000000000000000000000a1",
         "contract": new_contract(),
@@ -141,6 +141,6 @@ fn propose_arguments() -> ArrayBuilder {
         "proposal": {"title": "Mint the diary", "description": "So that it is there for all."},
     })),
     responses((status = 200, description = "The call.", body = BuildProposalResponse)),
-    extensions(("x-errors" = json!([404, 422, 429, 502, 503]))),
+    extensions(("x-body" = json!("large")), ("x-errors" = json!([404, 422, 429, 502, 503]))),
 )]
 pub fn build_proposal() {}

@@ -16,6 +16,6 @@ use shared::api::media::{MetadataRequest, StoredMedia};
         "image": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
     })),
     responses((status = 200, description = "The document.", body = StoredMedia)),
-    extensions(("x-errors" = json!([429]))),
+    extensions(("x-body" = json!("large")), ("x-errors" = json!([429]))),
 )]
 pub fn create_metadata() {}

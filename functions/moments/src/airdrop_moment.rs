@@ -19,7 +19,8 @@ pub struct AirdropMomentRequest {
 
 /// Airdrop a moment
 ///
-/// In one transaction. Needs the permission MINTER, or ADMIN, on the moment or its collection.
+/// In one transaction. Needs the permission MINTER, or ADMIN, on the moment or its collection. To give the same again
+/// within ten minutes, send an `Idempotency-Key`.
 #[utoipa::path(
     post,
     path = "/moment/airdrop",
@@ -27,6 +28,6 @@ pub struct AirdropMomentRequest {
     security(("apiKey" = []), ("token" = [])),
     request_body(content = AirdropMomentRequest, example = json!({"moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"}, "recipients": ["0x00000000000000000000000000000000000000a1"]})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
-    extensions(("x-effect" = json!("payment")), ("x-errors" = json!([404]))),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
 pub fn airdrop_moment() {}

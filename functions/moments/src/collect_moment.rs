@@ -66,7 +66,8 @@ impl FromStr for Remark {
 /// Collect a moment
 ///
 /// The artist's embedded wallet gets the tokens and pays the sale's price and the protocol's mint fee. With
-/// `maxPrice`, a dearer order is 409 with the `price` now. Needs an `Idempotency-Key`; counts against the key's daily limit.
+/// `maxPrice`, a dearer order is 409 with the `price` now. Counts against the key's daily limit. To collect the same again
+/// within ten minutes, send an `Idempotency-Key`.
 #[utoipa::path(
     post,
     path = "/moment/collect",
@@ -74,6 +75,6 @@ impl FromStr for Remark {
     security(("apiKey" = []), ("token" = [])),
     request_body(content = CollectMomentRequest, example = json!({"moment": {"collectionAddress": "0x540c18b7f99b3b599c6feb99964498931c211858", "tokenId": "1"}, "amount": 1, "comment": "The light on the water!"})),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
-    extensions(("x-effect" = json!("payment")), ("x-errors" = json!([404]))),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
 pub fn collect_moment() {}

@@ -13,7 +13,7 @@ use shared::api::{
     path = "/moment/create-batch",
     tag = "Moments",
     security(("apiKey" = []), ("token" = [])),
-    request_body(content = CreateMomentsRequest, description = "At most 256 KiB.", example = json!({
+    request_body(content = CreateMomentsRequest, example = json!({
         "contract": shared::api::publish::example::new_contract(),
         "tokens": [
             {
@@ -34,6 +34,6 @@ use shared::api::{
         ],
     })),
     responses((status = 200, description = "The moments.", body = inline(WriteResponse<CreatedMoments>))),
-    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
+    extensions(("x-body" = json!("large")), ("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
 pub fn create_moments() {}

@@ -22,6 +22,6 @@ use shared::api::{
         },
     })),
     responses((status = 200, description = "The moment.", body = inline(WriteResponse<CreatedMoment>))),
-    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
+    extensions(("x-body" = json!("large")), ("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
 pub fn create_writing() {}

@@ -29,6 +29,6 @@ pub struct SimulateMomentResponse {
         },
     })),
     responses((status = 200, description = "The creation would succeed.", body = SimulateMomentResponse)),
-    extensions(("x-errors" = json!([402, 403, 404, 422, 429, 502, 503]))),
+    extensions(("x-body" = json!("large")), ("x-errors" = json!([402, 403, 404, 422, 429, 502, 503]))),
 )]
 pub fn simulate_moment() {}

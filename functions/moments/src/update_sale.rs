@@ -3,7 +3,7 @@
 use shared::{
     api::transact::SentTransaction,
     http::{Fields, FromFields},
-    model::{Amount, CheckedAddress, Invalid, MomentRef, SaleEdit, Whole},
+    model::{Amount, CheckedAddress, Invalid, MomentRef, SaleEdit, SaleTime, Whole},
 };
 use utoipa::{
     PartialSchema, ToSchema,
@@ -26,9 +26,11 @@ pub struct SaleChange {
     /// In the currency's smallest unit; `0` means free.
     pub price_per_token: Option<Amount>,
     /// Unix time in seconds.
-    pub sale_start: Option<Whole>,
+    #[schema(value_type = Option<Whole>)]
+    pub sale_start: Option<SaleTime>,
     /// Unix time in seconds; the largest value, 18446744073709551615, means no end.
-    pub sale_end: Option<Whole>,
+    #[schema(value_type = Option<Whole>)]
+    pub sale_end: Option<SaleTime>,
     /// 0 means unlimited.
     pub max_tokens_per_address: Option<Whole>,
     /// Recipient of the proceeds.
@@ -46,12 +48,12 @@ impl SaleChange {
 
 impl From<SaleChange> for SaleEdit {
     fn from(change: SaleChange) -> Self {
-        let number = |field: Option<Whole>| field.map(|Whole(number)| number);
+        let time = |field: Option<SaleTime>| field.map(|SaleTime(time)| time);
         Self {
             price: change.price_per_token,
-            start: number(change.sale_start),
-            end: number(change.sale_end),
-            max_per_address: number(change.max_tokens_per_address),
+            start: time(change.sale_start),
+            end: time(change.sale_end),
+            max_per_address: change.max_tokens_per_address.map(|Whole(most)| most),
             funds_recipient: change.funds_recipient.map(|CheckedAddress(recipient)| recipient),
         }
     }

@@ -127,7 +127,8 @@ impl Withdrawal {
 /// Withdraw money from the artist's account
 ///
 /// Sends money to a connected wallet whose key signed for it, or to a payout address that was added at least 24 hours
-/// ago. Needs a sign-in within the last 15 minutes and an `Idempotency-Key`. The artist is notified by mail.
+/// ago. Needs a sign-in within the last 15 minutes. The artist is notified by mail. To withdraw the same again within ten
+/// minutes, send an `Idempotency-Key`.
 #[utoipa::path(
     post,
     path = "/smartwallet/withdraw",
@@ -139,6 +140,6 @@ impl Withdrawal {
         "unit": "main",
     })),
     responses((status = 200, description = "The transaction.", body = SentTransaction)),
-    extensions(("x-effect" = json!("payment")), ("x-errors" = json!([404]))),
+    extensions(("x-effect" = json!("write")), ("x-errors" = json!([404]))),
 )]
 pub fn withdraw_funds() {}

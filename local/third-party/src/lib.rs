@@ -32,6 +32,7 @@ use serde_bytes as _;
 use serde_dynamo as _;
 use serde_json as _;
 use sha2 as _;
+use strsim as _;
 use thiserror as _;
 use time as _;
 use tokio as _;

@@ -73,9 +73,16 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// 400 for missing or wrong fields.
+    /// 400 for missing or wrong fields. The message has the first one, for whoever reads nothing else.
     pub fn invalid_fields(errors: Vec<FieldError>) -> Self {
-        Self { errors, ..Self::bad_request("Invalid input: see errors") }
+        let message = match errors.as_slice() {
+            [] => "Invalid input".to_owned(),
+            [FieldError { field, message }] => format!("{field} {message}"),
+            [FieldError { field, message }, others @ ..] => {
+                format!("{field} {message} (and {} more: see errors)", others.len())
+            }
+        };
+        Self { errors, ..Self::bad_request(message) }
     }
 
     /// 401: no credential, or a wrong, expired or revoked one.

@@ -39,7 +39,7 @@ pub struct Fields<'a> {
     reading: Reading<'a>,
 }
 
-/// One field, or one entry of a list. A `null` counts as missing.
+/// One field, or one entry of a list. A `null` counts as missing, and so does a parameter's empty text.
 pub struct Field<'a> {
     value: Option<Cow<'a, Value>>,
     path: String,
@@ -64,7 +64,8 @@ impl<'a> Fields<'a> {
 
     /// The field with this name.
     pub fn field(&self, name: &str) -> Field<'_> {
-        let value = self.values.get(name).filter(|value| !value.is_null()).map(Cow::Borrowed);
+        let is_missing = |value: &Value| value.is_null() || self.reading.is_text && value == "";
+        let value = self.values.get(name).filter(|value| !is_missing(value)).map(Cow::Borrowed);
         let path = format!("{}{name}", self.path);
         self.reading.known.borrow_mut().insert(path.clone());
         Field { value, path, count: 0..=usize::MAX, reading: self.reading }

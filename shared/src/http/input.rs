@@ -14,6 +14,10 @@ use super::{
 /// Filters of services like this one, which it lacks: an answer that seems to be filtered by one would be wrong.
 const FOREIGN_FILTERS: [&str; 1] = ["channel"];
 
+/// Fields of bodies that clients of services like this one send, and that need no answer: the sender, whom the credential
+/// names here, and the channel that a client calls from.
+const TOLERATED: [&str; 2] = ["account", "channel"];
+
 /// Paths of fields that were sent and that no endpoint read.
 pub(super) type Ignored = Arc<Mutex<BTreeSet<String>>>;
 
@@ -47,7 +51,7 @@ impl Input {
         Self { ignored: Arc::clone(ignored), ..self }
     }
 
-    /// Reads a type without chains; 400 with every wrong field.
+    /// Reads a type without chains; 400 with every wrong field, and in a body with every unknown one.
     pub fn read<T: FromFields>(&self) -> Result<T, ApiError> {
         self.read_for(&NoChains)
     }
@@ -80,10 +84,15 @@ impl Input {
             &self.values,
             Reading { is_text: self.is_text, chains, errors, known: &known },
         ));
+        let known = known.into_inner();
         let mut unknown = BTreeSet::new();
-        find_unknown(&self.values, "", &known.into_inner(), &mut unknown);
-        for name in FOREIGN_FILTERS.into_iter().filter(|&name| self.is_text && unknown.contains(name)) {
-            refuse(name, "is a filter that this service doesn't have");
+        find_unknown(&self.values, "", &known, &mut unknown);
+        for path in &unknown {
+            if self.is_text && FOREIGN_FILTERS.contains(&path.as_str()) {
+                refuse(path, "is a filter that this service doesn't have");
+            } else if !self.is_text && !TOLERATED.contains(&path.as_str()) {
+                refuse(path, &not_a_field(path, &known));
+            }
         }
         self.ignored.lock().unwrap_or_else(PoisonError::into_inner).append(&mut unknown);
         value
@@ -109,6 +118,23 @@ fn find_unknown(values: &Map<String, Value>, parent: &str, known: &BTreeSet<Stri
                 find_unknown(fields, &path, known, unknown);
             }
         }
+    }
+}
+
+/// Words for an unknown field: ignoring `maxSuply` would sell without a limit, for ever.
+fn not_a_field(path: &str, known: &BTreeSet<String>) -> String {
+    let (parent, name) = path.rsplit_once('.').map_or(("", path), |(parent, name)| (parent, name));
+    let beside = known.iter().filter_map(|other| {
+        let (other_parent, other) = other.rsplit_once('.').unwrap_or(("", other));
+        (other_parent == parent && other != name).then_some(other)
+    });
+    let distance = |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
+    let nearest = beside.map(|other| (distance(other), other)).min();
+    match nearest {
+        Some((distance, other)) if distance <= (name.len() / 3).max(2) => {
+            format!("is not a field here; did you mean {other}?")
+        }
+        _ => "is not a field here".to_owned(),
     }
 }
 

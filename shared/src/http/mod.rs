@@ -17,7 +17,7 @@ pub use idempotency::IdempotencyKey;
 pub use input::Input;
 pub use lambda_http::http::StatusCode;
 pub use rate_limit::{LimitUnit, RateLimit};
-pub use request::{Principal, Request};
+pub use request::{MAX_BODY, MAX_LARGE_BODY, Principal, Request};
 pub use response::Response;
 pub use scalar::{Form, Scalar};
 pub use serde_json::json;

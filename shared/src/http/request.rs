@@ -24,8 +24,11 @@ use super::{
 };
 use crate::model::{ArtistId, Invalid, KeyId, Scope};
 
-/// Longest body unless an endpoint says otherwise.
-const MAX_BODY_BYTES: usize = 16 * 1024;
+/// Longest body in bytes.
+pub const MAX_BODY: usize = 16 * 1024;
+/// Longest body in bytes where texts are long or moments many: JSON may write each of a text's 50,000 characters as two
+/// escapes of six bytes.
+pub const MAX_LARGE_BODY: usize = 640 * 1024;
 const NOT_IN_NAMES: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'_');
 
 /// A request from API Gateway (HTTP API, payload version 2).
@@ -161,16 +164,6 @@ impl Request {
         key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
     }
 
-    /// The `Idempotency-Key` header; 400 when it is missing or malformed.
-    pub fn required_idempotency_key(&self) -> Result<IdempotencyKey, ApiError> {
-        self.idempotency_key()?.ok_or_else(|| {
-            ApiError::bad_request(
-                "Send an Idempotency-Key header, such as a random UUID, and the same one with every retry: this moves \
-                 money, and without it a retry would do so again",
-            )
-        })
-    }
-
     /// Hash of method, path, query and body (as JSON: order doesn't matter), to tell another request with the same key.
     pub fn fingerprint(&self) -> String {
         let body: &[u8] = self.event.body().as_ref();
@@ -244,11 +237,15 @@ impl Request {
 
     /// The body; 413 over 16 KiB, 415 unless it is sent as JSON, 400 unless it is a JSON object.
     pub fn json(&self) -> Result<Input, ApiError> {
-        self.json_of(MAX_BODY_BYTES)
+        self.json_of(MAX_BODY)
     }
 
-    /// The same with another limit.
-    pub fn json_of(&self, max_bytes: usize) -> Result<Input, ApiError> {
+    /// The same up to [`MAX_LARGE_BODY`].
+    pub fn large_json(&self) -> Result<Input, ApiError> {
+        self.json_of(MAX_LARGE_BODY)
+    }
+
+    fn json_of(&self, max_bytes: usize) -> Result<Input, ApiError> {
         let body: &[u8] = self.event.body().as_ref();
         if body.len() > max_bytes {
             return Err(ApiError::payload_too_large(max_bytes));

@@ -7,7 +7,7 @@ use crate::model::{
     ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
     CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, Email, EventId, EventKind, EventKinds,
     EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri,
-    Nonce, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, RawFormat, SaleType, Scope, Share,
+    Nonce, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, RawFormat, SaleTime, SaleType, Scope, Share,
     SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username,
     Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
 };
@@ -44,7 +44,7 @@ scalars! {
         SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
         WebUrl, WebhookDescription, WebhookId, WebhookUrl;
     Number: KeyDays, PageLimit, PageNumber, Wait;
-    Exact: Share, UploadSize, Whole;
+    Exact: SaleTime, Share, UploadSize, Whole;
 }
 
 impl<T: Scalar> FromField for T {
@@ -183,6 +183,30 @@ mod tests {
         let read: Order = body(order.clone()).read_for(&AnyChain).unwrap();
         assert_eq!((read.moment.chain_id, read.max, read.tokens), (ChainId::DEFAULT, Whole(7), None));
         assert_eq!(errors(body(order).read::<Order>())[0].0, "moment.chainId");
+    }
+
+    #[test]
+    fn unknown_fields_of_a_body_are_refused_with_the_nearest_known_one() {
+        let address = format!("0x{}", "1".repeat(40));
+        let order = body(json!({
+            "account": address, "chanel": "web",
+            "moment": {"collectionAddress": address, "tokenId": "1", "token_id": "1", "chainid": 1},
+            "splits": [{"address": address}, {"address": address, "adress": address}],
+        }));
+        let expected = [
+            ("chanel", "is not a field here"),
+            ("moment.chainid", "is not a field here; did you mean chainId?"),
+            ("moment.token_id", "is not a field here; did you mean tokenId?"),
+            ("splits.1.adress", "is not a field here; did you mean address?"),
+        ];
+        let found = errors(order.read_for::<Order>(&AnyChain));
+        assert_eq!(found, expected.map(|(field, message)| (field.to_owned(), message.to_owned())));
+    }
+
+    #[test]
+    fn empty_parameter_is_a_missing_one() {
+        assert_eq!(parameter::<Option<Whole>>(""), Some(None));
+        assert_eq!(number::<Option<Whole>>(json!("")), None, "in a body it is a text");
     }
 
     #[derive(FromFields)]

@@ -74,7 +74,7 @@ pub use payment::Payment;
 pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Split, TargetCollection};
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
-pub use sale::{Sale, SaleTerms, SaleType};
+pub use sale::{Sale, SaleTerms, SaleTime, SaleType};
 pub use transaction::{Call, ConcurrencyKey, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
 pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;

@@ -3,7 +3,13 @@ use std::{fmt, str::FromStr};
 use alloy::primitives::{U256, uint};
 use serde::{Deserialize, Serialize};
 
-use super::{address::Address, amount::Amount, invalid::Invalid, schema::text_schema, text::serde_as_text};
+use super::{
+    address::Address,
+    amount::{Amount, Whole},
+    invalid::Invalid,
+    schema::text_schema,
+    text::serde_as_text,
+};
 
 /// A first-hand sale of a moment. Build one only from values that pass the checks below, which follow the contracts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +91,32 @@ impl fmt::Display for SaleType {
 }
 
 serde_as_text!(SaleType);
+
+/// A time of a sale, in Unix seconds: before the year 3000, or 2^64 - 1 for none. Later ones are milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SaleTime(pub u64);
+
+impl SaleTime {
+    const YEAR_3000: u64 = 32_503_680_000;
+
+    /// Refuses a time that has passed at `now`, in Unix seconds: a new sale would be over.
+    pub fn check_future(self, now: u64) -> Result<(), Invalid> {
+        if self.0 <= now { Err(Invalid("must be in the future: a sale that has ended sells nothing")) } else { Ok(()) }
+    }
+}
+
+impl FromStr for SaleTime {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text.parse()? {
+            Whole(seconds) if seconds >= Self::YEAR_3000 && seconds < u64::MAX => {
+                Err(Invalid("is after the year 3000: give Unix time in seconds, not in milliseconds"))
+            }
+            Whole(seconds) => Ok(Self(seconds)),
+        }
+    }
+}
 
 /// The fixed-price contract stores a price in 96 bits.
 const MAX_FIXED_PRICE: U256 = uint!(0xffffffffffffffffffffffff_U256);

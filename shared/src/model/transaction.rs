@@ -64,6 +64,11 @@ impl TransactionStatus {
         matches!(self, Self::Mined | Self::Reverted | Self::Failed)
     }
 
+    /// Whether nothing was done.
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::Reverted | Self::Failed)
+    }
+
     /// Whether `next` can follow. A reorganisation can turn `mined` and `reverted` into each other.
     pub fn may_become(self, next: Self) -> bool {
         match self {

@@ -11,9 +11,6 @@ use crate::{
     model::{Content, Invalid, LongText, MediaType, MetadataUri, Title, WebUrl},
 };
 
-/// Longest body of a request with metadata.
-pub const MAX_METADATA_BYTES: usize = 192 * 1024;
-
 /// A metadata document.
 #[derive(Clone, Debug, FromFields, ToSchema)]
 pub struct MetadataRequest {

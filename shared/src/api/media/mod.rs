@@ -8,6 +8,6 @@ mod service;
 pub use self::{
     document::Document,
     library::{MediaLibrary, StoredMedia},
-    metadata::{MAX_METADATA_BYTES, MetadataRequest},
+    metadata::MetadataRequest,
     service::MediaService,
 };

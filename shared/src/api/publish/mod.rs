@@ -14,7 +14,7 @@ pub use self::{
     publication::{Publication, Target, locate_split},
     request::{
         CreateCollectionRequest, CreateMomentRequest, CreateMomentsRequest, CreateSplitRequest, CreateWritingRequest,
-        MAX_MOMENTS_BYTES, MomentContract, SplitRecipient, Splits,
+        MomentContract, SplitRecipient, Splits,
     },
     service::{Publishing, PublishingService},
     token::{MomentToken, PublishedToken, RequestedMoment, WritingToken},

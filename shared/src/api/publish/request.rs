@@ -17,9 +17,6 @@ use crate::{
     },
 };
 
-/// Longest body of a request for many moments: fifty with the longest URIs.
-pub const MAX_MOMENTS_BYTES: usize = 256 * 1024;
-
 /// A new collection.
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -180,7 +177,7 @@ pub struct MomentContract;
 /// A collection that is there.
 #[derive(FromFields, ToSchema)]
 struct ExistingContract {
-    /// Its contract. A name and a URI beside it are ignored.
+    /// Its contract.
     address: Address,
 }
 
@@ -198,6 +195,10 @@ impl FromField for TargetCollection {
         let fields = field.object()?;
         let is_given = |name: &str| fields.field(name).is_given();
         if is_given("address") {
+            for name in ["name", "uri"].into_iter().filter(|&name| is_given(name)) {
+                let words = "belongs to a new collection: leave it out beside the address of one that is there";
+                fields.field(name).refuse(&Invalid(words));
+            }
             let ExistingContract { address } = FromFields::from_fields(&fields)?;
             return Some(Self::Existing(address));
         }
@@ -233,7 +234,7 @@ mod tests {
     use super::*;
     use crate::{
         http::Input,
-        model::{NewMoment, Sale},
+        model::{Amount, NewMoment, Sale, SaleTerms},
     };
 
     const CURRENCY: &str = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
@@ -270,16 +271,39 @@ mod tests {
     #[test]
     fn a_sale_that_its_strategy_cannot_express_is_refused() {
         let fixed = |price: &str, start: u64, end: u64| json!({"type": "fixedPrice", "pricePerToken": price, "saleStart": start, "saleEnd": end});
-        assert!(sale(fixed("79228162514264337593543950335", 0, 1)).is_ok());
-        assert_eq!(sale(fixed("79228162514264337593543950336", 0, 1)), Err(vec!["pricePerToken".to_owned()]));
+        assert!(sale(fixed("79228162514264337593543950335", 0, u64::MAX)).is_ok());
+        assert_eq!(sale(fixed("79228162514264337593543950336", 0, u64::MAX)), Err(vec!["pricePerToken".to_owned()]));
         assert_eq!(sale(fixed("1", 0, 0)), Err(vec!["saleEnd".to_owned()]));
         assert_eq!(sale(fixed("1", 9, 8)), Err(vec!["saleEnd".to_owned()]));
-        let mut erc20 =
-            json!({"type": "erc20Mint", "pricePerToken": "10000", "saleStart": 0, "saleEnd": 1, "currency": CURRENCY});
+        let mut erc20 = json!({"type": "erc20Mint", "pricePerToken": "10000", "saleStart": 0, "saleEnd": u64::MAX, "currency": CURRENCY});
         assert!(matches!(sale(erc20.clone()), Ok(Sale::Erc20 { .. })));
         erc20["pricePerToken"] = json!("9999");
         erc20["currency"] = Value::Null;
         assert_eq!(sale(erc20), Err(vec!["pricePerToken".to_owned(), "currency".to_owned()]));
+    }
+
+    #[test]
+    fn sale_that_its_artist_cannot_mean_is_refused() {
+        for (config, field) in [
+            (json!({"pricePerToken": "5000000", "currency": CURRENCY}), "currency"),
+            (json!({"type": "timed", "currency": CURRENCY}), "currency"),
+            (json!({"type": "timed", "maxTokensPerAddress": 1}), "maxTokensPerAddress"),
+            (json!({"saleStart": 1_795_551_618_000_u64}), "saleStart"),
+            (json!({"saleEnd": 1_795_551_618_000_u64}), "saleEnd"),
+            (json!({"saleEnd": 100}), "saleEnd"),
+            (json!({"pricePerTokn": "1"}), "pricePerTokn"),
+        ] {
+            assert_eq!(sale(config.clone()), Err(vec![field.to_owned()]), "{config}");
+        }
+    }
+
+    #[test]
+    fn sale_is_free_from_now_on_and_without_an_end_by_default() {
+        let terms = SaleTerms { start: 0, end: u64::MAX, max_per_address: 0 };
+        let free = Sale::FixedPrice { terms, price: Amount::default() };
+        assert_eq!(sale(json!({})), Ok(free));
+        let zero = json!({"currency": "0x0000000000000000000000000000000000000000"});
+        assert!(sale(zero).is_ok(), "clients send the zero address for the chain's own currency");
     }
 
     #[test]
@@ -299,12 +323,13 @@ mod tests {
     }
 
     #[test]
-    fn an_address_makes_a_name_and_a_uri_irrelevant() {
+    fn collection_is_an_address_or_a_name_and_a_uri() {
         let refused = |value: Value| read::<TargetCollection>(value).unwrap_err();
-        let existing = read(json!({"address": CURRENCY, "name": 7, "uri": ""}));
+        let existing = read(json!({"address": CURRENCY}));
         assert_eq!(existing, Ok(TargetCollection::Existing(CURRENCY.parse().unwrap())));
+        assert_eq!(refused(json!({"address": CURRENCY, "name": "x", "uri": "ar://x"})), ["name", "uri"]);
         assert!(matches!(read(json!({"name": "x", "uri": "ar://x"})), Ok(TargetCollection::New { .. })));
-        assert_eq!(refused(json!({"address": "x", "name": "x", "uri": "ar://x"})), ["address"]);
+        assert_eq!(refused(json!({"address": "x"})), ["address"]);
         assert_eq!(refused(json!({"name": ""})), ["name", "uri"]);
         assert_eq!(refused(json!({"address": null})), [""]);
     }

@@ -3,12 +3,12 @@
 use super::{
     own::own_collection,
     publication::{Publication, Target},
-    request::{CreateMomentRequest, CreateMomentsRequest, CreateWritingRequest, MAX_MOMENTS_BYTES},
+    request::{CreateMomentRequest, CreateMomentsRequest, CreateWritingRequest},
     token::RequestedMoment,
 };
 use crate::{
     api::{
-        media::{Document, MAX_METADATA_BYTES, MediaLibrary, MetadataRequest},
+        media::{Document, MediaLibrary, MetadataRequest},
         transact::TransactionService,
     },
     config::{self, StartError},
@@ -25,8 +25,6 @@ pub struct PublishingService {
 
 /// A request that creates moments.
 pub trait Publishing: FromFields {
-    /// Longest body.
-    const MAX_BYTES: usize;
     /// What it creates.
     const CREATION: Creation;
 
@@ -50,7 +48,7 @@ impl PublishingService {
     /// Creates the moments, and answers as [`TransactionService::transact`] does.
     pub async fn publish<P: Publishing>(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.transactions.authenticate(request, Scope::Publish).await?;
-        let body: P = request.json_of(P::MAX_BYTES)?.read_for(&self.transactions)?;
+        let body: P = request.large_json()?.read_for(&self.transactions)?;
         let publication = body.into_publication(self, request, caller.artist).await?;
         self.transactions
             .transact(request, caller, publication.chain, P::CREATION, async |session| publication.plan(session).await)
@@ -75,7 +73,6 @@ impl PublishingService {
 }
 
 impl Publishing for CreateMomentRequest {
-    const MAX_BYTES: usize = MAX_METADATA_BYTES;
     const CREATION: Creation = Creation::Moment;
 
     async fn into_publication(
@@ -91,7 +88,6 @@ impl Publishing for CreateMomentRequest {
 }
 
 impl Publishing for CreateMomentsRequest {
-    const MAX_BYTES: usize = MAX_MOMENTS_BYTES;
     const CREATION: Creation = Creation::Moments;
 
     async fn into_publication(
@@ -111,7 +107,6 @@ impl Publishing for CreateMomentsRequest {
 }
 
 impl Publishing for CreateWritingRequest {
-    const MAX_BYTES: usize = MAX_METADATA_BYTES;
     const CREATION: Creation = Creation::Moment;
 
     async fn into_publication(

@@ -10,10 +10,11 @@ use utoipa::{
 
 use crate::{
     api::media::MetadataRequest,
+    clock,
     http::{Field, Fields, Form, FromField, FromFields, Scalar},
     model::{
         Address, Amount, CheckedAddress, Invalid, LongText, MetadataUri, NewMoment, OPEN_EDITION, Sale, SaleTerms,
-        SaleType, Whole,
+        SaleTime, SaleType, Whole,
     },
 };
 
@@ -65,12 +66,12 @@ struct MetadataInPlace {
 #[schema(rename_all = "camelCase")]
 #[field(check)]
 struct MomentTerms {
-    /// Its sale.
-    #[schema(value_type = SalesConfig)]
+    /// Its sale; by default free, from now on and without an end.
+    #[schema(value_type = Option<SalesConfig>, default = json!({}))]
     sales_config: Sale,
     /// Recipient of the protocol's referral reward, by default nobody. Needs the EIP-55 checksum in mixed case.
     #[schema(value_type = Option<Address>)]
-    create_referral: Option<Referral>,
+    create_referral: Option<AddressOrZero>,
     /// Maximum supply, at least 1; an open edition by default.
     #[schema(schema_with = max_supply, required = false)]
     #[field(default = OPEN_EDITION)]
@@ -93,7 +94,7 @@ impl MomentTerms {
         NewMoment {
             uri,
             max_supply: self.max_supply.0,
-            create_referral: self.create_referral.map_or(Address::ZERO, |referral| referral.0),
+            create_referral: self.create_referral.map_or(Address::ZERO, |AddressOrZero(referral)| referral),
             sale: self.sales_config,
             payout_recipient: self.payout_recipient.map(|CheckedAddress(recipient)| recipient),
             mint_to_creator: self.mint_to_creator_count.0,
@@ -114,6 +115,11 @@ impl FromField for RequestedMoment {
         let fields = field.object()?;
         if !fields.field("metadata").is_given() {
             return field.read().map(|moment| Self { moment, metadata: None });
+        }
+        if fields.field("tokenMetadataURI").is_given() {
+            fields
+                .field("tokenMetadataURI")
+                .refuse(&Invalid("must be left out beside metadata, which gets a URI itself"));
         }
         let place = MetadataInPlace::from_fields(&fields);
         let terms = MomentTerms::from_fields(&fields);
@@ -189,7 +195,7 @@ impl ToSchema for PublishedToken {
 impl PartialSchema for PublishedToken {
     fn schema() -> RefOr<Schema> {
         let either = [MomentToken::name(), TokenWithMetadata::name()].map(Ref::from_schema_name);
-        let description = "A moment, with `metadata` or the URI of it; beside `metadata` a URI is ignored.";
+        let description = "A moment, with `metadata` or the URI of it.";
         either.into_iter().fold(AnyOfBuilder::new(), AnyOfBuilder::item).description(Some(description)).into()
     }
 }
@@ -237,19 +243,24 @@ fn max_supply() -> RefOr<Schema> {
 pub struct SalesConfig {
     /// `fixedPrice` sells for the chain's own currency, `erc20Mint` for another, `timed` for the protocol's fee alone until
     /// a market opens. With a price over 0, `timed` means `fixedPrice`.
+    #[schema(value_type = Option<SaleType>, default = "fixedPrice")]
     r#type: SaleType,
     /// Less than 2^96 wei; at least 10000 for `erc20Mint`.
+    #[schema(value_type = Option<Amount>, default = "0")]
     price_per_token: Amount,
     /// Unix time in seconds.
-    sale_start: Whole,
-    /// Unix time in seconds, not 0 and not before `saleStart`; the largest value, 18446744073709551615, means no end.
-    /// A `timed` sale ignores it.
-    sale_end: Whole,
-    /// Most tokens per address; 0 means unlimited.
+    #[schema(value_type = Option<Whole>, default = 0)]
+    sale_start: SaleTime,
+    /// Unix time in seconds, in the future and not before `saleStart`; the largest value, 18446744073709551615, means no
+    /// end. A `timed` sale ignores it.
+    #[schema(value_type = Option<Whole>, default = "18446744073709551615")]
+    sale_end: SaleTime,
+    /// Most tokens per address; 0 means unlimited. A `timed` sale has no limit.
     #[schema(value_type = Option<Whole>, default = 0)]
     max_tokens_per_address: Whole,
-    /// The currency's contract; required for `erc20Mint`.
-    currency: Option<CheckedAddress>,
+    /// The currency's contract; required for `erc20Mint`, and of no other type.
+    #[schema(value_type = Option<CheckedAddress>)]
+    currency: Option<AddressOrZero>,
 }
 
 impl FromField for Sale {
@@ -263,28 +274,38 @@ impl SalesConfig {
     /// The sale, unless its strategy can't express it.
     fn sale(self, fields: &Fields<'_>) -> Option<Sale> {
         let Self { r#type, price_per_token: price, sale_start, sale_end, max_tokens_per_address, currency } = self;
+        let currency = currency.map(|AddressOrZero(address)| address).filter(|address| *address != Address::ZERO);
+        if r#type != SaleType::Erc20 && currency.is_some() {
+            let words = "belongs to the type erc20Mint: leave it out to sell for the chain's own currency";
+            return fields.field("currency").note(Err(Invalid(words)));
+        }
         if r#type == SaleType::Timed && price == Amount::default() {
+            if max_tokens_per_address != Whole(0) {
+                let words = "must be 0: a timed sale has no limit; use fixedPrice";
+                return fields.field("maxTokensPerAddress").note(Err(Invalid(words)));
+            }
             return Some(Sale::Timed { start: sale_start.0 });
         }
         let terms = SaleTerms { start: sale_start.0, end: sale_end.0, max_per_address: max_tokens_per_address.0 };
-        let terms_hold = fields.field("saleEnd").note(terms.check());
+        let now = clock::now().map_or(0, |now| now.as_secs());
+        let terms_hold = fields.field("saleEnd").note(terms.check().and_then(|()| sale_end.check_future(now)));
         if r#type != SaleType::Erc20 {
             let price_holds = fields.field("pricePerToken").note(Sale::check_fixed_price(price));
             return terms_hold.and(price_holds).map(|()| Sale::FixedPrice { terms, price });
         }
         let price_holds = fields.field("pricePerToken").note(Sale::check_erc20_price(price));
         let currency = currency.ok_or(Invalid("is required for a sale in an ERC-20 currency"));
-        let CheckedAddress(currency) = fields.field("currency").note(currency)?;
+        let currency = fields.field("currency").note(currency)?;
         terms_hold.and(price_holds).map(|()| Sale::Erc20 { terms, price, currency })
     }
 }
 
 /// A checked address, or the zero address.
-struct Referral(Address);
+struct AddressOrZero(Address);
 
-impl Scalar for Referral {}
+impl Scalar for AddressOrZero {}
 
-impl FromStr for Referral {
+impl FromStr for AddressOrZero {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {

@@ -23,7 +23,7 @@ use crate::{
     model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
     store::{
         StoreError,
-        artist::{ArtistTable, Artists, CallerState, Replay, ReplayKey, Transaction, Transactions},
+        artist::{ArtistTable, Artists, CallerState, Replay, ReplayClaim, ReplayKey, Transaction, Transactions},
         chain::{ChainTable, Moments, Payments},
         secret::SecretTable,
     },
@@ -38,6 +38,31 @@ pub struct TransactionService {
     payments: Payments,
     stores: Stores,
 }
+
+/// A request to carry out.
+#[derive(Clone, Copy)]
+struct Write<'a> {
+    request: &'a Request,
+    caller: Caller,
+    chain: ChainId,
+    form: ReplyForm,
+    creation: Creation,
+    repeat: Repeat,
+}
+
+/// What a repeat of a request is that has no idempotency key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repeat {
+    /// Another request.
+    New,
+    /// The same one, for [`REPEAT_LIFETIME`]: a second click must not pay twice.
+    Same,
+}
+
+/// Seconds for which an idempotency key stands for its request.
+const KEY_LIFETIME: u64 = 7 * 24 * 60 * 60;
+/// Seconds for which a request without a key stands for its repeats.
+const REPEAT_LIFETIME: u64 = 10 * 60;
 
 /// A new request, or the transactions of an earlier one with its idempotency key.
 enum Opened<'a> {
@@ -118,7 +143,22 @@ impl TransactionService {
         plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<P, ApiError>,
     ) -> Result<Response, ApiError> {
         let plans = async |session: &WriteSession<'_>| Ok(vec![plan(session).await?]);
-        self.carry_out(request, caller, chain, ReplyForm::One, creation, plans).await
+        let (form, repeat) = (ReplyForm::One, Repeat::New);
+        self.carry_out(Write { request, caller, chain, form, creation, repeat }, plans).await
+    }
+
+    /// The same where money moves: without an idempotency key, the same request within ten minutes is a repeat of the first
+    /// one, unless that failed.
+    pub async fn transact_once<P: Into<Plan>>(
+        &self,
+        request: &Request,
+        caller: Caller,
+        chain: ChainId,
+        plan: impl AsyncFnOnce(&WriteSession<'_>) -> Result<P, ApiError>,
+    ) -> Result<Response, ApiError> {
+        let plans = async |session: &WriteSession<'_>| Ok(vec![plan(session).await?]);
+        let (form, creation, repeat) = (ReplyForm::One, Creation::Nothing, Repeat::Same);
+        self.carry_out(Write { request, caller, chain, form, creation, repeat }, plans).await
     }
 
     /// The same with one transaction per plan, all of them queued or none.
@@ -129,7 +169,8 @@ impl TransactionService {
         chain: ChainId,
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Response, ApiError> {
-        self.carry_out(request, caller, chain, ReplyForm::Each, Creation::Nothing, plans).await
+        let (form, creation, repeat) = (ReplyForm::Each, Creation::Nothing, Repeat::New);
+        self.carry_out(Write { request, caller, chain, form, creation, repeat }, plans).await
     }
 
     /// Estimates the gas limit of the planned calls; nothing is sent or stored.
@@ -148,21 +189,16 @@ impl TransactionService {
 
     async fn carry_out<P: Into<Plan>>(
         &self,
-        request: &Request,
-        caller: Caller,
-        chain: ChainId,
-        form: ReplyForm,
-        creation: Creation,
+        write: Write<'_>,
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Response, ApiError> {
-        let admitted = self.admit(request, caller, chain, creation, plans).await;
-        self.reply(request, form, admitted).await
+        let admitted = self.admit(write, plans).await;
+        self.reply(write, admitted).await
     }
 
     fn reply<'a>(
         &'a self,
-        request: &'a Request,
-        form: ReplyForm,
+        write: Write<'a>,
         admitted: Result<Queued, ApiError>,
     ) -> BoxFuture<'a, Result<Response, ApiError>> {
         if let Err(error) = &admitted {
@@ -170,7 +206,7 @@ impl TransactionService {
         }
         Box::pin(async move {
             let (transactions, is_replayed) = admitted?;
-            let reply = form.reply(request, &follow(&self.stores.transactions, transactions).await);
+            let reply = write.form.reply(write.request, &follow(&self.stores.transactions, transactions).await);
             match (reply, is_replayed) {
                 (Ok(response), true) => Ok(response.replayed()),
                 (Err(error), true) => Err(error.with("idempotent-replayed", "true")),
@@ -180,74 +216,72 @@ impl TransactionService {
     }
 
     /// Queues what is planned.
-    async fn admit<P: Into<Plan>>(
-        &self,
-        request: &Request,
-        caller: Caller,
-        chain: ChainId,
-        creation: Creation,
+    async fn admit<'a, P: Into<Plan>>(
+        &'a self,
+        write: Write<'a>,
         plans: impl AsyncFnOnce(&WriteSession<'_>) -> Result<Vec<P>, ApiError>,
     ) -> Result<Queued, ApiError> {
-        let session = match self.open(request, caller, chain).await? {
+        let session = match self.open(write).await? {
             Opened::Replayed(earlier) => return Ok((earlier, true)),
             Opened::Fresh(session) => session,
         };
         let plans: Vec<_> = plans(&session).await?.into_iter().map(Into::into).collect();
-        self.queue(session, caller, chain, plans, creation).await
+        self.queue(write, session, plans).await
     }
 
     fn queue<'a>(
         &'a self,
+        write: Write<'a>,
         session: Box<WriteSession<'a>>,
-        caller: Caller,
-        chain: ChainId,
         plans: Vec<Plan>,
-        creation: Creation,
     ) -> BoxFuture<'a, Result<Queued, ApiError>> {
         Box::pin(async move {
             if plans.is_empty() {
                 return Ok((Vec::new(), false));
             }
-            if let Some(queued) = session.queue(plans, creation).await? {
+            if let Some(queued) = session.queue(plans, write.creation).await? {
                 return Ok((queued, false));
             }
             // Another request with the same key was faster.
-            match self.open(session.request, caller, chain).await? {
+            match self.open(write).await? {
                 Opened::Replayed(earlier) => Ok((earlier, true)),
                 Opened::Fresh(_) => Err(in_progress()),
             }
         })
     }
 
-    /// Looks the idempotency key up. One AWS call beside one for the artist's payments, one more for a replayed request.
-    fn open<'a>(
-        &'a self,
-        request: &'a Request,
-        caller: Caller,
-        chain: ChainId,
-    ) -> BoxFuture<'a, Result<Opened<'a>, ApiError>> {
+    /// Looks an earlier request up by the idempotency key, or by its repeat. One AWS call beside one for the artist's
+    /// payments, one more for a repeated request.
+    fn open<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Result<Opened<'a>, ApiError>> {
+        let Write { request, caller, chain, repeat, .. } = write;
         Box::pin(async move {
-            let key = request.idempotency_key()?.map(|key| ReplayKey::new(caller.artist, key.as_str()));
+            let (fingerprint, sent) = (request.fingerprint(), request.idempotency_key()?);
+            let key = match (&sent, repeat) {
+                (Some(key), _) => Some(ReplayKey::new(caller.artist, key.as_str())),
+                (None, Repeat::Same) => Some(ReplayKey::of_request(caller.artist, &fingerprint)),
+                (None, Repeat::New) => None,
+            };
             let (mut state, history) = self.state(caller.artist, chain, key.as_ref()).await?;
-            let (mut replay, earlier) = (None, state.replayed.take());
+            let earlier = state.replayed.take();
             let mut session = self.session(request, caller, chain, state, history)?;
             request.note_limits(&[session.budget(0).limit()]);
-            if let Some(key) = key {
-                let (fingerprint, mut outlived) = (request.fingerprint(), None);
-                if let Some(earlier) = earlier {
-                    let transactions = self.transactions_of(caller.artist, &earlier).await?;
-                    let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
-                    if !(is_over && earlier.reusable_at <= session.now) {
-                        if earlier.fingerprint != fingerprint {
-                            return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
-                        }
-                        return Ok(Opened::Replayed(transactions));
-                    }
-                    outlived = Some(earlier);
+            let Some(key) = key else { return Ok(Opened::Fresh(Box::new(session))) };
+            let mut outlived = None;
+            if let Some(earlier) = earlier {
+                let transactions = self.transactions_of(caller.artist, &earlier).await?;
+                let is_over = transactions.iter().all(|transaction| transaction.status.is_final());
+                let is_failed = transactions.iter().all(|transaction| transaction.status.is_failure());
+                let is_free = is_over && earlier.reusable_at <= session.now || is_failed && sent.is_none();
+                if !is_free && earlier.fingerprint != fingerprint {
+                    return Err(ApiError::unprocessable("This Idempotency-Key was used for another request"));
                 }
-                replay = Some((key, fingerprint, outlived));
+                if !is_free {
+                    return Ok(Opened::Replayed(transactions));
+                }
+                outlived = Some(earlier);
             }
-            session.replay = replay;
+            let lifetime = if sent.is_some() { KEY_LIFETIME } else { REPEAT_LIFETIME };
+            session.replay = Some(ReplayClaim { key, fingerprint, lifetime, outlived });
             Ok(Opened::Fresh(Box::new(session)))
         })
     }

@@ -27,8 +27,8 @@ use crate::{
     store::{
         StoreError,
         artist::{
-            Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, NewTransaction, Outlay, Replay,
-            ReplayKey, Transaction, Transactions,
+            Admission, AdmissionRefusal, Admitted, Artists, CallerState, DAY, NewTransaction, Outlay, ReplayClaim,
+            Transaction, Transactions,
         },
         chain::{ChainTable, Moments},
         engine::Progress,
@@ -55,7 +55,7 @@ pub struct WriteSession<'a> {
     pub(super) caller: CallerState,
     pub(super) history: History,
     /// Idempotency key and hash of the request, with the replay that the key has outlived.
-    pub(super) replay: Option<(ReplayKey, String, Option<Replay>)>,
+    pub(super) replay: Option<ReplayClaim>,
     /// The API key that asks; `None` for the artist in person.
     pub(super) key: Option<KeyInUse>,
     /// Unix time in seconds.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use governance::build_proposal::{BuildProposalRequest, BuildProposalResponse};
 use shared::{
-    api::publish::{MAX_MOMENTS_BYTES, locate_split},
+    api::publish::locate_split,
     auth::rate_limit::{self, Limit},
     chain::protocol::{destination::Destination, publishing::Publisher},
     clock,
@@ -57,7 +57,7 @@ impl Endpoint for BuildProposal {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let asked: BuildProposalRequest = request.json_of(MAX_MOMENTS_BYTES)?.read_for(&self.governances)?;
+        let asked: BuildProposalRequest = request.large_json()?.read_for(&self.governances)?;
         let governance = self.governances.get(asked.chain_id).map_err(ApiError::internal)?;
         request.note_limits(&rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?);
         let (Governance { chain, governor, node }, CheckedAddress(account)) = (governance, asked.account);

@@ -1,7 +1,7 @@
 //! `POST /metadata`: stores a metadata document.
 
 use shared::{
-    api::media::{MAX_METADATA_BYTES, MediaService, MetadataRequest},
+    api::media::{MediaService, MetadataRequest},
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
 };
@@ -20,7 +20,7 @@ impl Endpoint for CreateMetadata {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.0.authenticate(request).await?;
-        let metadata: MetadataRequest = request.json_of(MAX_METADATA_BYTES)?.read()?;
+        let metadata: MetadataRequest = request.large_json()?.read()?;
         Response::json(&self.0.library.keep_metadata(request, artist, metadata).await?)
     }
 }

@@ -10,7 +10,7 @@ use shared::{
     chain::{contracts::native::Creator1155, protocol::permission::Permission, wallet::Call},
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{CheckedAddress, Creation, MomentRef, Scope},
+    model::{CheckedAddress, MomentRef, Scope},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -30,9 +30,8 @@ impl Endpoint for AirdropMoment {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.service.authenticate(request, Scope::Publish).await?;
         let AirdropMomentRequest { moment, recipients } = request.json()?.read_for(&self.service)?;
-        request.required_idempotency_key()?;
         self.service
-            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
+            .transact_once(request, caller, moment.chain, async |session| {
                 session.require(&moment, Permission::Minter).await?;
                 check_supply(session, &moment, recipients.len()).await?;
                 let mint = |CheckedAddress(recipient): &CheckedAddress| Creator1155::adminMintCall {

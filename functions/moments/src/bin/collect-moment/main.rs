@@ -8,7 +8,7 @@ use shared::{
     api::transact::{Cost, TransactionService},
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, json, serve},
-    model::{Amount, Creation, Protocol, Scope},
+    model::{Amount, Protocol, Scope},
 };
 
 use crate::release::ReleasePurchase;
@@ -31,9 +31,8 @@ impl Endpoint for CollectMoment {
         let caller = self.service.authenticate(request, Scope::Collect).await?;
         let order: CollectMomentRequest = request.json()?.read_for(&self.service)?;
         let CollectMomentRequest { moment, amount, comment, max_price } = order;
-        request.required_idempotency_key()?;
         self.service
-            .transact(request, caller, moment.chain, Creation::Nothing, async |session| {
+            .transact_once(request, caller, moment.chain, async |session| {
                 if session.protocol(moment.collection).await? == Some(Protocol::Registry) {
                     let purchase = ReleasePurchase::of(session, &moment, amount, &comment).await?;
                     require_price(purchase.cost(), max_price)?;

@@ -27,7 +27,7 @@ impl Endpoint for SimulateMoment {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.service.authenticate(request, Scope::Publish).await?;
-        let mut body: CreateMomentRequest = request.json()?.read_for(&self.service)?;
+        let mut body: CreateMomentRequest = request.large_json()?.read_for(&self.service)?;
         let target = match body.contract.take() {
             Some(contract) => Target::Named(contract),
             None => {

@@ -13,7 +13,7 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, FieldError, Request, Response, serve},
-    model::{ActivityKind, Address, ArtistId, CheckedAddress, Creation, Invalid, Wallet, WalletType},
+    model::{ActivityKind, Address, ArtistId, CheckedAddress, Invalid, Wallet, WalletType},
     store::{
         artist::{ArtistTable, Artists, PayoutAddresses},
         secret::SecretTable,
@@ -79,12 +79,11 @@ impl Endpoint for WithdrawFunds {
         let amount = amount
             .in_smallest_unit(unit, &currency)
             .map_err(|Invalid(words)| ApiError::invalid_field("amount", words))?;
-        request.required_idempotency_key()?;
         let caller = Caller { artist, key: None };
         let mut sent = None;
         let answer = self
             .service
-            .transact(request, caller, chain_id, Creation::Nothing, async |session| {
+            .transact_once(request, caller, chain_id, async |session| {
                 if to == session.account() {
                     return Err(ApiError::invalid_field("to", "must not be your own account"));
                 }

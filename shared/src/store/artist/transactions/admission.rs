@@ -10,7 +10,7 @@ use super::{
     charge::{Charge, DAY, PoolLimit},
     outlay::Outlay,
     queue::{Queued, next_turn, place},
-    replay::{Replay, ReplayKey, replay_key},
+    replay::{Replay, ReplayClaim, ReplayKey, replay_key},
     transaction::{Transaction, Transactions, transaction_key},
 };
 use crate::{
@@ -23,9 +23,6 @@ pub const MAX_SERIES: usize = 40;
 
 /// Most transactions of one artist and chain that may wait.
 pub const MAX_WAITING: u32 = 100;
-
-/// How long an idempotency key is kept at least.
-const REPLAY_LIFETIME: u64 = 7 * DAY;
 
 /// How long a transaction is kept.
 const LIFETIME: u64 = 90 * DAY;
@@ -62,8 +59,8 @@ pub struct Admission {
     pub account: Option<AccountState>,
     /// The transactions, in their order; [`MAX_SERIES`] at most.
     pub transactions: Vec<NewTransaction>,
-    /// Idempotency key and hash of the request, with the replay that the key has outlived.
-    pub replay: Option<(ReplayKey, String, Option<Replay>)>,
+    /// What tells a repeat of the request.
+    pub replay: Option<ReplayClaim>,
     /// The artist's daily budget, in wei.
     pub artist_limit: u64,
     /// The daily budget that the artist shares.
@@ -171,7 +168,7 @@ impl Transactions {
                 id,
                 artist_id: artist,
                 key: admission.key,
-                replay: admission.replay.as_ref().map(|(key, ..)| key.clone()),
+                replay: admission.replay.as_ref().map(|claim| claim.key.clone()),
                 chain,
                 account: wallet,
                 is_deployed: state.deployed,
@@ -198,12 +195,15 @@ impl Transactions {
             transactions.push(transaction);
         }
         let mut key_at = None;
-        if let Some((key, fingerprint, outlived)) = &admission.replay {
-            let ids = transactions.iter().map(|transaction| transaction.id).collect();
-            let (reusable_at, expires_at) = (now.as_secs() + REPLAY_LIFETIME, now.as_secs() + LIFETIME);
-            let replay = Replay { fingerprint: fingerprint.clone(), transactions: ids, reusable_at, expires_at };
+        if let Some(claim) = &admission.replay {
+            let replay = Replay {
+                fingerprint: claim.fingerprint.clone(),
+                transactions: transactions.iter().map(|transaction| transaction.id).collect(),
+                reusable_at: now.as_secs() + claim.lifetime,
+                expires_at: now.as_secs() + LIFETIME,
+            };
             key_at = Some(writes.len());
-            writes.push(self.remember(key, &replay, outlived.as_ref())?);
+            writes.push(self.remember(&claim.key, &replay, claim.outlived.as_ref())?);
         }
         let outlay = admission.outlay.filter(Outlay::is_any);
         let outlay_at = outlay.map(|_| writes.len());

@@ -26,7 +26,7 @@ pub use self::{
     lease::Lease,
     outlay::Outlay,
     queue::Queued,
-    replay::{Replay, ReplayKey},
+    replay::{Replay, ReplayClaim, ReplayKey},
     transaction::{BatchReference, Transaction, TransactionPage, Transactions},
 };
 pub(in crate::store) use replay::replay_key;

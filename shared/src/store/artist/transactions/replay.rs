@@ -7,7 +7,7 @@ use crate::{
     store::engine::table::PrimaryKey,
 };
 
-/// Reference to a request by artist and hash of its idempotency key.
+/// Reference to a request by artist and hash of its idempotency key, or of the request itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ReplayKey(String);
@@ -17,6 +17,24 @@ impl ReplayKey {
     pub fn new(artist: ArtistId, key: &str) -> Self {
         Self(format!("{artist}#{}", hex::encode(Sha256::digest(key))))
     }
+
+    /// The reference for one artist's request that has no key, by the hash of its path and body.
+    pub fn of_request(artist: ArtistId, fingerprint: &str) -> Self {
+        Self(format!("{artist}#SAME#{fingerprint}"))
+    }
+}
+
+/// A request's claim to be carried out, which a repeat of it doesn't get.
+#[derive(Clone, Debug)]
+pub struct ReplayClaim {
+    /// What a repeat is known by.
+    pub key: ReplayKey,
+    /// Hash of the request's path and body.
+    pub fingerprint: String,
+    /// Seconds for which a repeat is answered as the first request.
+    pub lifetime: u64,
+    /// The earlier request that has outlived its claim.
+    pub outlived: Option<Replay>,
 }
 
 /// A request with an idempotency key that queued transactions.
