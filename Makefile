@@ -185,4 +185,4 @@ tests/clients/.venv/.installed: tests/clients/requirements.txt
 
 # Writes openapi.json from the endpoints' types and descriptions.
 openapi: ## Writes openapi.json from the endpoints' types
-	@OPENAPI=write $(CARGO) test --package openapi --test contract --quiet >/dev/null
+	@OPENAPI=write $(CARGO) test --workspace --test contract --quiet >/dev/null

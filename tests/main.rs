@@ -25,6 +25,7 @@ mod doctor;
 mod events;
 mod export_artist;
 mod fetch_metadata;
+mod first_contact;
 mod first_minutes;
 mod grant_permission;
 mod hide_moment;

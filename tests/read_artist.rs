@@ -42,15 +42,29 @@ async fn artist_is_found_by_any_of_their_wallets() {
 }
 
 #[tokio::test]
+async fn artist_is_found_by_the_username_in_any_case() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let name = format!("named.{}", &uuid::Uuid::new_v4().simple().to_string()[..8]);
+    let named = stack.patch("/artists/me").bearer_auth(&artist.token).json(&json!({"username": name}));
+    Answer::of(named).await.expect_success();
+    for path in [name.clone(), name.to_uppercase()] {
+        let found = Answer::of(stack.get(&format!("/artists/{path}"))).await.expect_success();
+        assert_eq!(found.body["address"], artist.wallet);
+    }
+}
+
+#[tokio::test]
 async fn unknown_artist_is_404_and_invalid_address_400() {
     let stack = Stack::connect();
     let nobody = PrivateKeySigner::random().address();
     Answer::of(stack.get(&format!("/artists/{nobody}"))).await.expect_error(404);
-    for path in ["ada", "0x1", "me", "%20"] {
+    Answer::of(stack.get("/artists/nobody.at.all")).await.expect_error(404);
+    for path in ["0x1", "me", "%20"] {
         let answer = Answer::of(stack.get(&format!("/artists/{path}"))).await;
         assert!([400, 405].contains(&answer.status), "{answer:?}");
     }
-    let answer = Answer::of(stack.get("/artists/ada")).await.expect_error(400);
+    let answer = Answer::of(stack.get("/artists/0x1")).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["address"]);
 }
 

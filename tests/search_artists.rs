@@ -68,24 +68,23 @@ async fn every_alphabet_is_searched_and_wildcards_are_literal() {
 #[tokio::test]
 async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
-    let long: String = repeat_n('ж', 33).collect();
+    let long: String = repeat_n('ж', 600).collect();
     for (query, fields) in [
         ("", vec!["query"]),
         ("query=", vec!["query"]),
         ("query=%20%09", vec!["query"]),
-        (&format!("query={long}"), vec!["query"]),
         ("query=a&query=b", vec!["query"]),
         ("query=a&limit=0", vec!["limit"]),
         ("query=a&limit=51", vec!["limit"]),
         ("query=a&limit=1.5", vec!["limit"]),
         ("query=a&limit=%2B1", vec!["limit"]),
-        ("query=a&limit=", vec!["limit"]),
         ("limit=many", vec!["query", "limit"]),
     ] {
         let answer = Answer::of(stack.get(&format!("/artists/search?{query}"))).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{query}");
     }
-    for query in [format!("query={}", &long[..64]), "query=a&limit=50&unknown=ignored".to_owned()] {
+    for query in [format!("query={long}"), format!("query={}", &long[..64]), "query=a&limit=50&unknown=ignored".into()]
+    {
         search(&stack, &query).await;
     }
 }

@@ -108,7 +108,7 @@ fn security_schemes() -> Value {
             "type": "apiKey",
             "in": "header",
             "name": "x-api-key",
-            "description": "A key from `POST /artists/api-keys`.",
+            "description": "A key from `POST /artists/api-keys`. `Authorization: Bearer` takes it, too.",
         },
     })
 }

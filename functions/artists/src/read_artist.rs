@@ -1,21 +1,21 @@
 //! Contract of `GET /artists/{address}`.
 
-use shared::{http::FromFields, model::Address};
+use shared::{http::FromFields, model::ArtistName};
 use utoipa::IntoParams;
 
 use crate::profile::ArtistResponse;
 
-/// A wallet.
+/// An artist.
 #[derive(FromFields, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub struct ReadArtistPath {
-    /// One of the artist's wallets.
-    pub address: Address,
+    /// One of the artist's wallets, or the username.
+    pub address: ArtistName,
 }
 
 /// Read an artist
 ///
-/// By any of the artist's wallets.
+/// By any of the artist's wallets, or by the username.
 #[utoipa::path(
     get,
     path = "/artists/{address}",

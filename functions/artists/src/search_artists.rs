@@ -6,7 +6,7 @@ use serde::Serialize;
 use shared::{
     api::read::Site,
     http::{Form, FromFields, Scalar},
-    model::{Address, FoldedName, Invalid},
+    model::{Address, FoldedName, Invalid, Username},
     store::artist::ListedArtist,
 };
 use utoipa::{IntoParams, ToSchema};
@@ -15,8 +15,8 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(FromFields, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SearchArtistsQuery {
-    /// Prefix of their names.
-    #[param(value_type = String, min_length = 1, max_length = 32, pattern = r"[^\s\x85]", example = "ada")]
+    /// Prefix of their names; no name has more than 32 characters.
+    #[param(value_type = String, min_length = 1, pattern = r"[^\s\x85]", example = "ada")]
     pub query: Prefix,
     /// Most results.
     #[param(value_type = u32, minimum = 1, maximum = 50, default = 10, required = false)]
@@ -50,8 +50,8 @@ impl FoundArtist {
     }
 }
 
-/// A prefix of a name: 1 to 32 literal characters, without surrounding space.
-pub struct Prefix(pub FoldedName);
+/// A prefix of names, without surrounding space; none where no name is as long.
+pub struct Prefix(pub Option<FoldedName>);
 
 /// 1 to 50.
 pub struct SearchLimit(pub u32);
@@ -75,8 +75,10 @@ impl FromStr for Prefix {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let text = text.trim();
-        let fits = (1..=32).contains(&text.chars().count());
-        if fits { Ok(Self(FoldedName::of(text))) } else { Err(Invalid("must have 1 to 32 characters")) }
+        if text.is_empty() {
+            return Err(Invalid("must have at least one character"));
+        }
+        Ok(Self((text.chars().count() <= Username::MOST_CHARACTERS).then(|| FoldedName::of(text))))
     }
 }
 

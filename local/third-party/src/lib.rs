@@ -18,6 +18,7 @@ use futures as _;
 use getrandom as _;
 use getrandom_of_tests as _;
 use hmac as _;
+use html_escape as _;
 use icu_casemap as _;
 use icu_normalizer as _;
 use jsonwebtoken as _;

@@ -10,6 +10,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
+use super::token::bearer;
 use crate::{
     http::{ApiError, Principal, Request},
     model::{ArtistId, DailySpend, KeyId, Scope},
@@ -101,6 +102,14 @@ pub struct KeyInUse {
     pub daily_spend: DailySpend,
 }
 
+/// The key that `Authorization: Bearer` has in the place of a token or, without that header, the one in `x-api-key`.
+pub(super) fn sent_key(request: &Request) -> Option<&str> {
+    match request.header("authorization") {
+        Some(_) => bearer(request).filter(|text| text.starts_with(PREFIX)),
+        None => request.header("x-api-key"),
+    }
+}
+
 /// Authenticates requests by API key.
 #[derive(Clone)]
 pub struct KeyAuthenticator {
@@ -115,7 +124,7 @@ impl KeyAuthenticator {
         Self { keys, noted: Arc::default() }
     }
 
-    /// The artist whose key is in the `x-api-key` header; 401 unless it is a live key, 403 if it lacks the scope. One read,
+    /// The artist whose key the request brings; 401 unless it is a live key, 403 if it lacks the scope. One read,
     /// none for a text that can't be a key; one write a minute and process to note the key's use.
     pub async fn authenticate(
         &self,
@@ -123,9 +132,8 @@ impl KeyAuthenticator {
         scope: Option<Scope>,
         now: Duration,
     ) -> Result<Caller, ApiError> {
-        let text = request
-            .header("x-api-key")
-            .ok_or_else(|| ApiError::unauthorized_key("Send an API key in the x-api-key header"))?;
+        let text =
+            sent_key(request).ok_or_else(|| ApiError::unauthorized_key("Send an API key in the x-api-key header"))?;
         let wrong = || ApiError::unauthorized_key("The API key is wrong or revoked");
         let hash = PlainKey::parse(text).ok_or_else(wrong)?.hash();
         let owner = self.keys.owner(hash.as_str()).await?.ok_or_else(wrong)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use super::{
-    api_key::{Caller, KeyAuthenticator},
+    api_key::{Caller, KeyAuthenticator, sent_key},
     session::SessionAuthenticator,
 };
 use crate::{
@@ -48,10 +48,10 @@ impl CallerAuthenticator {
         now: Duration,
     ) -> BoxFuture<'a, Result<Caller, ApiError>> {
         Box::pin(async move {
-            if request.header("authorization").is_some() {
-                Ok(Caller { artist: self.sessions.authenticate(request).await?.artist, key: None })
-            } else if request.header("x-api-key").is_some() {
+            if sent_key(request).is_some() {
                 self.keys.authenticate(request, scope, now).await
+            } else if request.header("authorization").is_some() {
+                Ok(Caller { artist: self.sessions.authenticate(request).await?.artist, key: None })
             } else {
                 Err(ApiError::unauthorized_caller(
                     "Send a token as Authorization: Bearer <token>, or an API key in the x-api-key header",

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::token::{TokenVerifier, VerifiedToken};
+use super::{
+    api_key::sent_key,
+    token::{TokenVerifier, VerifiedToken},
+};
 use crate::{
     config::ConfigError,
     http::{ApiError, Principal, Request},
@@ -37,7 +40,7 @@ impl SessionAuthenticator {
 
     /// The same where no API key may act: 403 for a request with a key alone, whatever its scopes.
     pub async fn authenticate_person(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
-        if request.header("authorization").is_none() && request.header("x-api-key").is_some() {
+        if sent_key(request).is_some() {
             return Err(ApiError::forbidden(
                 "No scope of an API key allows this: sign in and send the token as Authorization: Bearer <token>",
             ));

@@ -180,11 +180,7 @@ impl TokenVerifier {
 
     /// The token in `Authorization: Bearer`; 401 without a valid one. No call to storage or AWS: it may be signed out.
     pub fn verify(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
-        let token = request
-            .header("authorization")
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| token.trim())
+        let token = bearer(request)
             .ok_or_else(|| ApiError::unauthorized("Sign in and send the token as Authorization: Bearer <token>"))?;
         self.decode(token).ok_or_else(|| {
             ApiError::invalid_token("The token is not valid or has expired: sign in again to get a new one")
@@ -200,6 +196,12 @@ impl TokenVerifier {
         let Claims { sub, jti, iat, exp, .. } = decode::<Claims>(token, &key, &self.validation).ok()?.claims;
         Some(VerifiedToken { artist: sub, id: jti, issued_at: iat, expires_at: exp })
     }
+}
+
+/// What `Authorization: Bearer` has.
+pub(super) fn bearer(request: &Request) -> Option<&str> {
+    let (scheme, credential) = request.header("authorization")?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| credential.trim())
 }
 
 /// A token whose signature, parties and time are right.

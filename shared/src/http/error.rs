@@ -241,6 +241,11 @@ impl ApiError {
         self
     }
 
+    /// Reason and remedy.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Status of the answer.
     pub fn status(&self) -> StatusCode {
         self.status

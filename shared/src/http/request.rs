@@ -151,6 +151,11 @@ impl Request {
         (deadline > 0).then(|| Duration::from_millis(deadline))
     }
 
+    /// Whether a person opened the address: browsers ask for HTML first, and their scripts for something else.
+    pub fn is_opened_in_a_browser(&self) -> bool {
+        *self.method() == Method::GET && self.header("accept").is_some_and(|accept| accept.starts_with("text/html"))
+    }
+
     /// A header's value, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.event.headers().get(name)?.to_str().ok()

@@ -52,6 +52,16 @@ impl Response {
         Ok(self.with_header(HeaderName::from_static(name), HeaderValue::from_str(value)?))
     }
 
+    /// 308 to another address on the same host, kept for an hour.
+    pub fn moved(address: &str) -> Result<Self, ApiError> {
+        Self::new(StatusCode::PERMANENT_REDIRECT, String::new()).cacheable(60 * 60).with("location", address)
+    }
+
+    /// 302 to another address.
+    pub fn found(address: &str) -> Result<Self, ApiError> {
+        Self::new(StatusCode::FOUND, String::new()).with("location", address)
+    }
+
     /// Marks the repeated answer to an earlier request with the same idempotency key.
     pub fn replayed(self) -> Self {
         self.with_header(HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"))
@@ -146,6 +156,20 @@ impl Response {
             .headers()
             .iter()
             .fold(response, |response, (name, value)| response.with_header(name.clone(), value.clone()))
+    }
+
+    /// The same for a person with a browser, who opened an address.
+    pub(super) fn page_of_error(error: &ApiError) -> Self {
+        const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+                              frame-ancestors 'none'";
+        let status = error.status();
+        let page = include_str!("error.html")
+            .replace("{title}", status.canonical_reason().unwrap_or("Error"))
+            .replace("{message}", &html_escape::encode_text(error.message()));
+        let response = Self::from_error(error)
+            .with_header(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
+            .with_header(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+        Self(response.0.map(|_| Body::from(page)))
     }
 
     pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {

@@ -73,7 +73,7 @@ async fn answer(
         if let Some(cause) = error.cause() {
             tracing::error!(request.id = request.id(), error = telemetry::chain(cause), "request failed");
         }
-        Response::from_error(&error)
+        if request.is_opened_in_a_browser() { Response::page_of_error(&error) } else { Response::from_error(&error) }
     });
     let response = response.limited(request.limit()).naming_ignored(&request).revalidated(&request).hardened();
     let principal = request.principal();

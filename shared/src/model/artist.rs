@@ -58,9 +58,12 @@ impl FromStr for ArtistName {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        // No name is as long as an address.
+        // No name begins like an address.
         match text.parse() {
             Ok(account) => Ok(Self::Account(account)),
+            Err(Invalid(_)) if text.starts_with("0x") || text.starts_with("0X") => {
+                Err(Invalid("must be an address, 0x and 40 hexadecimal digits, or a username"))
+            }
             Err(Invalid(_)) => match text.parse() {
                 Ok(name) => Ok(Self::Username(name)),
                 Err(Invalid(_)) => Err(Invalid("must be an address or a username")),

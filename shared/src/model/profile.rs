@@ -43,12 +43,20 @@ text_schema!(
     pattern = "^[A-Za-z0-9_.-]{0,64}$",
 );
 
+impl Username {
+    /// Most characters of a name.
+    pub const MOST_CHARACTERS: usize = 32;
+}
+
 impl FromStr for Username {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let is_allowed = |c: char| is_plain(c) || (!c.is_ascii() && c.identifier_allowed());
-        if !(3..=32).contains(&text.chars().count()) || !text.chars().all(is_allowed) || has_stray_marks(text) {
+        if !(3..=Self::MOST_CHARACTERS).contains(&text.chars().count())
+            || !text.chars().all(is_allowed)
+            || has_stray_marks(text)
+        {
             return Err(Invalid("must be 3 to 32 letters, digits, \"_\", \".\" and \"-\""));
         }
         if !text.check_restriction_level(RestrictionLevel::HighlyRestrictive) {

@@ -67,7 +67,8 @@ struct MetadataInPlace {
 #[field(check)]
 struct MomentTerms {
     /// Its sale; by default free, from now on and without an end.
-    #[schema(value_type = Option<SalesConfig>, default = json!({}))]
+    #[schema(value_type = Option<SalesConfig>)]
+    #[field(default = json!({}))]
     sales_config: Sale,
     /// Recipient of the protocol's referral reward, by default nobody. Needs the EIP-55 checksum in mixed case.
     #[schema(value_type = Option<Address>)]

@@ -1,10 +1,11 @@
-//! `GET /artists/{address}`: an artist's profile, by any of their wallets.
+//! `GET /artists/{address}`: an artist's profile, by any of their wallets or their username.
 
 use artists::{profile::ArtistResponse, read_artist::ReadArtistPath};
 use shared::{
     api::read::Site,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
+    model::ArtistName,
     store::artist::{ArtistTable, Artists},
 };
 
@@ -26,8 +27,14 @@ impl Endpoint for ReadArtist {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ReadArtistPath { address } = request.path_parameters().read()?;
-        let profile = self.artists.profile_of(address).await?;
-        let profile = profile.ok_or_else(|| ApiError::not_found(format!("{address} is no artist's wallet")))?;
+        let profile = self.artists.profile_named(&address).await?.ok_or_else(|| unknown(&address))?;
         Response::public(&ArtistResponse::of(&profile, &self.site)?)
     }
+}
+
+fn unknown(artist: &ArtistName) -> ApiError {
+    ApiError::not_found(match artist {
+        ArtistName::Account(account) => format!("{account} is no artist's wallet"),
+        ArtistName::Username(name) => format!("Nobody is called {name}"),
+    })
 }

@@ -1,6 +1,6 @@
 //! `GET /artists/search`: artists by a prefix of their names.
 
-use artists::search_artists::{FoundArtist, SearchArtistsQuery, SearchArtistsResponse};
+use artists::search_artists::{FoundArtist, Prefix, SearchArtistsQuery, SearchArtistsResponse};
 use shared::{
     api::read::Site,
     config::{self, StartError},
@@ -25,8 +25,11 @@ impl Endpoint for SearchArtists {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let SearchArtistsQuery { query, limit } = request.query().read()?;
-        let artists = self.search.by_beginning(&query.0, limit.0).await?;
+        let SearchArtistsQuery { query: Prefix(prefix), limit } = request.query().read()?;
+        let artists = match prefix {
+            Some(prefix) => self.search.by_beginning(&prefix, limit.0).await?,
+            None => Vec::new(),
+        };
         let artists = artists.into_iter().map(|artist| FoundArtist::of(artist, &self.site)).collect();
         Response::public(&SearchArtistsResponse { artists })
     }

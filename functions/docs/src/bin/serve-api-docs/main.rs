@@ -1,9 +1,10 @@
-//! The API description: `GET /openapi.json` for machines, `GET /llms.txt` for programs that read text, `GET /docs` for people,
+//! What the service is: `GET /` at its base address, and the API description: `GET /openapi.json` for machines, `GET /llms.txt` for programs that read text, `GET /docs` for people,
 //! with the scripts of that page, and the guides below it. The build makes all of them from `openapi.json` and `docs/guide/`.
 
 use shared::{
+    api::read::Site,
     config::StartError,
-    http::{ApiError, Endpoint, Request, Response, serve},
+    http::{ApiError, Endpoint, Request, Response, json, serve},
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -11,7 +12,9 @@ async fn main() -> Result<(), StartError> {
     serve::<ServeApiDocs>().await
 }
 
-struct ServeApiDocs;
+struct ServeApiDocs {
+    site: Site,
+}
 
 /// A file from the build.
 macro_rules! built {
@@ -28,15 +31,21 @@ const SECONDS_TO_KEEP: u32 = 5 * 60;
 
 impl Endpoint for ServeApiDocs {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self)
+        Ok(Self { site: Site::from_env() })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+        if request.route() == "GET /" {
+            return self.about(request);
+        }
         let (content_type, content) = match request.path().rsplit('/').next() {
             Some("docs") => return page(),
             Some("llms.txt") => ("text/markdown; charset=utf-8", built!("llms.txt")),
-            Some("llms-full.txt") => ("text/markdown; charset=utf-8", built!("llms-full.txt")),
+            Some("llms-full.txt") => {
+                let text = self.addressed(built!("llms-full.txt"));
+                return Ok(Response::file("text/markdown; charset=utf-8", &text).cacheable(SECONDS_TO_KEEP));
+            }
             Some("openapi-3.0.json") => ("application/json; charset=utf-8", built!("openapi-3.0.json")),
             Some("guide.css") => ("text/css; charset=utf-8", include_bytes!("guide.css").as_slice()),
             Some("openapi.json") => ("application/json; charset=utf-8", built!("openapi.json")),
@@ -47,9 +56,11 @@ impl Endpoint for ServeApiDocs {
             }
             part => match PARTS.iter().find(|(name, _, _)| Some(*name) == part) {
                 Some((_, content_type, content)) if content_type.starts_with("text/html") => {
-                    return guide(content_type, content);
+                    return guide(content_type, &self.addressed(content));
                 }
-                Some((_, content_type, content)) => (*content_type, *content),
+                Some((_, content_type, content)) => {
+                    return Ok(Response::file(content_type, &self.addressed(content)).cacheable(SECONDS_TO_KEEP));
+                }
                 None => return Err(ApiError::not_found(format!("There is nothing at {}", request.path()))),
             },
         };
@@ -57,8 +68,36 @@ impl Endpoint for ServeApiDocs {
     }
 }
 
+impl ServeApiDocs {
+    /// The base address: a person gets the home page, a program what is where.
+    fn about(&self, request: &Request) -> Result<Response, ApiError> {
+        if request.is_opened_in_a_browser() {
+            return Response::found(&self.site.page("/"))?.with("vary", "accept");
+        }
+        let places = json!({
+            "name": "Moments",
+            "home": self.site.page("/"),
+            "studio": self.site.endpoint("/manage"),
+            "reference": self.site.endpoint("/docs"),
+            "description": self.site.endpoint("/openapi.json"),
+            "text": self.site.endpoint("/llms.txt"),
+            "chains": self.site.endpoint("/chains"),
+        });
+        Response::json(&places)?.cacheable(SECONDS_TO_KEEP).with("vary", "accept")
+    }
+
+    /// The text with this service's address in the place of the one that the guides are tested at.
+    fn addressed(&self, content: &[u8]) -> Vec<u8> {
+        const EXAMPLE: &str = "http://127.0.0.1:3000/api";
+        match (std::str::from_utf8(content), self.site.endpoint("")) {
+            (Ok(text), address) if address.starts_with("http") => text.replace(EXAMPLE, &address).into_bytes(),
+            _ => content.to_vec(),
+        }
+    }
+}
+
 /// A guide's page, which runs nothing.
-fn guide(content_type: &'static str, content: &'static [u8]) -> Result<Response, ApiError> {
+fn guide(content_type: &'static str, content: &[u8]) -> Result<Response, ApiError> {
     const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                           frame-ancestors 'none'";
     Response::file(content_type, content)

@@ -1,0 +1,79 @@
+//! What somebody meets who knows the address alone.
+
+use reqwest::{Client, redirect::Policy};
+use tests::{Answer, Stack};
+
+const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
+
+fn browser() -> Client {
+    Client::builder().redirect(Policy::none()).build().expect("a client")
+}
+
+#[tokio::test]
+async fn base_address_says_what_is_where() {
+    let stack = Stack::connect();
+    for path in ["", "/"] {
+        let answer = Answer::of(stack.get(path)).await.expect_success();
+        for name in ["home", "studio", "reference", "description", "text", "chains"] {
+            let place = answer.body[name].as_str().unwrap_or_else(|| panic!("no {name}: {answer:?}"));
+            assert_eq!(stack.http.get(place).send().await.expect("an answer").status(), 200, "{name}: {place}");
+        }
+    }
+    let opened =
+        browser().get(format!("{}/", stack.map.api)).header("accept", BROWSER).send().await.expect("an answer");
+    let home = format!("{}/", stack.map.api.trim_end_matches("/api"));
+    assert_eq!((opened.status().as_u16(), &opened.headers()["location"]), (302, &*home));
+}
+
+#[tokio::test]
+async fn slash_too_many_leads_to_the_path_without_it() {
+    let stack = Stack::connect();
+    let asked = |path: &str| browser().get(format!("{}{path}", stack.map.api)).send();
+    for (path, location) in [("/timeline/?limit=1", "/api/timeline?limit=1"), ("/docs/", "/api/docs")] {
+        let answer = asked(path).await.expect("an answer");
+        assert_eq!((answer.status().as_u16(), &answer.headers()["location"]), (308, location), "{path}");
+    }
+    for path in ["//evil.example/", "/nothing/", "/sale/"] {
+        assert!([404, 405].contains(&asked(path).await.expect("an answer").status().as_u16()), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn errors_are_pages_for_people_and_json_for_programs() {
+    let stack = Stack::connect();
+    for (path, status, words) in [
+        ("/nothing/%3Cscript%3Ealert(1)%3C/script%3E", 404, "There is nothing at"),
+        ("/timeline?limit=0", 400, "limit must be"),
+    ] {
+        let opened = stack.get(path).header("accept", BROWSER).send().await.expect("an answer");
+        assert_eq!(opened.status(), status, "{path}");
+        assert_eq!(opened.headers()["content-type"], "text/html; charset=utf-8");
+        assert!(opened.headers()["content-security-policy"].to_str().is_ok_and(|it| it.contains("default-src 'none'")));
+        let page = opened.text().await.expect("a page");
+        assert!(page.contains(words) && !page.contains("<script"), "{page}");
+        Answer::of(stack.get(path)).await.expect_error(status);
+    }
+}
+
+#[tokio::test]
+async fn key_is_taken_in_the_place_of_a_token() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let me = stack.get("/artists/wallets").bearer_auth(&writer.key);
+    Answer::of(me).await.expect_success();
+    let wrong = Answer::of(stack.get("/artists/wallets").bearer_auth("moments_wrong")).await.expect_error(401);
+    assert!(wrong.body["message"].as_str().is_some_and(|words| words.contains("API key")), "{wrong:?}");
+    let payout = stack.post("/smartwallet/withdraw").bearer_auth(&writer.key).json(&serde_json::json!({}));
+    Answer::of(payout).await.expect_error(403);
+}
+
+#[tokio::test]
+async fn guides_name_the_address_that_they_are_read_at() {
+    let stack = Stack::connect();
+    for path in ["/docs/quickstart", "/docs/quickstart.md", "/llms-full.txt"] {
+        let text = stack.get(path).send().await.expect("an answer").text().await.expect("a text");
+        assert!(text.contains(&stack.map.api), "{path}");
+        let elsewhere = "http://127.0.0.1:3000/api";
+        assert!(stack.map.api == elsewhere || !text.contains(elsewhere), "{path}");
+    }
+}
