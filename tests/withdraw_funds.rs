@@ -21,7 +21,7 @@ async fn artist_withdraws_part_or_all_of_a_balance() {
     let stack = Stack::connect();
     let collector = stack.new_collector().await;
     let wallet = PrivateKeySigner::random();
-    stack.connect_wallet(&collector.artist, &wallet).await.expect_success();
+    stack.connect_old_wallet(&collector.artist, &wallet).await;
     let to = wallet.address();
     stack.set_balance(collector.account, 1_000_000).await;
     let answer =

@@ -1,13 +1,15 @@
-//! Somebody has an artist's token: they withdraw to an address of their own, and hide it.
+//! Somebody has an artist's token: they buy from themselves, withdraw, connect a wallet, give works away, make keys.
 
 use alloy::{
     primitives::{Address, U256},
     providers::Provider,
+    signers::local::PrivateKeySigner,
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use jsonwebtoken::get_current_timestamp;
-use serde_json::json;
-use tests::{Answer, Stack};
+use serde_json::{Value, json};
+use tests::{Answer, SignedIn, Stack, personal_sign};
+use uuid::Uuid;
 
 use super::forged_token::Forger;
 
@@ -94,4 +96,128 @@ async fn token_of_a_quarter_of_an_hour_ago_moves_no_money_and_deletes_no_account
     Answer::of(stack.get("/artists/wallets").bearer_auth(&old)).await.expect_success();
     let [_, add, _] = requests(&young);
     Answer::of(add).await.expect_success();
+}
+
+/// The artist's token, as if of a sign-in 16 minutes ago.
+async fn old_token(stack: &Stack, artist: &SignedIn) -> String {
+    let issued_at = get_current_timestamp() - 16 * 60;
+    Forger::new(stack, artist).await.sign(|_, claims| claims["iat"] = json!(issued_at)).await
+}
+
+async fn post(stack: &Stack, path: &str, token: &str, body: &Value) -> Answer {
+    let request = stack.post(path).bearer_auth(token).json(body);
+    Answer::of(request.header("idempotency-key", Uuid::new_v4().to_string())).await
+}
+
+async fn kinds(stack: &Stack, artist: &SignedIn) -> Vec<Value> {
+    let answer = Answer::of(stack.get("/artists/activity").bearer_auth(&artist.token)).await.expect_success();
+    answer.body["activity"].as_array().expect("a list").iter().map(|one| one["kind"].clone()).collect()
+}
+
+#[tokio::test]
+async fn old_tokens_spend_a_keys_default_a_day_and_no_more() {
+    let stack = Stack::connect();
+    let (thief, victim) = (stack.new_collector().await, stack.new_collector().await);
+    // Two fit into the daily default of 0.01 ETH, three don't.
+    let price = "4500000000000000";
+    let sale = json!({"type": "fixedPrice", "pricePerToken": price, "saleStart": 0, "saleEnd": u64::MAX.to_string()});
+    let collection = stack.publish(&thief.key, sale, json!({})).await;
+    stack.set_balance(victim.account, 1_000_000_000_000_000_000).await;
+    let order = |amount: u64| json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "amount": amount});
+    let old = old_token(&stack, &victim.artist).await;
+    let collect = async |token: &str, amount: u64| post(&stack, "/moment/collect", token, &order(amount)).await;
+
+    let refused = collect(&old, 3).await.expect_error(401);
+    assert!(refused.header("www-authenticate").contains("insufficient_user_authentication"), "{refused:?}");
+    collect(&old, 1).await.expect_success();
+    // Another token of the same artist doesn't start anew.
+    let other = old_token(&stack, &stack.sign_in(&victim.artist.email).await).await;
+    collect(&other, 1).await.expect_success();
+    collect(&old, 1).await.expect_error(401);
+    assert_eq!(stack.tokens_of(victim.account, collection).await, U256::from(2));
+    assert!(!kinds(&stack, &victim.artist).await.contains(&json!("collected")));
+
+    // Who signed in just now buys more, and is told.
+    collect(&victim.artist.token, 3).await.expect_success();
+    assert_eq!(kinds(&stack, &victim.artist).await[0], "collected");
+    let mails = stack.mails_to(&victim.artist.email).await;
+    assert!(mails.last().is_some_and(|mail| mail.body_text.contains("large amount")), "{mails:?}");
+}
+
+#[tokio::test]
+async fn wallet_takes_a_fresh_sign_in_and_is_paid_after_a_day() {
+    let stack = Stack::connect();
+    let victim = stack.new_collector().await;
+    stack.set_balance(victim.account, 1_000).await;
+    let thief = PrivateKeySigner::random();
+    let old = old_token(&stack, &victim.artist).await;
+    let message = stack.message_for(&victim.artist, thief.address()).await;
+    let proof = json!({"message": message, "signature": personal_sign(&thief, &message)});
+    post(&stack, "/artists/wallets", &old, &proof).await.expect_error(401);
+    post(&stack, "/artists/wallets", &victim.artist.token, &proof).await.expect_success();
+    // A new name doesn't make the wallet older.
+    let name = json!({"username": format!("w{}", &Uuid::new_v4().simple().to_string()[..10])});
+    Answer::of(stack.patch("/artists/me").bearer_auth(&victim.artist.token).json(&name)).await.expect_success();
+    let order = json!({"to": thief.address(), "amount": "max"});
+    let answer = stack.withdraw(&victim.artist, &order).await.expect_error(403);
+    assert!(answer.body["message"].as_str().is_some_and(|words| words.contains("lately")), "{answer:?}");
+    assert_eq!(stack.chain().get_balance(victim.account).await.expect("a balance"), U256::from(1_000));
+}
+
+#[tokio::test]
+async fn grant_takes_a_fresh_sign_in_and_is_told() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let old = old_token(&stack, &writer.artist).await;
+    let thief = Address::repeat_byte(0xee);
+    let whole = json!({"adminAddress": thief});
+    let whole_path = format!("/collections/8453/{}/admins", writer.collection);
+    let moment = json!({"moment": {"collectionAddress": writer.collection, "tokenId": "1"}, "adminAddress": thief});
+    for (path, body) in [("/moment/permission", &moment), (whole_path.as_str(), &whole)] {
+        post(&stack, path, &old, body).await.expect_error(401);
+        post(&stack, path, &writer.artist.token, body).await.expect_success();
+        assert_eq!(kinds(&stack, &writer.artist).await[0], "admin_granted", "{path}");
+        let mails = stack.mails_to(&writer.artist.email).await;
+        let notice = &mails.last().expect("a notice").body_text;
+        assert!(notice.contains(&format!("{thief:#x}")), "{notice}");
+    }
+}
+
+#[tokio::test]
+async fn powerful_key_takes_a_fresh_sign_in_and_every_key_ends() {
+    let stack = Stack::connect();
+    let victim = stack.new_artist().await;
+    let old = old_token(&stack, &victim).await;
+    for body in [
+        json!({"scopes": ["admin"]}),
+        json!({"dailySpend": {"eth": "10000000000000001"}}),
+        json!({"dailySpend": {"usdc": "25000001"}}),
+    ] {
+        post(&stack, "/artists/api-keys", &old, &body).await.expect_error(401);
+        post(&stack, "/artists/api-keys", &victim.token, &body).await.expect_success();
+    }
+    post(&stack, "/artists/api-keys", &old, &json!({})).await.expect_success();
+    let keys = stack.list_keys(&victim).await;
+    assert!(keys.iter().all(|key| key["expires_at"].is_string()), "{keys:?}");
+}
+
+#[tokio::test]
+async fn redirected_webhook_is_told_without_its_path() {
+    let stack = Stack::connect();
+    let victim = stack.new_artist().await;
+    let made = post(
+        &stack,
+        "/webhooks",
+        &victim.token,
+        &json!({"url": "https://hooks.example/own", "types": ["moment.collected"]}),
+    )
+    .await;
+    let id = made.expect_success().body["id"].as_str().expect("an id").to_owned();
+    let change = json!({"url": "https://thief.example/secret-path"});
+    let request = stack.patch(&format!("/webhooks/{id}")).bearer_auth(&victim.token).json(&change);
+    Answer::of(request).await.expect_success();
+    assert_eq!(kinds(&stack, &victim).await[0], "webhook_changed");
+    let mails = stack.mails_to(&victim.email).await;
+    let notice = &mails.last().expect("a notice").body_text;
+    assert!(notice.contains("thief.example") && !notice.contains("secret-path"), "{notice}");
 }

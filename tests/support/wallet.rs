@@ -4,6 +4,7 @@ use alloy::{
     sol,
     sol_types::{SolCall, SolEvent, SolValue},
 };
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use shared::chain::{
     contracts::safe::{Safe, SafeProxyFactory},
@@ -43,6 +44,14 @@ impl Stack {
     pub async fn connect_wallet(&self, artist: &SignedIn, wallet: &PrivateKeySigner) -> Answer {
         let message = self.message_for(artist, wallet.address()).await;
         self.prove(artist, &message, &personal_sign(wallet, &message)).await
+    }
+
+    /// Connects a wallet, as if a day ago.
+    pub async fn connect_old_wallet(&self, artist: &SignedIn, wallet: &PrivateKeySigner) {
+        self.connect_wallet(artist, wallet).await.expect_success();
+        let partition = format!("WALLET#{:#x}", wallet.address());
+        let long_ago = AttributeValue::N("1700000000".to_owned());
+        self.set(&self.map.names["ArtistTable"], &partition, "ARTIST", "connected_at", long_ago).await;
     }
 
     /// Lists the artist's wallets.

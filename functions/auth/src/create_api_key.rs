@@ -17,8 +17,9 @@ pub struct CreateApiKeyRequest {
     /// What it may do. No scope allows withdrawing, wallets, the profile or keys.
     #[schema(value_type = Option<Vec<Scope>>, default = json!(Scope::DEFAULT), min_items = 1, max_items = 3)]
     pub scopes: Vec<Scope>,
-    /// Days until it expires; never unless given.
-    pub expires_in_days: Option<KeyDays>,
+    /// Days until it expires.
+    #[schema(value_type = Option<KeyDays>, default = 90)]
+    pub expires_in_days: KeyDays,
     /// Most that it may spend in a day (UTC).
     pub daily_spend: Option<DailySpendRequest>,
 }
@@ -44,7 +45,9 @@ pub struct CreateApiKeyResponse {
 ///
 /// The key is shown this once; only its hash is stored. An artist has at most 10 keys. The body is optional: without
 /// it, the key can publish and, within a small daily limit, collect. No key can withdraw, change wallets or the
-/// profile, or create and revoke keys. The artist is notified by mail.
+/// profile, or create and revoke keys. It expires after 90 days
+/// unless told otherwise. A key that has the scope `admin`, or that may spend more than the service's default, takes a
+/// sign-in of the last 15 minutes. The artist is notified by mail.
 #[utoipa::path(
     post,
     path = "/artists/api-keys",

@@ -17,7 +17,8 @@ pub struct AddCollectionAdminRequest {
 
 /// Make an account an admin of a collection
 ///
-/// Of the collection and all of its moments. Needs the permission ADMIN on the collection.
+/// Of the collection and all of its moments. Needs the permission ADMIN on the collection. A token
+/// needs a sign-in within the last 15 minutes. The artist is notified by mail.
 #[utoipa::path(
     post,
     path = "/collections/{network}/{contract}/admins",

@@ -67,7 +67,8 @@ impl FromStr for Remark {
 ///
 /// The artist's embedded wallet gets the tokens and pays the sale's price and the protocol's mint fee. With
 /// `maxPrice`, a dearer order is 409 with the `price` now. Counts against the key's daily limit. To collect the same again
-/// within ten minutes, send an `Idempotency-Key`.
+/// within ten minutes, send an `Idempotency-Key`. Above a key's default limit, a token needs a sign-in within the last 15
+/// minutes, and the artist is notified by mail.
 #[utoipa::path(
     post,
     path = "/moment/collect",

@@ -20,6 +20,7 @@ pub struct GrantPermissionRequest {
 /// Make an account an admin of a moment
 ///
 /// Needs the permission ADMIN on the moment or its collection. Token 0 is the whole collection.
+/// A token needs a sign-in within the last 15 minutes. The artist is notified by mail.
 #[utoipa::path(
     post,
     path = "/moment/permission",

@@ -14,7 +14,7 @@ pub struct AddPayoutAddressRequest {
 
 /// Add a payout address
 ///
-/// Withdrawals to it are possible after 24 hours; to a connected wallet they are at once. Needs a sign-in within the
+/// Withdrawals to it are possible after 24 hours, as to a connected wallet. Needs a sign-in within the
 /// last 15 minutes. The artist is notified by mail. At most 20 addresses. Adding an existing one doesn't restart its
 /// 24 hours.
 #[utoipa::path(

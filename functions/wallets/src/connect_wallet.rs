@@ -22,7 +22,8 @@ pub struct ConnectWalletRequest {
 /// Connect a wallet
 ///
 /// Takes the challenge's message and the wallet's signature of it, by a key (`personal_sign`) or a contract
-/// (ERC-1271). An artist has at most 10 wallets.
+/// (ERC-1271). Needs a sign-in within the last 15 minutes; money can be withdrawn to the wallet after 24 hours. An
+/// artist has at most 10 wallets.
 #[utoipa::path(
     post,
     path = "/artists/wallets",

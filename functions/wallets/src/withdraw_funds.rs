@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct WithdrawFundsRequest {
-    /// Recipient: a connected wallet whose key signed for it, or a payout address that was added 24 hours ago.
+    /// Recipient: a connected wallet whose key signed for it, or a payout address; added 24 hours ago or earlier.
     pub to: CheckedAddress,
     /// More than 0, in `unit`; `max` for the whole balance.
     #[schema(value_type = String, pattern = r"^(max|[0-9]{1,78}(\.[0-9]{1,18})?)$")]
@@ -126,9 +126,9 @@ impl Withdrawal {
 
 /// Withdraw money from the artist's account
 ///
-/// Sends money to a connected wallet whose key signed for it, or to a payout address that was added at least 24 hours
-/// ago. Needs a sign-in within the last 15 minutes. The artist is notified by mail. To withdraw the same again within ten
-/// minutes, send an `Idempotency-Key`.
+/// Sends money to a connected wallet whose key signed for it, or to a payout address; either must have been added 24
+/// hours ago or earlier. Needs a sign-in within the last 15 minutes. The artist is notified by mail. To withdraw the same
+/// again within ten minutes, send an `Idempotency-Key`.
 #[utoipa::path(
     post,
     path = "/smartwallet/withdraw",

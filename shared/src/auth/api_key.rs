@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::token::bearer;
 use crate::{
+    config::{self, ConfigError},
     http::{ApiError, Principal, Request},
     model::{ArtistId, DailySpend, KeyId, Scope},
     store::secret::ApiKeys,
@@ -89,8 +90,37 @@ impl fmt::Debug for PlainKey {
 pub struct Caller {
     /// The artist.
     pub artist: ArtistId,
-    /// The key; `None` for a token.
-    pub key: Option<KeyInUse>,
+    /// What the request brings.
+    pub credential: Credential,
+}
+
+/// What a request is authenticated by, and so how much it may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credential {
+    /// A token of a recent sign-in.
+    FreshToken,
+    /// An older token: it may be stolen, so it spends no more in a day than a key and gives no permission away.
+    OldToken,
+    /// An API key.
+    Key(KeyInUse),
+}
+
+impl Credential {
+    /// Reads `KEY_DAILY_WEI` (0.01 ETH) and `KEY_DAILY_USDC` (25 USDC): what a key may spend in a day unless its artist
+    /// says otherwise, and an old token always.
+    pub fn daily_spend() -> Result<DailySpend, ConfigError> {
+        Ok(DailySpend {
+            eth: config::parsed_or("KEY_DAILY_WEI", "10000000000000000")?,
+            usdc: config::parsed_or("KEY_DAILY_USDC", "25000000")?,
+        })
+    }
+}
+
+impl Caller {
+    /// Requires an API key or a token of a recent sign-in; 401 that asks for one otherwise (RFC 9470).
+    pub fn require_fresh(&self) -> Result<(), ApiError> {
+        if self.credential == Credential::OldToken { Err(ApiError::stale_sign_in()) } else { Ok(()) }
+    }
 }
 
 /// The key that a request brings.
@@ -149,7 +179,7 @@ impl KeyAuthenticator {
             return Err(ApiError::forbidden(words));
         }
         let key = KeyInUse { id: owner.id, daily_spend: owner.grant.daily_spend };
-        Ok(Caller { artist: owner.artist_id, key: Some(key) })
+        Ok(Caller { artist: owner.artist_id, credential: Credential::Key(key) })
     }
 
     fn is_to_be_noted(&self, hash: &HashedKey, now: u64) -> bool {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use super::{
-    api_key::{Caller, KeyAuthenticator, sent_key},
+    api_key::{Caller, Credential, KeyAuthenticator, sent_key},
     session::SessionAuthenticator,
 };
 use crate::{
@@ -51,7 +51,9 @@ impl CallerAuthenticator {
             if sent_key(request).is_some() {
                 self.keys.authenticate(request, scope, now).await
             } else if request.header("authorization").is_some() {
-                Ok(Caller { artist: self.sessions.authenticate(request).await?.artist, key: None })
+                let token = self.sessions.authenticate(request).await?;
+                let credential = if token.is_fresh(now) { Credential::FreshToken } else { Credential::OldToken };
+                Ok(Caller { artist: token.artist, credential })
             } else {
                 Err(ApiError::unauthorized_caller(
                     "Send a token as Authorization: Bearer <token>, or an API key in the x-api-key header",

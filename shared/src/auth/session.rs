@@ -15,6 +15,13 @@ use crate::{
 /// How long ago the sign-in may be where money or the account's existence is at stake.
 pub const FRESH: Duration = Duration::from_secs(15 * 60);
 
+impl VerifiedToken {
+    /// Whether the sign-in was within [`FRESH`].
+    pub fn is_fresh(&self, now: Duration) -> bool {
+        now.as_secs() <= self.issued_at.saturating_add(FRESH.as_secs())
+    }
+}
+
 /// Authenticates requests by token.
 #[derive(Clone)]
 pub struct SessionAuthenticator {
@@ -51,7 +58,7 @@ impl SessionAuthenticator {
     /// The same with a sign-in within [`FRESH`]; 401 that asks for one otherwise (RFC 9470).
     pub async fn authenticate_freshly(&self, request: &Request, now: Duration) -> Result<VerifiedToken, ApiError> {
         let token = self.authenticate_person(request).await?;
-        if token.issued_at + FRESH.as_secs() < now.as_secs() {
+        if !token.is_fresh(now) {
             return Err(ApiError::stale_sign_in());
         }
         Ok(token)

@@ -47,6 +47,12 @@ pub enum ActivityKind {
     PayoutRemoved,
     /// Money was sent out of the account.
     Withdrawn,
+    /// More was collected at once than an old token may spend in a day.
+    Collected,
+    /// An account was made an admin of a moment or collection.
+    AdminGranted,
+    /// The artist's own wallet was made an admin of their collections.
+    Migrated,
     /// The account is to be deleted.
     DeletionRequested,
     /// The deletion was taken back.
@@ -55,6 +61,8 @@ pub enum ActivityKind {
     WebhookCreated,
     /// A webhook was removed.
     WebhookDeleted,
+    /// A webhook was changed.
+    WebhookChanged,
     /// The secret of a webhook was replaced.
     WebhookRotated,
 }
@@ -68,10 +76,14 @@ impl ActivityKind {
             Self::WalletDisconnected => Some("A wallet was disconnected from your account"),
             Self::PayoutAdded => Some("An address was added that your money can be withdrawn to"),
             Self::Withdrawn => Some("Money was withdrawn from your account"),
+            Self::Collected => Some("A large amount of your money paid for a moment"),
+            Self::AdminGranted => Some("An account may now change and give away works of yours"),
+            Self::Migrated => Some("A wallet of yours was made an admin of your works"),
             Self::SignedOutEverywhere => Some("You were signed out everywhere"),
             Self::DeletionRequested => Some("Your account will be deleted in 7 days, unless you sign in before"),
             Self::DeletionCancelled => Some("Your account will not be deleted, since you signed in"),
             Self::WebhookCreated => Some("A webhook was made that hears of your moments"),
+            Self::WebhookChanged => Some("A webhook that hears of your moments was changed"),
             Self::SignedIn
             | Self::SignedOut
             | Self::KeyRevoked

@@ -2,23 +2,37 @@
 
 use super::{service::TransactionService, session::WriteSession};
 use crate::{
+    api::activity::ActivityLog,
     auth::api_key::Caller,
     chain::protocol::permission::{Permission, Standing},
     http::{ApiError, Request, Response},
-    model::{Address, Creation, MomentEdit, MomentRef, MomentUpdate},
+    model::{ActivityKind, Address, Creation, MomentEdit, MomentRef, MomentUpdate},
 };
 
 impl TransactionService {
-    /// Makes an account an admin; 409 if it is one.
+    /// Makes an account an admin, and tells the artist; 409 if it is one, 401 for a token of an old sign-in.
     pub async fn grant_admin(
         &self,
         request: &Request,
         caller: Caller,
+        activity: &ActivityLog,
         place: &MomentRef,
         admin: Address,
     ) -> Result<Response, ApiError> {
-        let plan = async |session: &WriteSession<'_>| session.grant_admin(place, admin).await;
-        self.transact(request, caller, place.chain, Creation::Nothing, plan).await
+        caller.require_fresh()?;
+        let mut is_granted = false;
+        let answer = self
+            .transact(request, caller, place.chain, Creation::Nothing, async |session| {
+                let update = session.grant_admin(place, admin).await?;
+                is_granted = true;
+                Ok(update)
+            })
+            .await?;
+        if is_granted {
+            let subject = format!("{admin} for {} {place}", kind(place));
+            activity.note(request, caller.artist, ActivityKind::AdminGranted, &subject).await;
+        }
+        Ok(answer)
     }
 
     /// Makes an account no admin; 404 if it is none, 409 if the artist were the last one.

@@ -44,7 +44,7 @@ impl Budget<'_> {
     pub(super) fn refused(&self, refusal: AdmissionRefusal) -> ApiError {
         let limit = self.limit();
         match refusal {
-            AdmissionRefusal::KeySpent => ApiError::too_many(
+            AdmissionRefusal::DailySpent => ApiError::too_many(
                 "This would pass what this API key may spend today: wait until midnight, UTC",
                 limit.reset.as_secs(),
             ),

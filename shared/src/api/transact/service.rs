@@ -10,7 +10,11 @@ use super::{
 };
 use crate::{
     api::error::no_artist,
-    auth::{api_key::Caller, caller::CallerAuthenticator, client_limit::ClientLimit},
+    auth::{
+        api_key::{Caller, Credential},
+        caller::CallerAuthenticator,
+        client_limit::ClientLimit,
+    },
     chain::{
         Chain, Chains, History,
         node::{Node, NodeError, NodeUrls},
@@ -20,7 +24,7 @@ use crate::{
     clock,
     config::{self, StartError},
     http::{AllowedChains, ApiError, Request, Response},
-    model::{ArtistId, ChainId, Creation, Invalid, Plan, Scope},
+    model::{ArtistId, ChainId, Creation, DailySpend, Invalid, Plan, Scope},
     store::{
         StoreError,
         artist::{ArtistTable, Artists, CallerState, Replay, ReplayClaim, ReplayKey, Transaction, Transactions},
@@ -37,6 +41,8 @@ pub struct TransactionService {
     planners: Vec<Planner>,
     payments: Payments,
     stores: Stores,
+    /// What old tokens may spend in a day.
+    daily_spend: DailySpend,
 }
 
 /// A request to carry out.
@@ -77,7 +83,8 @@ type Queued = (Vec<Transaction>, bool);
 /// crate and not in each function.
 impl TransactionService {
     /// Reads `CHAINS`, `RPC_URLS`, `ARTIST_TABLE`, `CHAIN_TABLE`, `SECRET_TABLE`, `OPERATOR_SAFE`,
-    /// `WRITES_PER_CLIENT_MINUTELY`, the parties of tokens and the limits of [`Policy`].
+    /// `WRITES_PER_CLIENT_MINUTELY`, `KEY_DAILY_WEI`, `KEY_DAILY_USDC`, the parties of tokens and the limits of
+    /// [`Policy`].
     pub async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
         let (aws, most) = (config::aws().await, config::parsed_or("WRITES_PER_CLIENT_MINUTELY", "300")?);
@@ -95,6 +102,7 @@ impl TransactionService {
             planners: chains.iter().filter(|chain| urls.names(chain.id)).map(planner).collect::<Result<_, _>>()?,
             chains,
             payments: Payments::new(chain.clone()),
+            daily_spend: Credential::daily_spend()?,
             stores: Stores {
                 artists: Artists::new(artists.clone()),
                 transactions: Transactions::new(artists),
@@ -312,14 +320,25 @@ impl TransactionService {
     fn session<'a>(
         &'a self,
         request: &'a Request,
-        Caller { key, .. }: Caller,
+        Caller { credential, .. }: Caller,
         chain: ChainId,
         caller: CallerState,
         history: History,
     ) -> Result<WriteSession<'a>, ApiError> {
         let (planner, now) = (self.planner(chain)?, clock::now()?.as_secs());
-        let (stores, genuine) = (&self.stores, Mutex::default());
-        Ok(WriteSession { planner, stores, request, caller, history, replay: None, key, now, genuine })
+        let (stores, genuine, daily_spend) = (&self.stores, Mutex::default(), self.daily_spend);
+        Ok(WriteSession {
+            planner,
+            stores,
+            request,
+            caller,
+            history,
+            replay: None,
+            credential,
+            daily_spend,
+            now,
+            genuine,
+        })
     }
 
     fn planner(&self, chain: ChainId) -> Result<&Planner, ApiError> {

@@ -10,7 +10,7 @@ use futures::future::try_join_all;
 use super::refusal::Budget;
 use crate::{
     api::error::{no_collection, no_moment},
-    auth::api_key::KeyInUse,
+    auth::api_key::Credential,
     chain::{
         Chain, History,
         node::Node,
@@ -23,7 +23,7 @@ use crate::{
     },
     clock, deadline,
     http::{ApiError, Request},
-    model::{Address, Call, Creation, DailyLimit, FeeRecipient, MomentRef, Plan, Protocol},
+    model::{Address, Call, Creation, DailyLimit, DailySpend, FeeRecipient, KeyId, MomentRef, Plan, Protocol},
     store::{
         StoreError,
         artist::{
@@ -56,8 +56,10 @@ pub struct WriteSession<'a> {
     pub(super) history: History,
     /// Idempotency key and hash of the request, with the replay that the key has outlived.
     pub(super) replay: Option<ReplayClaim>,
-    /// The API key that asks; `None` for the artist in person.
-    pub(super) key: Option<KeyInUse>,
+    /// What the request is authenticated by.
+    pub(super) credential: Credential,
+    /// What old tokens may spend in a day.
+    pub(super) daily_spend: DailySpend,
     /// Unix time in seconds.
     pub(super) now: u64,
     /// Collections that a factory is known to have made.
@@ -229,7 +231,7 @@ impl WriteSession<'_> {
         let new = |Planned { plan, gas, reserve, .. }| NewTransaction { plan, gas, creation, reserve };
         let admission = Admission {
             artist: self.caller.artist.artist_id,
-            key: self.key.map(|key| key.id),
+            key: self.key(),
             outlay,
             chain: self.chain().id,
             wallet: self.account(),
@@ -246,26 +248,48 @@ impl WriteSession<'_> {
                 Ok(Some(transactions))
             }
             Admitted::Refused(AdmissionRefusal::KeyInUse) => Ok(None),
+            Admitted::Refused(AdmissionRefusal::DailySpent) if self.credential == Credential::OldToken => {
+                Err(ApiError::stale_sign_in())
+            }
             Admitted::Refused(refusal) => Err(self.budget(0).refused(refusal)),
         }
     }
 
-    /// What the key pays; 403 if that is more than it may ever spend in a day.
+    /// Whether calls pay more than an old token may in a day: the artist is told of them.
+    pub fn is_large(&self, calls: &[Call]) -> bool {
+        !self.outlay_within(self.daily_spend, calls).fits()
+    }
+
+    fn outlay_within(&self, limit: DailySpend, calls: &[Call]) -> Outlay {
+        let (eth, usdc) = outlay(self.chain(), calls);
+        Outlay { key: self.key(), limit, eth: eth.saturating_to(), usdc: usdc.saturating_to() }
+    }
+
+    fn key(&self) -> Option<KeyId> {
+        if let Credential::Key(key) = self.credential { Some(key.id) } else { None }
+    }
+
+    /// What a key or an old token pays; 403 or 401 if that is more than it may ever spend in a day.
     fn outlay<'p>(&self, plans: impl Iterator<Item = &'p Plan>) -> Result<Option<Outlay>, ApiError> {
-        let Some(key) = self.key else { return Ok(None) };
+        let limit = match self.credential {
+            Credential::FreshToken => return Ok(None),
+            Credential::OldToken => self.daily_spend,
+            Credential::Key(key) => key.daily_spend,
+        };
         let calls: Vec<_> = plans.flat_map(|plan| plan.outline(&self.chain().addresses)).collect();
-        let (eth, usdc) = outlay(self.chain(), &calls);
-        let outlay =
-            Outlay { key: key.id, limit: key.daily_spend, eth: eth.saturating_to(), usdc: usdc.saturating_to() };
+        let outlay = self.outlay_within(limit, &calls);
         if outlay.fits() {
             return Ok(Some(outlay));
         }
+        if self.credential == Credential::OldToken {
+            return Err(ApiError::stale_sign_in());
+        }
         let [native, stable] = self.chain().currencies();
-        let limit = |currency: Currency, limit: DailyLimit| currency.format(primitives::U256::from(limit.0));
+        let shown = |currency: Currency, limit: DailyLimit| currency.format(primitives::U256::from(limit.0));
         Err(ApiError::forbidden(format!(
             "This costs more than this API key may spend in a day, which is {} and {}: make one with a higher dailySpend",
-            limit(native, key.daily_spend.eth),
-            limit(stable, key.daily_spend.usdc)
+            shown(native, limit.eth),
+            shown(stable, limit.usdc)
         )))
     }
 

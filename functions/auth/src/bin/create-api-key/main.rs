@@ -3,11 +3,14 @@
 use auth::create_api_key::{CreateApiKeyRequest, CreateApiKeyResponse};
 use shared::{
     api::activity::ActivityLog,
-    auth::{api_key::PlainKey, session::SessionAuthenticator},
+    auth::{
+        api_key::{Credential, PlainKey},
+        session::SessionAuthenticator,
+    },
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{ActivityKind, DailySpend, KeyId},
+    model::{ActivityKind, DailySpend, KeyId, Scope},
     store::secret::{ApiKeys, KeyGrant, KeyRecord, MAX_KEYS, SecretTable},
 };
 
@@ -31,12 +34,17 @@ impl CreateApiKey {
         let (eth, usdc) = daily_spend.map_or((None, None), |limit| (limit.eth, limit.usdc));
         let daily_spend =
             DailySpend { eth: eth.unwrap_or(self.daily_spend.eth), usdc: usdc.unwrap_or(self.daily_spend.usdc) };
-        KeyGrant { scopes, daily_spend, valid_until: expires_in_days.map(|days| now + days.seconds()) }
+        KeyGrant { scopes, daily_spend, valid_until: Some(now + expires_in_days.seconds()) }
+    }
+
+    /// Whether a key takes a recent sign-in: it gives permissions away, or spends more than an old token.
+    fn is_powerful(&self, grant: &KeyGrant) -> bool {
+        let (most, usual) = (grant.daily_spend, self.daily_spend);
+        grant.scopes.contains(&Scope::Admin) || most.eth > usual.eth || most.usdc > usual.usdc
     }
 }
 
 impl Endpoint for CreateApiKey {
-    /// Reads `KEY_DAILY_WEI` (0.01 ETH) and `KEY_DAILY_USDC` (25 USDC) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         let table = SecretTable::from_env(&aws)?;
@@ -44,23 +52,24 @@ impl Endpoint for CreateApiKey {
             sessions: SessionAuthenticator::from_env(table.clone())?,
             keys: ApiKeys::new(table),
             activity: ActivityLog::from_env(&aws)?,
-            daily_spend: DailySpend {
-                eth: config::parsed_or("KEY_DAILY_WEI", "10000000000000000")?,
-                usdc: config::parsed_or("KEY_DAILY_USDC", "25000000")?,
-            },
+            daily_spend: Credential::daily_spend()?,
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.sessions.authenticate(request).await?.artist;
+        let (token, now) = (self.sessions.authenticate(request).await?, clock::now()?);
+        let artist = token.artist;
         let wanted: CreateApiKeyRequest = request.json_or_empty()?.read()?;
-        let (key, now) = (PlainKey::random()?, clock::now()?.as_secs());
-        let (name, grant) = (wanted.name.clone(), self.grant(wanted, now));
+        let (name, grant) = (wanted.name.clone(), self.grant(wanted, now.as_secs()));
+        if self.is_powerful(&grant) && !token.is_fresh(now) {
+            return Err(ApiError::stale_sign_in());
+        }
+        let key = PlainKey::random()?;
         let record = KeyRecord {
             id: KeyId::next(),
             name,
             prefix: key.shown_prefix().to_owned(),
-            created_at: now,
+            created_at: now.as_secs(),
             last_used_at: None,
             grant,
         };

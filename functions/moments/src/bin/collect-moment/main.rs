@@ -5,10 +5,13 @@ mod release;
 
 use moments::collect_moment::CollectMomentRequest;
 use shared::{
-    api::transact::{Cost, TransactionService},
-    config::StartError,
+    api::{
+        activity::ActivityLog,
+        transact::{Cost, TransactionService},
+    },
+    config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, json, serve},
-    model::{Amount, Protocol, Scope},
+    model::{ActivityKind, Amount, Protocol, Scope},
 };
 
 use crate::release::ReleasePurchase;
@@ -20,24 +23,29 @@ async fn main() -> Result<(), StartError> {
 
 struct CollectMoment {
     service: TransactionService,
+    activity: ActivityLog,
 }
 
 impl Endpoint for CollectMoment {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { service: TransactionService::from_env().await? })
+        let activity = ActivityLog::from_env(&config::aws().await)?;
+        Ok(Self { service: TransactionService::from_env().await?, activity })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.service.authenticate(request, Scope::Collect).await?;
         let order: CollectMomentRequest = request.json()?.read_for(&self.service)?;
         let CollectMomentRequest { moment, amount, comment, max_price } = order;
-        self.service
+        let mut is_large = false;
+        let answer = self
+            .service
             .transact_once(request, caller, moment.chain, async |session| {
                 if session.protocol(moment.collection).await? == Some(Protocol::Registry) {
                     let purchase = ReleasePurchase::of(session, &moment, amount, &comment).await?;
                     require_price(purchase.cost(), max_price)?;
                     let calls = purchase.calls(session);
                     session.afford(&[purchase.cost()], &calls).await?;
+                    is_large = session.is_large(&calls);
                     return Ok(calls);
                 }
                 let purchase = purchase::read(session, &moment, amount).await?;
@@ -46,9 +54,14 @@ impl Endpoint for CollectMoment {
                 costs.first().map_or(Ok(()), |cost| require_price(*cost, max_price))?;
                 let calls = purchase.calls(session, &comment);
                 session.afford(&costs, &calls).await?;
+                is_large = session.is_large(&calls);
                 Ok(calls)
             })
-            .await
+            .await?;
+        if is_large {
+            self.activity.note(request, caller.artist, ActivityKind::Collected, &moment.to_string()).await;
+        }
+        Ok(answer)
     }
 }
 

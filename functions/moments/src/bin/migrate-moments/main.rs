@@ -5,10 +5,10 @@ mod grants;
 
 use moments::migrate_moments::MigrateMomentsRequest;
 use shared::{
-    api::transact::TransactionService,
+    api::{activity::ActivityLog, transact::TransactionService},
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{Address, ArtistId, Scope, WalletType},
+    model::{ActivityKind, Address, ArtistId, Scope, WalletType},
     store::{
         artist::{ArtistTable, Artists},
         chain::{ChainTable, Moments},
@@ -24,6 +24,7 @@ struct MigrateMoments {
     service: TransactionService,
     artists: Artists,
     moments: Moments,
+    activity: ActivityLog,
 }
 
 impl Endpoint for MigrateMoments {
@@ -31,18 +32,27 @@ impl Endpoint for MigrateMoments {
         let aws = config::aws().await;
         let (artists, moments) =
             (Artists::new(ArtistTable::from_env(&aws)?), Moments::new(ChainTable::from_env(&aws)?));
-        Ok(Self { service: TransactionService::from_env().await?, artists, moments })
+        let activity = ActivityLog::from_env(&aws)?;
+        Ok(Self { service: TransactionService::from_env().await?, artists, moments, activity })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.service.authenticate(request, Scope::Publish).await?;
         let MigrateMomentsRequest { chain_id } = request.json_or_empty()?.read_for(&self.service)?;
-        self.service
+        let mut migrated = None;
+        let answer = self
+            .service
             .transact_each(request, caller, chain_id, async |session| {
                 let wallet = self.external_wallet(caller.artist).await?;
-                grants::missing(&self.moments, session, wallet).await
+                let missing = grants::missing(&self.moments, session, wallet).await?;
+                migrated = Some(wallet).filter(|_| !missing.is_empty());
+                Ok(missing)
             })
-            .await
+            .await?;
+        if let Some(wallet) = migrated {
+            self.activity.note(request, caller.artist, ActivityKind::Migrated, &wallet.to_string()).await;
+        }
+        Ok(answer)
     }
 }
 

@@ -74,7 +74,7 @@ impl Endpoint for ConnectWallet {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let artist = self.sessions.authenticate_freshly(request, now).await?.artist;
         let ConnectWalletRequest { message, signature } = request.json()?.read()?;
         let challenge = self.challenges.count_try(message.as_str(), artist, now.as_secs()).await?;
         let challenge = challenge.ok_or_else(unknown_message)?;

@@ -8,7 +8,10 @@ use shared::{
         error::no_artist,
         transact::{Cost, TransactionService, WriteSession},
     },
-    auth::{api_key::Caller, session::SessionAuthenticator},
+    auth::{
+        api_key::{Caller, Credential},
+        session::SessionAuthenticator,
+    },
     chain::{Chain, protocol::currency::Currency},
     clock,
     config::{self, StartError},
@@ -35,13 +38,13 @@ struct WithdrawFunds {
 }
 
 impl WithdrawFunds {
-    /// Requires `to` to be the artist's own wallet or a payout address that is old enough (403). One read, or two.
+    /// Requires `to` to be the artist's own wallet or a payout address that is old enough (403). Two reads.
     async fn require_own(&self, artist: ArtistId, to: Address) -> Result<(), ApiError> {
         let profile = self.artists.profile(artist).await?.ok_or_else(no_artist)?;
         // A contract wallet proved itself on one chain; elsewhere its address may be another's.
         let is_own = |wallet: &Wallet| wallet.address == to && wallet.r#type == WalletType::External;
         if profile.wallets.iter().any(is_own) {
-            return Ok(());
+            return require_old(to, self.artists.payable_from(to).await?);
         }
         let known = self.payouts.find(artist, to).await?.ok_or_else(|| {
             ApiError::forbidden(format!(
@@ -49,12 +52,17 @@ impl WithdrawFunds {
                  and withdraw 24 hours later"
             ))
         })?;
-        if known.usable_at() > clock::now()?.as_secs() {
-            let when = clock::iso_8601(known.usable_at())?;
-            return Err(ApiError::forbidden(format!("{to} was added lately: money can go there from {when} on")));
-        }
-        Ok(())
+        require_old(to, known.usable_at())
     }
+}
+
+/// Requires that money can go to an address by now (403).
+fn require_old(to: Address, payable_from: u64) -> Result<(), ApiError> {
+    if payable_from <= clock::now()?.as_secs() {
+        return Ok(());
+    }
+    let when = clock::iso_8601(payable_from)?;
+    Err(ApiError::forbidden(format!("{to} was added lately: money can go there from {when} on")))
 }
 
 impl Endpoint for WithdrawFunds {
@@ -79,7 +87,7 @@ impl Endpoint for WithdrawFunds {
         let amount = amount
             .in_smallest_unit(unit, &currency)
             .map_err(|Invalid(words)| ApiError::invalid_field("amount", words))?;
-        let caller = Caller { artist, key: None };
+        let caller = Caller { artist, credential: Credential::FreshToken };
         let mut sent = None;
         let answer = self
             .service

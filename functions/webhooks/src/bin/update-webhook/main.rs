@@ -1,8 +1,10 @@
 //! `PATCH /webhooks/{id}`: changes a webhook, or switches it off and on.
 
 use shared::{
-    config::StartError,
+    api::activity::ActivityLog,
+    config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
+    model::ActivityKind,
     public_web::PrivateReceivers,
 };
 use webhooks::{
@@ -17,11 +19,13 @@ async fn main() -> Result<(), StartError> {
 struct UpdateWebhook {
     service: WebhookService,
     receivers: PrivateReceivers,
+    activity: ActivityLog,
 }
 
 impl Endpoint for UpdateWebhook {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { service: WebhookService::from_env().await?, receivers: PrivateReceivers::from_env()? })
+        let activity = ActivityLog::from_env(&config::aws().await)?;
+        Ok(Self { service: WebhookService::from_env().await?, receivers: PrivateReceivers::from_env()?, activity })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -36,6 +40,9 @@ impl Endpoint for UpdateWebhook {
         }
         let changed = self.service.webhooks.change(artist, id, |webhook| change.apply(webhook)).await?;
         let webhook = changed.ok_or_else(|| no_webhook(id))?;
+        // The host alone: paths of receivers are often secrets.
+        let host = webhook.url.parsed().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+        self.activity.note(request, artist, ActivityKind::WebhookChanged, &host).await;
         if webhook.is_active() && (change.active.is_some() || change.url.is_some()) {
             self.service.queue.ask(artist, id).await?;
         }

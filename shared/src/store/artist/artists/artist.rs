@@ -26,6 +26,9 @@ pub(super) struct WalletRow<'a> {
     #[serde(flatten)]
     pub(super) wallet: Wallet,
     pub(super) username: &'a str,
+    /// Unix seconds; absent for embedded wallets, and for wallets connected before it was stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) connected_at: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -67,7 +70,7 @@ impl Artists {
         let rows = vec![
             self.0.insertion(&email_key(email), artist)?,
             self.first_profile(email, artist, wallet, now)?,
-            self.wallet_insertion(artist.artist_id, wallet, "")?,
+            self.wallet_insertion(artist.artist_id, wallet, "", None)?,
         ];
         self.0.write_together(rows).await
     }

@@ -2,6 +2,8 @@
 
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 
+use serde::Deserialize;
+
 use super::{
     artist::{Artists, WalletRow, wallet_key},
     outbox::Outbox,
@@ -9,7 +11,10 @@ use super::{
 };
 use crate::{
     model::{Address, ArtistChange, ArtistId, Wallet},
-    store::engine::table::{StoreError, text},
+    store::{
+        artist::payouts::PAYOUT_DELAY,
+        engine::table::{StoreError, text},
+    },
 };
 
 /// Maximum number of wallets per artist, the embedded one included: a rename updates all of them in one transaction.
@@ -30,6 +35,12 @@ pub enum WalletRefusal {
     Unknown,
     /// The embedded wallet can't be disconnected.
     Embedded,
+}
+
+#[derive(Deserialize)]
+struct Connection {
+    #[serde(default)]
+    connected_at: Option<u64>,
 }
 
 impl Artists {
@@ -53,12 +64,18 @@ impl Artists {
             let change = ArtistChange::WalletConnected { wallet: wallet.address };
             Ok(Revision::Write(vec![
                 (redemption.clone(), Some(WalletRefusal::Used)),
-                (self.wallet_insertion(artist, wallet, &profile.username)?, Some(WalletRefusal::Taken)),
+                (self.wallet_insertion(artist, wallet, &profile.username, Some(now))?, Some(WalletRefusal::Taken)),
                 (Outbox::new(self.0.clone()).posting(artist, change)?, None),
                 (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ]))
         };
         self.revise(artist, now, WalletRefusal::Gone, revision).await
+    }
+
+    /// Returns when money can go to a connected wallet, in Unix seconds. One read.
+    pub async fn payable_from(&self, wallet: Address) -> Result<u64, StoreError> {
+        let row: Option<Connection> = self.0.get(&wallet_key(wallet)).await?;
+        Ok(row.and_then(|row| row.connected_at).map_or(0, |at| at.saturating_add(PAYOUT_DELAY.as_secs())))
     }
 
     /// Disconnects a wallet. One read and one transaction.
@@ -96,7 +113,8 @@ impl Artists {
         artist: ArtistId,
         wallet: Wallet,
         username: &str,
+        connected_at: Option<u64>,
     ) -> Result<TransactWriteItem, StoreError> {
-        self.0.insertion(&wallet_key(wallet.address), &WalletRow { artist_id: artist, wallet, username })
+        self.0.insertion(&wallet_key(wallet.address), &WalletRow { artist_id: artist, wallet, username, connected_at })
     }
 }

@@ -49,7 +49,7 @@ pub struct Admission {
     pub artist: ArtistId,
     /// The API key that asks; `None` for the artist in person.
     pub key: Option<KeyId>,
-    /// What the key pays.
+    /// What a key or an old token pays.
     pub outlay: Option<Outlay>,
     /// The chain.
     pub chain: ChainId,
@@ -81,8 +81,8 @@ pub enum Admitted {
 pub enum AdmissionRefusal {
     /// Another request with the same idempotency key was faster.
     KeyInUse,
-    /// The API key has spent what it may today.
-    KeySpent,
+    /// The API key, or the artist's old tokens, have spent what they may today.
+    DailySpent,
     /// The artist's budget is spent.
     ArtistSpent,
     /// The pool's budget is spent.
@@ -127,7 +127,7 @@ impl Transactions {
                 return Ok(Admitted::Refused(AdmissionRefusal::KeyInUse));
             }
             if outlay_at.is_some_and(failed) {
-                return Ok(Admitted::Refused(AdmissionRefusal::KeySpent));
+                return Ok(Admitted::Refused(AdmissionRefusal::DailySpent));
             }
             if failed(pool_at) {
                 match shards.next() {

@@ -6,12 +6,12 @@ use crate::{
     store::engine::table::{PrimaryKey, StoreError, number, updating},
 };
 
-/// What a request pays out of the artist's account, to be counted against its API key's daily limit.
+/// What a request pays out of the artist's account, to be counted against the daily limit of its credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outlay {
-    /// The key.
-    pub key: KeyId,
-    /// The key's limit.
+    /// The API key; `None` for tokens, which have one limit together.
+    pub key: Option<KeyId>,
+    /// The limit.
     pub limit: DailySpend,
     /// Wei.
     pub eth: u128,
@@ -32,7 +32,7 @@ impl Outlay {
 }
 
 impl Transactions {
-    /// Counts the outlay, if it [fits](Outlay::fits) what the key has left today. It stays counted if the write fails.
+    /// Counts the outlay, if it [fits](Outlay::fits) what is left today. It stays counted if the write fails.
     pub(super) fn count_outlay(
         &self,
         artist: ArtistId,
@@ -40,7 +40,8 @@ impl Transactions {
         now: u64,
     ) -> Result<TransactWriteItem, StoreError> {
         let day = now / DAY;
-        let key = PrimaryKey::new(format!("SPENT#{artist}"), format!("{day}#{}", outlay.key));
+        let spender = outlay.key.map_or_else(|| "TOKEN".to_owned(), |key| key.to_string());
+        let key = PrimaryKey::new(format!("SPENT#{artist}"), format!("{day}#{spender}"));
         let update = Update::builder()
             .table_name(&self.table.name)
             .set_key(Some(key.item()))

@@ -13,9 +13,13 @@ const WORDS = {
   payout_added: "Payout address added",
   payout_removed: "Payout address removed",
   withdrawn: "Money sent",
+  collected: "Large purchase",
+  admin_granted: "Admin made",
+  migrated: "Own wallet made an admin",
   deletion_requested: "Deletion asked for",
   deletion_cancelled: "Deletion taken back",
   webhook_created: "Webhook made",
+  webhook_changed: "Webhook changed",
   webhook_deleted: "Webhook deleted",
   webhook_rotated: "Webhook’s secret replaced",
 };

@@ -44,7 +44,7 @@ onSubmit($("key-form"), async ({ name, days, "key-eth": ether, "key-usdc": dolla
     },
   );
   const dailySpend = eth || usdc ? { eth, usdc } : undefined;
-  const expiresInDays = days.value ? Number(days.value) : undefined;
+  const expiresInDays = Number(days.value);
   const { apiKey } = await call("POST", "artists/api-keys", { name: name.value.trim() || undefined, scopes, expiresInDays, dailySpend });
   $("new-key-value").value = apiKey;
   $("new-key").hidden = false;
