@@ -1,5 +1,6 @@
 //! `POST /uploads`, `POST /uploads/{id}/complete` and `GET /ipfs/{cid}`
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use shared::model::LEAF;
@@ -110,6 +111,28 @@ async fn an_uploaded_picture_is_served_under_its_cid() {
     let other = upload(&stack, &stack.new_artist().await, "image/png", &content).await.expect_success();
     assert_eq!(other.body["uri"], stored["uri"]);
     assert_eq!(read(&stack, url, Some("bytes=0-0")).await.status(), 206);
+}
+
+#[tokio::test]
+async fn only_one_request_at_a_time_hashes_an_upload() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let content = picture(100_000);
+    let announced = json!({"contentType": "image/png", "size": content.len()});
+    let begun = begin(&stack, &artist, &announced).await.expect_success().body;
+    put(&stack, &begun, &content).await;
+    let (partition, id) = (format!("UPLOADS#{}", stack.artist_id(&artist)), begun["uploadId"].as_str().expect("an id"));
+    let lease = async |until: u64| {
+        let until = AttributeValue::N(until.to_string());
+        stack.set(&stack.map.names["ArtistTable"], &partition, id, "hashing_until", until).await;
+    };
+    // Another request hashes it; then its process ended.
+    lease(u64::from(u32::MAX)).await;
+    let refused = complete(&stack, &artist, &begun).await.expect_error(409);
+    assert_eq!(refused.header("retry-after"), "2");
+    lease(1).await;
+    let stored = complete(&stack, &artist, &begun).await.expect_success().body;
+    assert_eq!(complete(&stack, &artist, &begun).await.expect_success().body, stored);
 }
 
 #[tokio::test]

@@ -154,7 +154,30 @@ impl Media {
         Ok(upload.filter(|upload| upload.expires_at > now))
     }
 
-    /// Stores an upload as it stands. One write.
+    /// Acquires the lease on hashing an upload, until it is saved or `until`; `None` if another request holds it. Returns
+    /// the upload as it stands then. One write.
+    pub async fn lease_hashing(
+        &self,
+        artist: ArtistId,
+        id: UploadId,
+        now: u64,
+        until: u64,
+    ) -> Result<Option<Upload>, StoreError> {
+        let key = upload_key(artist, id);
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
+        let call = call
+            .update_expression("SET hashing_until = :until")
+            .condition_expression(
+                "attribute_exists(pk) AND (attribute_not_exists(hashing_until) OR hashing_until < :now)",
+            )
+            .expression_attribute_values(":until", number(until))
+            .expression_attribute_values(":now", number(now))
+            .return_values(ReturnValue::AllNew);
+        let Some(answer) = unless_refused(call.dispatch().await)? else { return Ok(None) };
+        Ok(answer.attributes.map(serde_dynamo::from_item).transpose()?)
+    }
+
+    /// Stores an upload as it stands, which releases the lease on hashing. One write.
     pub async fn save_upload(&self, artist: ArtistId, id: UploadId, upload: &Upload) -> Result<(), StoreError> {
         let item = row(&upload_key(artist, id), upload)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;

@@ -3,6 +3,8 @@
 
 mod hashing;
 
+use std::time::Duration;
+
 use media::complete_upload::{CompleteUploadPath, UploadInProgress};
 use shared::{
     api::media::{MediaService, StoredMedia},
@@ -15,6 +17,9 @@ use shared::{
 };
 
 use crate::hashing::Hashed;
+
+/// How long a request may hash; longer than the function's time-out.
+const HASHING: Duration = Duration::from_secs(35);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -33,27 +38,41 @@ impl Endpoint for CompleteUpload {
         let artist = self.0.authenticate(request).await?;
         let CompleteUploadPath { id } = request.path_parameters().read()?;
         let upload = self.0.library.media.upload(artist, id, now.as_secs()).await?.ok_or_else(|| unknown(id))?;
-        match &upload.outcome {
-            Some(UploadOutcome::Stored { cid, mime }) => self.answer(request, *cid, mime.clone(), upload.size),
-            Some(UploadOutcome::Refused(reason)) => Err(ApiError::unprocessable(reason)),
-            None => self.complete(request, artist, id, upload).await,
+        if upload.outcome.is_none() && upload.progress.is_none() {
+            self.join(&id.object(), &upload).await?;
         }
+        if upload.outcome.is_some() { self.ended(request, upload) } else { self.hash(request, artist, id, now).await }
     }
 }
 
 impl CompleteUpload {
-    async fn complete(
+    fn ended(&self, request: &Request, upload: Upload) -> Result<Response, ApiError> {
+        match upload.outcome {
+            Some(UploadOutcome::Stored { cid, mime }) => self.answer(request, cid, mime, upload.size),
+            Some(UploadOutcome::Refused(reason)) => Err(ApiError::unprocessable(reason)),
+            None => Err(hashing_elsewhere()),
+        }
+    }
+
+    /// Hashes what one request can. Requests for the same upload don't hash side by side.
+    async fn hash(
         &self,
         request: &Request,
         artist: ArtistId,
         id: UploadId,
-        mut upload: Upload,
+        now: Duration,
     ) -> Result<Response, ApiError> {
-        let object = id.object();
-        if upload.progress.is_none() {
-            self.join(&object, &upload).await?;
+        let (object, media) = (id.object(), &self.0.library.media);
+        let leased = media.lease_hashing(artist, id, now.as_secs(), now.as_secs() + HASHING.as_secs()).await?;
+        let mut upload = leased.ok_or_else(hashing_elsewhere)?;
+        if upload.outcome.is_some() {
+            return self.ended(request, upload);
         }
-        match hashing::hash(&self.0.library.bucket, &object, &upload).await? {
+        let hashed = hashing::hash(&self.0.library.bucket, &object, &upload).await;
+        if hashed.is_err() {
+            media.save_upload(artist, id, &upload).await?;
+        }
+        match hashed? {
             Hashed::Missing => Err(unknown(id)),
             Hashed::InPart(progress) => {
                 let answer = UploadInProgress { upload_id: id, hashed: progress.dag.size(), size: upload.size };
@@ -107,6 +126,10 @@ impl CompleteUpload {
         let media: StoredMedia = self.0.library.describe(request, cid, mime, size)?;
         Response::json(&media)
     }
+}
+
+fn hashing_elsewhere() -> ApiError {
+    ApiError::in_progress("Another request is completing this upload: ask again in a moment", 2)
 }
 
 fn unknown(id: UploadId) -> ApiError {
