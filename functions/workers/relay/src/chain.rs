@@ -68,8 +68,8 @@ impl ChainRelay {
     /// Fails if a node is another chain's, or none answers. One call for each node.
     pub(crate) async fn check_chain(&self) -> Result<(), RelayError> {
         let mut checked = Err(NodeError::None(self.chain.id));
-        for node in self.node.each() {
-            match node.chain_id().await {
+        for id in self.node.ask_all(|node| async move { node.chain_id().await }).await {
+            match id {
                 Ok(id) if id == self.chain.id => checked = Ok(()),
                 Ok(_) => return Err(RelayError::WrongChain(self.chain.id)),
                 Err(error) => checked = checked.or(Err(error)),
@@ -83,9 +83,9 @@ impl ChainRelay {
         Ok(self.node.read(self.operator.safe, &Safe::getOwnersCall {}).await?.unwrap_or_default())
     }
 
-    /// A lane's next nonce as of a block with enough newer ones, by the node that answers for both.
-    pub(crate) async fn confirmed_nonce(&self, lane: model::Address) -> Result<u64, RelayError> {
-        Ok(self.node.confirmed_nonce(lane.into(), self.chain.confirmations).await?)
+    /// A lane's next nonce as of a block with enough newer ones, if it is proven to be above `known`.
+    pub(crate) async fn agreed_nonce(&self, lane: model::Address, known: u64) -> Result<u64, RelayError> {
+        Ok(self.node.agreed_nonce(lane.into(), known, self.chain.confirmations).await?)
     }
 
     /// The rows of a batch's transactions, in any order. One read per 100.

@@ -8,7 +8,7 @@ use shared::{
 use crate::{
     batch::Tracked,
     chain::Leadership,
-    error::{RelayError, ensure_leader},
+    error::{RelayError, ensure_leader, retry_if_node},
     lane::Lane,
     outcome::conclude,
     report::Report,
@@ -95,8 +95,14 @@ pub(crate) async fn confirm(
         }
         let state = State::of(tracked, lane.on_chain, head, &leadership.chain);
         let (step, receipt) = if state.needs_receipt() {
-            let receipt = receipt(leadership.relay, &tracked.batch).await?;
-            (next_step(state, inclusion(tracked, receipt.as_ref())), receipt)
+            match receipt(leadership.relay, &tracked.batch).await {
+                Ok(receipt) => (next_step(state, inclusion(tracked, receipt.as_ref())), receipt),
+                // Nodes that fail or contradict each other keep only this batch waiting.
+                Err(error) => {
+                    retry_if_node::<()>(error)?;
+                    (Step::Wait, None)
+                }
+            }
         } else {
             (Step::Wait, None)
         };

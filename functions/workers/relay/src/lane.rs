@@ -64,7 +64,7 @@ impl<'a> Lane<'a> {
         let state = match store.lane(chain, address).await? {
             Some(state) => state,
             None => {
-                let next_nonce = leadership.confirmed_nonce(address).await?;
+                let next_nonce = leadership.agreed_nonce(address, 0).await?;
                 ensure_leader(store.open_lane(leadership.lease, address, next_nonce).await?)?;
                 LaneState { next_nonce, ..LaneState::default() }
             }
@@ -108,7 +108,7 @@ impl<'a> Lane<'a> {
         if self.on_chain <= self.next_nonce || !self.open.is_empty() || self.signer.is_none() {
             return Ok(());
         }
-        let (chain, confirmed) = (leadership.chain.id, leadership.confirmed_nonce(self.address).await?);
+        let (chain, confirmed) = (leadership.chain.id, leadership.agreed_nonce(self.address, self.next_nonce).await?);
         if confirmed > self.next_nonce {
             let from = self.next_nonce;
             report_foreign_use(Slot { chain, lane: self.address, nonce: from });

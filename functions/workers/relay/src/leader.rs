@@ -72,6 +72,7 @@ impl<'a> Leader<'a> {
     /// Checks that the nodes are the chain's, and loads the lanes: those that may sign, and former ones, whose batches
     /// may still be open.
     pub(crate) async fn start(leadership: Leadership<'a>, report: &'a mut Report) -> Result<Self, RelayError> {
+        leadership.node.compare_heads().await;
         leadership.check_chain().await?;
         let signers: BTreeMap<_, _> =
             leadership.relay.signers.iter().map(|signer| (Address::from(signer.address()), signer)).collect();
@@ -91,7 +92,7 @@ impl<'a> Leader<'a> {
         };
         leader.refresh().await?;
         for lane in &mut leader.lanes {
-            lane.follow_foreign_use(leadership).await?;
+            lane.follow_foreign_use(leadership).await.or_else(retry_if_node)?;
         }
         Ok(leader)
     }
@@ -129,10 +130,12 @@ impl<'a> Leader<'a> {
         }
     }
 
-    /// Reads the state of the lanes from the chain. Two calls each, and one more.
+    /// Reads the state of the lanes from the chain. Two calls each, one more, and one to each node of several.
     async fn refresh(&mut self) -> Result<(), RelayError> {
         let relay = self.leadership.relay;
         self.refreshed_at = Some(Instant::now());
+        let node = relay.node.clone();
+        tokio::spawn(async move { node.compare_heads().await });
         let owners = relay.owners().await?;
         for lane in &mut self.lanes {
             lane.is_owner = owners.contains(&lane.address.into());

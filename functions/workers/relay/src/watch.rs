@@ -153,7 +153,10 @@ fn next_step(
     match fault {
         NodeFault::NonceTooLow if tracked.suspected_for() >= NONCE_GRACE => Step::FindForeignTransaction,
         _ if !can_sign => Step::Wait,
-        NodeFault::Refused if !may_have_left && !newest.fills && tracked.suspected_for() >= REFUSAL_GRACE => {
+        // A node that is silent may have it.
+        NodeFault::Refused
+            if !newest.fills && tracked.suspected_for() >= REFUSAL_GRACE * (1 + 3 * u32::from(may_have_left)) =>
+        {
             Step::ReplaceWithNoop
         }
         _ if was_replaced_lately => Step::Wait,
@@ -220,13 +223,16 @@ async fn find_foreign_transaction(
     }
     match leadership.node.user_of_nonce(slot.lane.into(), slot.nonce, confirmations).await {
         Ok(Some(hash)) if !hashes.contains(&hash) => {}
-        // Nodes without the state of that block can't tell.
+        // Nodes without the state of that block can't tell, and one alone isn't believed: an operator must see to it.
         Err(error) if suspect_since.is_some_and(|since| since.elapsed() >= UNPROVEN_NONCE_GRACE) => {
             let Slot { chain, lane, nonce } = slot;
-            tracing::warn!(
+            tracing::error!(
                 chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error),
                 "transaction with nonce {nonce} of lane {lane} not found on chain {chain}"
             );
+            if leadership.node.count() == 1 {
+                return Ok(());
+            }
         }
         _ => return Ok(()),
     }
@@ -251,10 +257,10 @@ async fn decide(relay: &ChainRelay, batch: &Batch) -> Result<Option<(Receipt, Co
     decided.await.or_else(retry_if_node)
 }
 
-/// The receipt of one of a batch's versions.
+/// The receipt of one of a batch's versions. Fails where nodes contradict each other.
 pub(crate) async fn receipt(relay: &ChainRelay, batch: &Batch) -> Result<Option<Receipt>, RelayError> {
     for attempt in batch.attempts.iter().rev() {
-        if let Some(receipt) = relay.node.receipt(attempt.hash).await? {
+        if let Some(receipt) = relay.node.agreed_receipt(attempt.hash).await? {
             return Ok(Some(receipt));
         }
     }

@@ -5,7 +5,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
@@ -30,6 +30,7 @@ enum NodeBehavior {
     RateLimits,
     AnswersHtml,
     Refuses(&'static str),
+    Hangs,
 }
 
 /// A node that answers with a block number or a hash, and counts its requests.
@@ -76,6 +77,10 @@ async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse 
             tokio::time::sleep(TIMEOUT * 4).await;
             (StatusCode::OK, good)
         }
+        NodeBehavior::Hangs => {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            (StatusCode::OK, good)
+        }
         NodeBehavior::RateLimits => (StatusCode::TOO_MANY_REQUESTS, "slow down".to_owned()),
         NodeBehavior::AnswersHtml => (StatusCode::OK, "<html>".to_owned()),
         NodeBehavior::Refuses(message) => (StatusCode::OK, refusal(-32000, message)),
@@ -83,55 +88,91 @@ async fn answer(State(node): State<TestNode>, body: Bytes) -> impl IntoResponse 
 }
 
 async fn two(first: NodeBehavior, second: NodeBehavior) -> Result<(TestNode, TestNode, Node), Error> {
+    within(TIMEOUT, first, second).await
+}
+
+async fn within(
+    timeout: Duration,
+    first: NodeBehavior,
+    second: NodeBehavior,
+) -> Result<(TestNode, TestNode, Node), Error> {
     let (first, second) = (TestNode::start(first).await?, TestNode::start(second).await?);
     let urls: NodeUrls = json!({ CHAIN.to_string(): [first.url, second.url] }).to_string().parse()?;
-    Ok((first, second, Node::with_timeout(&urls, CHAIN, TIMEOUT)?))
+    Ok((first, second, Node::with_timeout(&urls, CHAIN, timeout)?))
+}
+
+/// Waits until both nodes were asked: a sender doesn't wait for the slower one.
+async fn until_both_were_asked(first: &TestNode, second: &TestNode) {
+    while first.requests.load(Ordering::Relaxed) == 0 || second.requests.load(Ordering::Relaxed) == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
 
 #[tokio::test]
-async fn next_node_is_asked_only_after_a_failure() -> Result<(), Error> {
+async fn node_that_fails_is_passed_over_and_then_asked_last() -> Result<(), Error> {
     let (first, second, node) = two(NodeBehavior::Answers, NodeBehavior::Answers).await?;
     assert_eq!(node.newest_block().await?, 7);
     assert_eq!((first.take_requests(), second.take_requests()), (1, 0));
 
     for behavior in [NodeBehavior::Fails, NodeBehavior::TimesOut, NodeBehavior::RateLimits, NodeBehavior::AnswersHtml] {
-        first.set(behavior).await;
+        let (first, second, node) = two(behavior, NodeBehavior::Answers).await?;
         assert_eq!(node.newest_block().await?, 7, "{behavior:?}");
-        node.send(b"signed").await?;
-        assert_eq!((first.take_requests(), second.take_requests()), (2, 2), "{behavior:?}");
+        assert_eq!((first.take_requests(), second.take_requests()), (1, 1), "{behavior:?}");
+        node.newest_block().await?;
+        assert_eq!((first.take_requests(), second.take_requests()), (0, 1), "{behavior:?}");
+        // Where the other one fails, too, it is asked all the same, and preferred again once it answers.
+        first.set(NodeBehavior::Answers).await;
+        second.set(NodeBehavior::Fails).await;
+        node.newest_block().await?;
+        assert_eq!((first.take_requests(), second.take_requests()), (1, 1), "{behavior:?}");
+        node.newest_block().await?;
+        assert_eq!((first.take_requests(), second.take_requests()), (1, 0), "{behavior:?}");
     }
-
-    // A recovered node is preferred again.
-    first.set(NodeBehavior::Answers).await;
-    node.newest_block().await?;
-    assert_eq!((first.take_requests(), second.take_requests()), (1, 0));
     Ok(())
 }
 
 #[tokio::test]
-async fn transaction_errors_are_not_retried_on_another_node() -> Result<(), Error> {
+async fn node_that_hangs_delays_one_call_by_half_a_second() -> Result<(), Error> {
+    let (first, second, node) = within(Duration::from_secs(10), NodeBehavior::Hangs, NodeBehavior::Answers).await?;
+    let start = Instant::now();
+    assert_eq!(node.newest_block().await?, 7);
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert_eq!((first.take_requests(), second.take_requests()), (1, 1));
+    node.newest_block().await?;
+    assert_eq!((first.take_requests(), second.take_requests()), (0, 1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn signed_bytes_go_to_all_nodes() -> Result<(), Error> {
+    for first in [NodeBehavior::Answers, NodeBehavior::Hangs, NodeBehavior::Refuses("nonce too low")] {
+        let (first, second, node) = within(Duration::from_secs(10), first, NodeBehavior::Answers).await?;
+        let start = Instant::now();
+        node.send(b"signed").await?;
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        until_both_were_asked(&first, &second).await;
+    }
+    let (.., node) = two(NodeBehavior::Refuses("already known"), NodeBehavior::Fails).await?;
+    node.send(b"signed").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn refused_transaction_has_the_fault_that_a_node_names() -> Result<(), Error> {
     let refusals = [
         ("nonce too low", NodeFault::NonceTooLow),
         ("replacement transaction underpriced", NodeFault::ReplacementUnderpriced),
     ];
     for (message, fault) in refusals {
-        let (first, second, node) = two(NodeBehavior::Refuses(message), NodeBehavior::Answers).await?;
+        let (.., node) = two(NodeBehavior::Refuses(message), NodeBehavior::Refuses(message)).await?;
         let Err(error) = node.send(b"signed").await else { return Err("taken".into()) };
         assert_eq!((error.fault, error.may_have_left), (fault, false));
-        assert_eq!((first.take_requests(), second.take_requests()), (1, 0), "{message}");
+        for silent in [NodeBehavior::TimesOut, NodeBehavior::Fails] {
+            let (.., node) = two(silent, NodeBehavior::Refuses(message)).await?;
+            let Err(error) = node.send(b"signed").await else { return Err("taken".into()) };
+            assert_eq!((error.fault, error.may_have_left), (fault, true), "{silent:?}");
+        }
     }
-    let (first, second, node) = two(NodeBehavior::Refuses("already known"), NodeBehavior::Answers).await?;
-    node.send(b"signed").await?;
-    assert_eq!((first.take_requests(), second.take_requests()), (1, 0));
-    Ok(())
-}
-
-#[tokio::test]
-async fn timeout_means_that_the_transaction_may_have_left() -> Result<(), Error> {
-    let (.., node) = two(NodeBehavior::TimesOut, NodeBehavior::Refuses("nonce too low")).await?;
-    let Err(error) = node.send(b"signed").await else { return Err("taken".into()) };
-    assert_eq!((error.fault, error.may_have_left), (NodeFault::NonceTooLow, true));
-
     let (first, second, node) = two(NodeBehavior::Fails, NodeBehavior::Fails).await?;
     assert!(node.newest_block().await.is_err());
     assert_eq!((first.take_requests(), second.take_requests()), (1, 1), "each node is asked once");

@@ -1,5 +1,4 @@
-//! RPC client of a chain. Its nodes are asked in order, one at a time, each with a time-out, and never beyond the request's
-//! deadline. An error about the call or transaction itself ends the search: other nodes would say the same.
+//! RPC client of a chain. Calls have a time-out, never go beyond the request's deadline, and name the block they read.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,7 +8,7 @@ use alloy::{
     providers::{DynProvider, Provider, ProviderBuilder},
     rpc::client::RpcClient,
     rpc::types::{
-        Filter, Log, TransactionReceipt, TransactionRequest,
+        Block, Filter, Log, TransactionReceipt, TransactionRequest,
         simulate::{SimBlock, SimCallResult, SimulatePayload},
         state::StateOverride,
     },
@@ -23,10 +22,13 @@ use alloy::{
 use serde::Deserialize;
 use url::Url;
 
-use super::fault::{NodeFault, halt_in_words};
+use super::{
+    fault::{NodeFault, halt_in_words},
+    health::Health,
+    pool::Endpoint,
+};
 use crate::{
     config::{self, ConfigError},
-    deadline,
     model::{ChainId, MarketFees},
     telemetry::trace::TracedNode,
 };
@@ -84,18 +86,6 @@ impl NodeError {
     }
 }
 
-/// A transaction that no node is known to have accepted.
-#[derive(Debug, thiserror::Error)]
-#[error("no node accepted the transaction")]
-pub struct SendError {
-    /// Fault of the last node that was asked.
-    pub fault: NodeFault,
-    /// Whether a node may have accepted it all the same, because its answer is unknown.
-    pub may_have_left: bool,
-    #[source]
-    source: NodeError,
-}
-
 /// State of one nonce of a sender, read from a single node.
 #[derive(Debug)]
 pub struct NonceFacts {
@@ -118,32 +108,6 @@ pub struct BlockFacts {
     pub time: u64,
     /// Bloom filter over the addresses and topics of the block's logs.
     pub logs_bloom: Bloom,
-}
-
-/// Receipt of a transaction of our own.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Receipt {
-    #[serde(flatten)]
-    common: TransactionReceipt,
-    /// Wei for data on the layer below, which chains of the OP stack take beside the gas:
-    /// <https://specs.optimism.io/protocol/exec-engine.html#l1-cost-fees-l1-fee-vault>
-    #[serde(default, rename = "l1Fee")]
-    l1_fee: Option<U256>,
-}
-
-impl Receipt {
-    /// Wei that it cost beside its gas.
-    pub fn l1_fee(&self) -> u128 {
-        self.l1_fee.unwrap_or_default().saturating_to()
-    }
-}
-
-impl std::ops::Deref for Receipt {
-    type Target = TransactionReceipt;
-
-    fn deref(&self) -> &TransactionReceipt {
-        &self.common
-    }
 }
 
 /// The part of a receipt that all types of transactions have, those of other chains' own types included.
@@ -184,7 +148,7 @@ impl std::str::FromStr for NodeUrls {
 /// The nodes of one chain.
 #[derive(Clone)]
 pub struct Node {
-    providers: Vec<DynProvider>,
+    pub(super) endpoints: Vec<Endpoint>,
 }
 
 impl Node {
@@ -211,14 +175,10 @@ impl Node {
         let connect = |url: &Url| {
             let transport = TracedNode::new(Http::with_client(client.clone(), url.clone()), url.clone());
             let builder = ProviderBuilder::new().disable_recommended_fillers();
-            builder.connect_client(RpcClient::new(transport, guess_local_url(url))).erased()
+            let provider = builder.connect_client(RpcClient::new(transport, guess_local_url(url))).erased();
+            Endpoint { provider, health: Health::default() }
         };
-        Ok(Self { providers: urls.iter().map(connect).collect() })
-    }
-
-    /// Each node on its own, the preferred one first. Answers of one node are consistent with each other.
-    pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
-        self.providers.clone().into_iter().map(|provider| Self { providers: vec![provider] })
+        Ok(Self { endpoints: urls.iter().map(connect).collect() })
     }
 
     /// Number of the newest block.
@@ -248,7 +208,13 @@ impl Node {
     }
 
     async fn tagged_block(&self, tag: BlockNumberOrTag) -> Result<Option<BlockFacts>, NodeError> {
-        let block = self.ask(|node| async move { node.get_block_by_number(tag).await }).await?;
+        let question = |node: DynProvider| async move { node.get_block_by_number(tag).await };
+        let note = |health: &Health, block: &Option<Block>| {
+            if let Some(block) = block.as_ref().filter(|_| tag.is_latest()) {
+                Self::saw_head(health, block.header.number, block.header.timestamp);
+            }
+        };
+        let block = self.ask_noting(question, note).await?;
         Ok(block.map(|block| BlockFacts {
             number: block.header.number,
             hash: block.header.hash,
@@ -281,14 +247,13 @@ impl Node {
 
     /// Unix time of the newest block, in seconds.
     pub async fn newest_block_time(&self) -> Result<u64, NodeError> {
-        let block = self.ask(|node| async move { node.get_block_by_number(BlockNumberOrTag::Latest).await }).await?;
-        block.map(|block| block.header.timestamp).ok_or(NodeError::MissingBlock(0))
+        Ok(self.head().await?.time)
     }
 
     /// Result of a call at the newest block, with accounts' state overridden. Gets one transaction's gas at most.
     pub async fn call(&self, call: &TransactionRequest, overrides: &StateOverride) -> Result<Bytes, NodeError> {
-        let call = &call.clone().gas_limit(call.gas.unwrap_or(Self::CALL_GAS));
-        self.ask(|node| async move { node.call(call.clone()).overrides(overrides.clone()).await }).await
+        let call = call.clone().gas_limit(call.gas.unwrap_or(Self::CALL_GAS));
+        self.call_at(BlockNumberOrTag::Latest, &call, overrides).await
     }
 
     /// The same on top of a block.
@@ -329,15 +294,17 @@ impl Node {
 
     /// Results of consecutive calls on top of the newest block (`eth_simulateV1`). Some nodes lack the method.
     pub async fn simulate(&self, calls: Vec<TransactionRequest>) -> Result<Vec<SimCallResult>, NodeError> {
-        let payload = &SimulatePayload::default().extend(SimBlock::default().extend_calls(calls));
-        let blocks = self.ask(|node| async move { node.simulate(payload).await }).await?;
-        Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
+        self.simulate_on(BlockId::latest(), vec![SimBlock::default().extend_calls(calls)]).await
     }
 
-    /// Results of the calls of consecutive blocks on top of an older one (`eth_simulateV1`).
-    pub async fn simulate_on(&self, block: u64, blocks: Vec<SimBlock>) -> Result<Vec<SimCallResult>, NodeError> {
+    /// Results of the calls of consecutive blocks on top of one (`eth_simulateV1`).
+    pub async fn simulate_on(
+        &self,
+        block: impl Into<BlockId>,
+        blocks: Vec<SimBlock>,
+    ) -> Result<Vec<SimCallResult>, NodeError> {
         let payload = &SimulatePayload { block_state_calls: blocks, ..SimulatePayload::default() };
-        let at = BlockId::number(block);
+        let at = block.into();
         let blocks = self.ask(|node| async move { node.simulate(payload).block_id(at).await }).await?;
         Ok(blocks.into_iter().flat_map(|block| block.calls).collect())
     }
@@ -348,12 +315,11 @@ impl Node {
         transaction: &TransactionRequest,
         overrides: &StateOverride,
     ) -> Result<u64, NodeError> {
-        self.ask(|node| async move { node.estimate_gas(transaction.clone()).overrides(overrides.clone()).await }).await
-    }
-
-    /// Gas that a transaction needs; an error if it reverts.
-    pub async fn estimate_gas(&self, transaction: &TransactionRequest) -> Result<u64, NodeError> {
-        self.ask(|node| async move { node.estimate_gas(transaction.clone()).await }).await
+        self.ask(|node| async move {
+            let estimate = node.estimate_gas(transaction.clone()).overrides(overrides.clone());
+            estimate.block(BlockId::latest()).await
+        })
+        .await
     }
 
     /// Whether a contract is deployed at an address.
@@ -390,11 +356,6 @@ impl Node {
         self.ask(|node| async move { node.get_transaction_count(sender).block_id(at).await }).await
     }
 
-    /// Receipt of a transaction; `None` until it is mined.
-    pub async fn receipt(&self, hash: B256) -> Result<Option<Receipt>, NodeError> {
-        self.ask(|node| async move { node.raw_request("eth_getTransactionReceipt".into(), (hash,)).await }).await
-    }
-
     /// State of a sender's nonce, given the hashes of all transactions that we signed for it. The nonce is read before
     /// the receipts and from the same node: a used nonce without a receipt was used by another program.
     pub async fn nonce_facts(
@@ -417,65 +378,6 @@ impl Node {
             Ok(NonceFacts { receipt, is_used_for_good: buried > nonce })
         })
         .await
-    }
-
-    /// Sends a signed transaction to the first node that accepts or already has it. See [`SendError::may_have_left`].
-    pub async fn send(&self, signed: &[u8]) -> Result<(), SendError> {
-        let mut may_have_left = false;
-        let attempt = |node: DynProvider| async move {
-            match node.send_raw_transaction(signed).await {
-                Err(error) if NodeFault::of(&error) != NodeFault::AlreadyKnown => Err(error),
-                _ => Ok(()),
-            }
-        };
-        let outcome = self.ask_each(attempt, |fault| may_have_left |= !fault.is_about_transaction()).await;
-        outcome.map_err(|source| SendError { fault: source.fault(), may_have_left, source })
-    }
-
-    pub(super) async fn ask<T, Answer>(&self, question: impl Fn(DynProvider) -> Answer) -> Result<T, NodeError>
-    where
-        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
-    {
-        self.ask_each(question, |_| ()).await
-    }
-
-    /// Asks the nodes in order, until one answers or fails as all would; `on_fault` is called with each fault.
-    async fn ask_each<T, Answer>(
-        &self,
-        question: impl Fn(DynProvider) -> Answer,
-        mut on_fault: impl FnMut(NodeFault),
-    ) -> Result<T, NodeError>
-    where
-        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
-    {
-        let mut last = RpcError::local_usage_str("a chain without nodes");
-        for (index, node) in self.providers.iter().enumerate() {
-            match deadline::before(question(node.clone())).await.ok_or(NodeError::Deadline)? {
-                Ok(answer) => return Ok(answer),
-                Err(error) => {
-                    let error = without_url(error);
-                    let fault = NodeFault::of(&error);
-                    on_fault(fault);
-                    if fault.is_about_transaction() {
-                        return Err(NodeError::Rpc(error));
-                    }
-                    tracing::warn!(node = index, %error, "node failed");
-                    last = error;
-                }
-            }
-        }
-        Err(NodeError::Rpc(last))
-    }
-}
-
-/// Removes the node's URL, which may hold a secret, before the error is logged.
-fn without_url(error: RpcError<TransportErrorKind>) -> RpcError<TransportErrorKind> {
-    match error {
-        RpcError::Transport(TransportErrorKind::Custom(error)) => match error.downcast::<reqwest::Error>() {
-            Ok(error) => TransportErrorKind::custom(error.without_url()),
-            Err(error) => RpcError::Transport(TransportErrorKind::Custom(error)),
-        },
-        other => other,
     }
 }
 

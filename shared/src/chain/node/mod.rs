@@ -2,9 +2,14 @@
 
 mod client;
 mod fault;
+mod health;
 mod nonce;
+mod pool;
+mod receipt;
 
 pub use self::{
-    client::{BlockFacts, Node, NodeError, NodeUrls, NonceFacts, Receipt, SendError},
+    client::{BlockFacts, Node, NodeError, NodeUrls, NonceFacts},
     fault::{NodeFault, halt_in_words},
+    pool::SendError,
+    receipt::Receipt,
 };

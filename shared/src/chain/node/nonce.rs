@@ -13,8 +13,27 @@ use alloy::{
 use super::client::{Node, NodeError};
 
 impl Node {
-    /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, by one node.
-    pub async fn confirmed_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
+    /// Nonce of a sender's next transaction as of the block that `confirmations` newer ones follow, never above `known`
+    /// unless two nodes say so or a block shows the transaction before it. Up to two calls to each node, and those of
+    /// [`Node::user_of_nonce`] if only one answers.
+    pub async fn agreed_nonce(&self, sender: Address, known: u64, confirmations: u64) -> Result<u64, NodeError> {
+        let answers = self.ask_all(|node| async move { node.confirmed_nonce(sender, confirmations).await }).await;
+        let (mut nonces, mut failure) = (Vec::new(), NodeError::Wrong("a chain without nodes"));
+        for answer in answers {
+            match answer {
+                Ok(nonce) => nonces.push(nonce),
+                Err(error) => failure = error,
+            }
+        }
+        let Some(least) = nonces.iter().min().copied() else { return Err(failure) };
+        let Some(last) = least.checked_sub(1).filter(|_| least > known && nonces.len() == 1) else { return Ok(least) };
+        match self.user_of_nonce(sender, last, confirmations).await? {
+            Some(_) => Ok(least),
+            None => Err(NodeError::Wrong("no block has the transaction before a sender's nonce")),
+        }
+    }
+
+    async fn confirmed_nonce(&self, sender: Address, confirmations: u64) -> Result<u64, NodeError> {
         self.ask(|node| async move {
             let block = node.get_block_number().await?.saturating_sub(confirmations);
             node.get_transaction_count(sender).block_id(BlockId::number(block)).await

@@ -1,5 +1,6 @@
 //! The relay against a real node, database and KMS.
 
+mod bad_nodes;
 mod batches;
 #[path = "../common/mod.rs"]
 mod common;

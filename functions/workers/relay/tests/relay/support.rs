@@ -18,7 +18,7 @@ use local::{cloud::Endpoints, workshop::Workshop};
 use relay::{ChainRelay, Report};
 use serde_json::json;
 use shared::{
-    chain::{contracts::safe::Safe, transaction::Policy},
+    chain::{contracts::safe::Safe, node::Node, transaction::Policy},
     model::{Call, TransactionId, TransactionStatus},
     store::artist::{Artist, Transaction},
 };
@@ -47,6 +47,17 @@ pub fn relay(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
         holder: Uuid::new_v4().to_string(),
         affinity: Duration::from_secs(15),
     })
+}
+
+/// A relay with a node that the test disturbs in first place, and the chain's own one in second.
+pub async fn relay_behind(
+    workshop: &Workshop,
+    disturb: impl Fn(&proxy::Request) -> Act + Send + Sync + 'static,
+) -> Result<ChainRelay, Error> {
+    let first = proxy::start(&workshop.rpc_url, disturb).await?;
+    let urls = json!({ workshop.chain.id.to_string(): [first, workshop.rpc_url] }).to_string().parse()?;
+    let node = Node::with_timeout(&urls, workshop.chain.id, Duration::from_secs(5))?;
+    Ok(ChainRelay { node, ..relay(workshop, &workshop.rpc_url)? })
 }
 
 pub async fn run(relay: &ChainRelay) -> Result<Report, Error> {

@@ -1,0 +1,130 @@
+//! A bad node in first place, and a good one behind it.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use alloy::providers::ext::AnvilApi;
+use serde_json::json;
+use shared::model::TransactionStatus;
+
+use crate::{
+    proxy::{self, Act},
+    support::{
+        Error, assert_done_once, nonces, queue, relay, relay_behind, renaming, run, run_for, spawn, stage, transaction,
+        until, until_sent,
+    },
+};
+
+/// Enough for a relay that isn't held up.
+const SOON: Duration = Duration::from_secs(12);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn node_that_swallows_or_hangs_holds_nothing_up() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-bad-node", 1).await?;
+    let mut expected = Vec::new();
+    for hangs in [false, true] {
+        let relay = relay_behind(&workshop, move |request| match &*request.operation {
+            _ if hangs => Act::Hold(Duration::from_secs(10)),
+            "eth_sendRawTransaction" => Act::Say(json!(format!("0x{}", "11".repeat(32)))),
+            _ => Act::Forward,
+        })
+        .await?;
+        expected.push(format!("ar://{hangs}"));
+        queue(&workshop, &artists[0], vec![renaming(collection, &format!("ar://{hangs}"))]).await?;
+        let start = Instant::now();
+
+        let report = run_for(&relay, SOON).await?;
+
+        assert_eq!((report.ended, report.bumped), (1, 0), "hangs: {hangs}, {:?}", start.elapsed());
+        assert!(start.elapsed() < SOON, "hangs: {hangs}");
+    }
+    assert_done_once(&workshop, collection, &expected).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forged_receipt_decides_nothing() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-forged", 1).await?;
+    let (lies, lied) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
+    let (is_lying, counter) = (Arc::clone(&lies), Arc::clone(&lied));
+    let relay = relay_behind(&workshop, move |request| {
+        if request.operation == "eth_getTransactionReceipt" && is_lying.load(Relaxed) {
+            counter.fetch_add(1, Relaxed);
+            return Act::Add("status", json!("0x0"));
+        }
+        Act::Forward
+    })
+    .await?;
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://true")]).await?[0];
+    let mut running = spawn(relay);
+    until_sent(&workshop, &artists[0], id).await?;
+    workshop.node().await?.anvil_mine(Some(1), None).await?;
+    let before = lied.load(Relaxed);
+    until("lied", async || Ok(lied.load(Relaxed) > before + 5)).await?;
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Sent);
+
+    lies.store(false, Relaxed);
+
+    assert_eq!(running.done().await?.batches, 1);
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
+    assert_done_once(&workshop, collection, &["ar://true".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn receipt_counts_only_once_its_block_is_sealed() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-unsealed", 1).await?;
+    let (early, told) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicUsize::new(0)));
+    let (is_early, counter) = (Arc::clone(&early), Arc::clone(&told));
+    // The hash of the block as it was before its last transaction.
+    let url = proxy::start(&workshop.rpc_url, move |request| {
+        if request.operation == "eth_getTransactionReceipt" && is_early.load(Relaxed) {
+            counter.fetch_add(1, Relaxed);
+            return Act::Add("blockHash", json!(format!("0x{}", "22".repeat(32))));
+        }
+        Act::Forward
+    })
+    .await?;
+    let id = queue(&workshop, &artists[0], vec![renaming(collection, "ar://sealed")]).await?[0];
+    let mut running = spawn(relay(&workshop, &url)?);
+    until_sent(&workshop, &artists[0], id).await?;
+    workshop.node().await?.anvil_mine(Some(1), None).await?;
+    let before = told.load(Relaxed);
+    until("told early", async || Ok(told.load(Relaxed) > before + 5)).await?;
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Sent);
+
+    early.store(false, Relaxed);
+
+    assert_eq!(running.done().await?.ended, 1);
+    assert_eq!(transaction(&workshop, &artists[0], id).await?.status, TransactionStatus::Mined);
+    assert_done_once(&workshop, collection, &["ar://sealed".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invented_nonce_moves_no_lane() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-invented", 1).await?;
+    queue(&workshop, &artists[0], vec![renaming(collection, "ar://before")]).await?;
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    let invents = |request: &proxy::Request| match &*request.operation {
+        "eth_getTransactionCount" => Act::Say(json!("0x10000000000")),
+        _ => Act::Forward,
+    };
+    // As the only node, and with another one behind it.
+    let alone = relay(&workshop, &proxy::start(&workshop.rpc_url, invents).await?)?;
+    let first = relay_behind(&workshop, invents).await?;
+    let mut expected = vec!["ar://before".to_owned()];
+    for (relay, uri) in [(alone, "ar://alone"), (first, "ar://first-place")] {
+        queue(&workshop, &artists[0], vec![renaming(collection, uri)]).await?;
+        expected.push(uri.to_owned());
+
+        run_for(&relay, SOON).await?;
+
+        for (lane, _) in workshop.lanes() {
+            assert!(nonces(&workshop, *lane).await?.0 < 10, "{uri}");
+        }
+    }
+    assert_done_once(&workshop, collection, &expected).await
+}

@@ -1,0 +1,155 @@
+//! Health of a chain's nodes, kept by the process: it decides which node is asked first, and never what is true.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// Time without preference after a failure, doubled after each further one.
+const MIN_PENALTY: Duration = Duration::from_secs(2);
+const MAX_PENALTY: Duration = Duration::from_secs(60);
+
+/// A node lags, and is asked last, if its newest block is both this much older than the best node's and this many
+/// blocks behind.
+const MAX_LAG_SECONDS: u64 = 10;
+const MAX_LAG_BLOCKS: u64 = 3;
+
+/// Lag of a node that stands still: nothing is expected of it any more. Longer than between the slowest chain's blocks,
+/// so that a node with an invented head doesn't make honest ones look so.
+const STANDSTILL_SECONDS: u64 = 30;
+
+/// Seconds that a chain's clock may be ahead of ours.
+const CLOCK_SKEW: u64 = 3;
+
+/// Head of a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) number: u64,
+    /// Unix time in seconds.
+    pub(super) time: u64,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    failures: u32,
+    failed_at: Option<Instant>,
+    head: Option<Head>,
+}
+
+/// What this process has seen of a node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Health(Arc<Mutex<State>>);
+
+impl Health {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes an answer.
+    pub(super) fn answered(&self) {
+        let mut state = self.state();
+        (state.failures, state.failed_at) = (0, None);
+    }
+
+    /// Notes an error of the node itself, or silence while another node answered.
+    pub(super) fn failed(&self) {
+        let mut state = self.state();
+        state.failures = state.failures.saturating_add(1);
+        state.failed_at = Some(Instant::now());
+    }
+
+    /// Notes the newest block that the node names. Blocks of the future are ignored.
+    pub(super) fn saw(&self, head: Head, now: u64) {
+        if head.time <= now.saturating_add(CLOCK_SKEW) {
+            self.state().head = Some(head);
+        }
+    }
+
+    fn head(&self) -> Option<Head> {
+        self.state().head
+    }
+
+    /// Whether it failed lately.
+    pub(super) fn is_penalized(&self) -> bool {
+        let state = self.state();
+        let penalty = MIN_PENALTY * 2_u32.saturating_pow(state.failures.saturating_sub(1).min(5));
+        state.failed_at.is_some_and(|at| at.elapsed() < penalty.min(MAX_PENALTY))
+    }
+}
+
+impl Head {
+    fn is_behind(self, best: Self, seconds: u64) -> bool {
+        self.number + MAX_LAG_BLOCKS <= best.number && self.time + seconds <= best.time
+    }
+}
+
+/// Which of the nodes are behind the best one by this many seconds.
+fn behind<'a>(nodes: impl Iterator<Item = &'a Health> + Clone, seconds: u64) -> impl Iterator<Item = bool> {
+    let best = nodes.clone().filter_map(Health::head).max_by_key(|head| head.time);
+    nodes.map(move |health| health.head().zip(best).is_some_and(|(head, best)| head.is_behind(best, seconds)))
+}
+
+/// Which of the nodes stand still.
+pub(super) fn standing_still<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> Vec<bool> {
+    behind(nodes, STANDSTILL_SECONDS).collect()
+}
+
+/// Positions of the nodes in the order in which they are asked: the healthy ones first, each group as configured.
+pub(super) fn order<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> Vec<usize> {
+    let lag = behind(nodes.clone(), MAX_LAG_SECONDS);
+    let mut ranked: Vec<_> =
+        nodes.zip(lag).enumerate().map(|(index, (health, lags))| (health.is_penalized(), lags, index)).collect();
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(.., index)| index).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 1_000_000;
+
+    fn nodes(heads: &[(u64, u64)]) -> Vec<Health> {
+        let node = |(number, time): &(u64, u64)| {
+            let health = Health::default();
+            health.saw(Head { number: *number, time: *time }, NOW);
+            health
+        };
+        heads.iter().map(node).collect()
+    }
+
+    #[test]
+    fn failing_node_is_asked_last_until_it_answers() {
+        let nodes = nodes(&[(5, NOW), (5, NOW)]);
+        assert_eq!(order(nodes.iter()), [0, 1]);
+        nodes[0].failed();
+        assert_eq!(order(nodes.iter()), [1, 0]);
+        nodes[0].answered();
+        assert_eq!(order(nodes.iter()), [0, 1]);
+    }
+
+    #[test]
+    fn node_that_lags_is_asked_last() {
+        let nodes = nodes(&[(100, NOW - 12), (106, NOW)]);
+        assert_eq!(order(nodes.iter()), [1, 0]);
+        assert_eq!(standing_still(nodes.iter()), [false, false]);
+    }
+
+    #[test]
+    fn nothing_is_expected_of_a_node_that_stands_still() {
+        assert_eq!(standing_still(nodes(&[(100, NOW - 40), (120, NOW)]).iter()), [true, false]);
+        // Nobody is left behind by an invented number alone.
+        assert_eq!(standing_still(nodes(&[(100, NOW - 24), (1 << 40, NOW + 3)]).iter()), [false, false]);
+    }
+
+    #[test]
+    fn node_that_is_a_block_behind_keeps_its_place() {
+        // On a chain with a block every twelve seconds.
+        assert_eq!(order(nodes(&[(105, NOW - 12), (106, NOW)]).iter()), [0, 1]);
+    }
+
+    #[test]
+    fn block_of_the_future_makes_no_node_the_best() {
+        assert_eq!(order(nodes(&[(100, NOW), (1_000_000, NOW + 3_600)]).iter()), [0, 1]);
+    }
+}

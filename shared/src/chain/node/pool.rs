@@ -1,0 +1,220 @@
+//! The nodes of a chain as one: the healthiest is asked first, another one as soon as it fails or hesitates, and signed
+//! bytes go to all of them.
+
+use std::time::{Duration, Instant};
+
+use alloy::{
+    providers::{DynProvider, Provider},
+    transports::{RpcError, TransportErrorKind, http::reqwest},
+};
+use futures::{StreamExt, future::join_all, stream::FuturesUnordered};
+
+use super::{
+    client::{Node, NodeError},
+    fault::NodeFault,
+    health::{Head, Health, order},
+};
+use crate::{clock, deadline};
+
+/// How long a node may take before another one is asked, too.
+const HEDGE: Duration = Duration::from_millis(500);
+
+/// How long a failing node may take where all are asked.
+const FAILING_PATIENCE: Duration = Duration::from_secs(2);
+
+/// A node, and what is known of it.
+#[derive(Clone)]
+pub(super) struct Endpoint {
+    pub(super) provider: DynProvider,
+    pub(super) health: Health,
+}
+
+/// A transaction that no node is known to have accepted.
+#[derive(Debug, thiserror::Error)]
+#[error("no node accepted the transaction")]
+pub struct SendError {
+    /// What the nodes say of it: the first of them that says something of the transaction itself.
+    pub fault: NodeFault,
+    /// Whether a node may have accepted it all the same, because its answer is unknown.
+    pub may_have_left: bool,
+    #[source]
+    source: NodeError,
+}
+
+impl Node {
+    /// Each node on its own, in the configured order. Answers of one node are consistent with each other.
+    pub fn each(&self) -> impl Iterator<Item = Self> + use<> {
+        self.endpoints.clone().into_iter().map(|endpoint| Self { endpoints: vec![endpoint] })
+    }
+
+    /// How many nodes there are.
+    pub fn count(&self) -> usize {
+        self.endpoints.len()
+    }
+
+    /// Asks every node for its newest block, so that those that hang or stand still are asked last. One call each, none
+    /// for a lone node.
+    pub async fn compare_heads(&self) {
+        if self.count() > 1 {
+            join_all(self.each().map(|node| async move {
+                if tokio::time::timeout(HEDGE, node.head()).await.is_err() {
+                    node.endpoints.iter().for_each(|endpoint| endpoint.health.failed());
+                }
+            }))
+            .await;
+        }
+    }
+
+    /// What every node answers, in the configured order. One that fails isn't waited for as long as the others.
+    pub async fn ask_all<T, Answer>(&self, question: impl Fn(Self) -> Answer) -> Vec<Result<T, NodeError>>
+    where
+        Answer: Future<Output = Result<T, NodeError>>,
+    {
+        let ask = |node: Self| {
+            let is_failing = self.count() > 1 && node.endpoints.iter().any(|endpoint| endpoint.health.is_penalized());
+            let answer = question(node);
+            let patience = if is_failing { FAILING_PATIENCE } else { Duration::MAX };
+            async move { tokio::time::timeout(patience, answer).await.unwrap_or(Err(NodeError::Deadline)) }
+        };
+        join_all(self.each().map(ask)).await
+    }
+
+    /// Notes the newest block that a node names.
+    pub(super) fn saw_head(endpoint: &Health, number: u64, time: u64) {
+        if let Ok(now) = clock::now() {
+            endpoint.saw(Head { number, time }, now.as_secs());
+        }
+    }
+
+    /// Sends a signed transaction to all nodes. Returns once one of them has it; the others get it all the same.
+    pub async fn send(&self, signed: &[u8]) -> Result<(), SendError> {
+        let mut sending: FuturesUnordered<_> = self
+            .endpoints
+            .iter()
+            .enumerate()
+            .map(|(index, endpoint)| {
+                let (endpoint, signed) = (endpoint.clone(), signed.to_vec());
+                // The others' answers aren't waited for, so each has a task of its own.
+                let sent = tokio::spawn(async move {
+                    let sent = endpoint.provider.send_raw_transaction(&signed).await.map(drop).map_err(without_url);
+                    endpoint.note(&sent);
+                    sent
+                });
+                async move { (index, sent.await.unwrap_or_else(|error| Err(TransportErrorKind::custom(error)))) }
+            })
+            .collect();
+        let (mut refusal, mut failure, mut may_have_left) = (None::<(usize, RpcError<_>)>, None, false);
+        loop {
+            // One that hangs doesn't delay what another one says.
+            let patience = if refusal.is_some() { HEDGE } else { Duration::MAX };
+            let next = deadline::before(tokio::time::timeout(patience, sending.next())).await;
+            let (index, sent) = match next {
+                Some(Ok(Some(answer))) => answer,
+                Some(Ok(None)) => break,
+                Some(Err(_)) | None => {
+                    may_have_left = true;
+                    break;
+                }
+            };
+            let Err(error) = sent else { return Ok(()) };
+            let fault = NodeFault::of(&error);
+            match fault {
+                NodeFault::AlreadyKnown => return Ok(()),
+                fault if fault.is_about_transaction() => {
+                    if refusal.as_ref().is_none_or(|(first, _)| index < *first) {
+                        refusal = Some((index, error));
+                    }
+                }
+                _ => {
+                    may_have_left = true;
+                    failure = Some(error);
+                }
+            }
+        }
+        let source = refusal.map(|(_, error)| error).or(failure).map_or(NodeError::Deadline, NodeError::Rpc);
+        Err(SendError { fault: source.fault(), may_have_left, source })
+    }
+
+    /// Asks the healthiest node, and the next ones if it fails or takes longer than [`HEDGE`]. An error about the call
+    /// itself ends the search: others would say the same.
+    pub(super) async fn ask<T, Answer>(&self, question: impl Fn(DynProvider) -> Answer) -> Result<T, NodeError>
+    where
+        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
+    {
+        self.ask_noting(question, |_, _| ()).await
+    }
+
+    /// Like [`Node::ask`]; `note` is called with the answer and the health of the node that gave it.
+    pub(super) async fn ask_noting<T, Answer>(
+        &self,
+        question: impl Fn(DynProvider) -> Answer,
+        note: impl Fn(&Health, &T),
+    ) -> Result<T, NodeError>
+    where
+        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
+    {
+        let asked = self.race(question, note);
+        deadline::before(asked).await.ok_or(NodeError::Deadline)?.map_err(NodeError::Rpc)
+    }
+
+    async fn race<T, Answer>(
+        &self,
+        question: impl Fn(DynProvider) -> Answer,
+        note: impl Fn(&Health, &T),
+    ) -> Result<T, RpcError<TransportErrorKind>>
+    where
+        Answer: Future<Output = Result<T, RpcError<TransportErrorKind>>>,
+    {
+        let mut left = order(self.endpoints.iter().map(|endpoint| &endpoint.health)).into_iter();
+        let mut running = FuturesUnordered::new();
+        let mut silent = Vec::new();
+        let mut last = RpcError::local_usage_str("a chain without nodes");
+        loop {
+            if let Some((index, endpoint)) = left.next().and_then(|at| Some((at, self.endpoints.get(at)?))) {
+                let answer = question(endpoint.provider.clone());
+                silent.push((index, Instant::now()));
+                running.push(async move { (index, endpoint, answer.await) });
+            } else if running.is_empty() {
+                return Err(last);
+            }
+            let patience = if left.len() > 0 { HEDGE } else { Duration::MAX };
+            let Ok(Some((index, endpoint, answer))) = tokio::time::timeout(patience, running.next()).await else {
+                continue;
+            };
+            silent.retain(|(other, _)| *other != index);
+            let answer = answer.map_err(without_url);
+            endpoint.note(&answer);
+            match answer {
+                Err(error) if !NodeFault::of(&error).is_about_transaction() => {
+                    tracing::warn!(node = index, %error, "node failed");
+                    last = error;
+                }
+                answer => {
+                    let slow = silent.iter().filter(|(_, since)| since.elapsed() >= HEDGE);
+                    slow.filter_map(|(slow, _)| self.endpoints.get(*slow)).for_each(|slow| slow.health.failed());
+                    return answer.inspect(|answer| note(&endpoint.health, answer));
+                }
+            }
+        }
+    }
+}
+
+impl Endpoint {
+    fn note<T>(&self, answer: &Result<T, RpcError<TransportErrorKind>>) {
+        match answer {
+            Err(error) if !NodeFault::of(error).is_about_transaction() => self.health.failed(),
+            _ => self.health.answered(),
+        }
+    }
+}
+
+/// Removes the node's URL, which may hold a secret, before the error is logged.
+fn without_url(error: RpcError<TransportErrorKind>) -> RpcError<TransportErrorKind> {
+    match error {
+        RpcError::Transport(TransportErrorKind::Custom(error)) => match error.downcast::<reqwest::Error>() {
+            Ok(error) => TransportErrorKind::custom(error.without_url()),
+            Err(error) => RpcError::Transport(TransportErrorKind::Custom(error)),
+        },
+        other => other,
+    }
+}
