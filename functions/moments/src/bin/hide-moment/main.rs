@@ -70,9 +70,9 @@ impl Endpoint for HideMoment {
         let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
         let HideMomentRequest { moment, hidden: Hiding(hidden) } = request.json()?.read_for(self)?;
         self.require_admin(artist, &moment).await?;
-        if self.artists.hidden_by(&moment).await?.is_some() != hidden {
-            self.artists.hide(artist, &moment, hidden).await?;
-        }
+        // Posted without a change too: the index then reads the mark again.
+        let hider = self.artists.hidden_by(&moment).await?.unwrap_or(artist);
+        self.artists.hide(hider, &moment, hidden).await?;
         Response::json(&HideMomentResponse { success: true, hidden })
     }
 }
