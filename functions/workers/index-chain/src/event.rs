@@ -73,7 +73,10 @@ pub enum Fact {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCollection {
     pub address: Address,
+    /// The account that the event names as the creator.
     pub creator: Address,
+    /// The account that called the factory, where the event has it; else the creator.
+    pub sender: Address,
     /// Empty where the factory doesn't name it.
     pub name: String,
     /// Metadata URI; empty where the factory doesn't name it.
@@ -94,7 +97,9 @@ pub struct CollectionChanged {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MomentCreated {
     pub token: U256,
-    pub sender: Address,
+    pub creator: Address,
+    /// Whether the creator is an argument, which the sender chose, and not the sender.
+    pub is_named: bool,
     pub uri: String,
     pub max_supply: U256,
 }

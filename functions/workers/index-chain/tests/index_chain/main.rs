@@ -3,7 +3,9 @@
 mod admins;
 mod adversary;
 mod bounds;
+mod chains;
 mod commit;
+mod creators;
 mod decisions;
 mod lists;
 mod naive;

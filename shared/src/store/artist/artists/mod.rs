@@ -1,6 +1,7 @@
 //! Artists: profile, sign-in address, wallets and username. Rows: docs/data-model.md, Artists.
 
 mod artist;
+mod attributions;
 mod erasure;
 mod hidden;
 mod introductions;

@@ -17,7 +17,7 @@ use crate::{
 
 impl Kind for MomentCreated {
     fn names(&self) -> Option<Address> {
-        Some(self.sender)
+        Some(self.creator)
     }
 
     fn uri(&self) -> Option<&str> {
@@ -26,7 +26,7 @@ impl Kind for MomentCreated {
 
     fn reads(&self, event: &ChainEvent, applier: &Applier<'_>) -> Vec<PrimaryKey> {
         let place = applier.place(event.emitter, self.token);
-        let mut keys = listing_keys(&place, self.sender.into(), event.protocol, &self.uri);
+        let mut keys = listing_keys(&place, self.creator.into(), event.protocol, &self.uri);
         keys.extend(moment_keys(&place));
         keys
     }
@@ -47,16 +47,22 @@ impl Kind for MomentCreated {
             applier.work.remove_early_settings(&place);
         }
         let EarlySettings { admins, sales, royalty } = early.unwrap_or_default();
+        let id = applier.id(at);
         // A moment created with its collection has the factory as its sender.
-        let is_by_factory = applier.factories.contains(&self.sender);
+        let is_by_factory = applier.factories.contains(&self.creator);
+        let named = if is_by_factory { collection.creator } else { self.creator.into() };
+        let creator = match self.is_named {
+            true => applier.artists.attribute(id, named, collection.creator).await?,
+            false => named,
+        };
         let mut moment = Moment {
-            id: applier.id(at),
+            id,
             chain_id: place.chain,
             collection: place.collection,
             token_id: place.token,
             protocol: collection.protocol,
             uri: clip_uri(&self.uri),
-            creator: if is_by_factory { collection.creator } else { self.sender.into() },
+            creator,
             admins,
             max_supply: Amount(self.max_supply),
             minted: Amount::default(),

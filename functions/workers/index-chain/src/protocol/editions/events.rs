@@ -42,7 +42,8 @@ fn collection_created(log: Log<Created>) -> Option<Fact> {
     let royalty = setup.as_ref().map(|of| Royalty { bps: of.royaltyBPS.into(), recipient: of.fundingRecipient.into() });
     let (name, uri) = setup.map(|setup| (setup.name, setup.contractURI)).unwrap_or_default();
     let (address, creator) = (created.edition, created.owner);
-    Some(Fact::CollectionCreated(NewCollection { address, creator, name, uri, royalty, admins: vec![creator] }))
+    let admins = vec![creator];
+    Some(Fact::CollectionCreated(NewCollection { address, creator, sender: creator, name, uri, royalty, admins }))
 }
 
 fn tier_uri_set(log: Log<BaseURISet>) -> Option<Fact> {

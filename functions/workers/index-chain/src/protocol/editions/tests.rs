@@ -36,7 +36,15 @@ fn created(init_data: Vec<u8>) -> Created {
 fn new_collection(name: &str, uri: &str, royalty: Option<Royalty>) -> Fact {
     let (name, uri) = (name.to_owned(), uri.to_owned());
     let (address, creator) = (COLLECTION, ALICE);
-    Fact::CollectionCreated(NewCollection { address, creator, name, uri, royalty, admins: vec![ALICE] })
+    Fact::CollectionCreated(NewCollection {
+        address,
+        creator,
+        sender: creator,
+        name,
+        uri,
+        royalty,
+        admins: vec![ALICE],
+    })
 }
 
 fn samples() -> Vec<Sample> {

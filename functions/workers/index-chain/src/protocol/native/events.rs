@@ -65,6 +65,7 @@ fn collection_created(log: Log<SetupNewContract>) -> Option<Fact> {
     Some(Fact::CollectionCreated(NewCollection {
         address: created.newContract,
         creator: created.defaultAdmin,
+        sender: created.creator,
         name: created.name,
         uri: created.contractURI,
         royalty: Some(royalty(&created.defaultRoyaltyConfiguration)),
@@ -80,7 +81,8 @@ fn moment_created(log: Log<SetupNewToken>) -> Option<Fact> {
     let created = log.data;
     Some(Fact::MomentCreated(event::MomentCreated {
         token: created.tokenId,
-        sender: created.sender,
+        creator: created.sender,
+        is_named: false,
         uri: created.newURI,
         max_supply: created.maxSupply,
     }))

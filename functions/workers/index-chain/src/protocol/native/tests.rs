@@ -96,7 +96,7 @@ fn collection_samples() -> Vec<Sample> {
             factory,
             SetupNewContract {
                 newContract: COLLECTION,
-                creator: factory,
+                creator: BOB,
                 defaultAdmin: ALICE,
                 contractURI: "ar://collection".to_owned(),
                 name: "Collection".to_owned(),
@@ -105,6 +105,7 @@ fn collection_samples() -> Vec<Sample> {
             Fact::CollectionCreated(NewCollection {
                 address: COLLECTION,
                 creator: ALICE,
+                sender: BOB,
                 name: "Collection".to_owned(),
                 uri: "ar://collection".to_owned(),
                 royalty: Some(royalty),
@@ -124,7 +125,8 @@ fn collection_samples() -> Vec<Sample> {
             SetupNewToken { tokenId: TOKEN, sender: ALICE, newURI: "ar://7".to_owned(), maxSupply: U256::from(9) },
             Fact::MomentCreated(event::MomentCreated {
                 token: TOKEN,
-                sender: ALICE,
+                creator: ALICE,
+                is_named: false,
                 uri: "ar://7".to_owned(),
                 max_supply: U256::from(9),
             }),

@@ -51,6 +51,7 @@ fn collection_created(log: Log<CRContractCreated>) -> Option<Fact> {
     Some(Fact::CollectionCreated(NewCollection {
         address: created._contractAddress,
         creator: created._creator,
+        sender: created._creator,
         name: String::new(),
         uri: String::new(),
         royalty: None,
@@ -63,7 +64,8 @@ fn moment_created(log: Log<TokenCreated>) -> Option<Fact> {
     let created = log.data;
     Some(Fact::MomentCreated(event::MomentCreated {
         token: created._tokenId,
-        sender: created._artist,
+        creator: created._artist,
+        is_named: true,
         uri: created._uri,
         max_supply: U256::from(OPEN_EDITION),
     }))

@@ -44,6 +44,7 @@ fn samples() -> Vec<Sample> {
     let created = NewCollection {
         address: COLLECTION,
         creator: ALICE,
+        sender: ALICE,
         name: String::new(),
         uri: String::new(),
         royalty: None,
@@ -85,7 +86,8 @@ fn samples() -> Vec<Sample> {
             token_created,
             Fact::MomentCreated(event::MomentCreated {
                 token: TOKEN,
-                sender: ALICE,
+                creator: ALICE,
+                is_named: true,
                 uri: "ar://7".to_owned(),
                 max_supply: U256::from(OPEN_EDITION),
             }),

@@ -2,6 +2,7 @@
 
 use alloy::{
     primitives::{Address, U256},
+    rpc::types::TransactionReceipt,
     sol_types::SolValue,
 };
 use shared::{
@@ -37,19 +38,29 @@ impl Shop {
             shop.publisher().create_collection("Tides", &"ar://collection".parse()?, &[moment(1)?]);
         let factory = shop.test_chain.chain.addresses.factory;
         let receipt = shop.history.send(artist, factory, U256::ZERO, &call).await?.ok_or("no collection")?;
-        let created = receipt.logs().iter().find_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
-        shop.collection = created.ok_or("no announcement")?.inner.data.newContract;
+        shop.collection = created(&receipt)?;
         Ok(shop)
     }
 
     /// Creates another collection with this many moments in one transaction; `creator` is the number of an account.
     pub async fn create_collection(&mut self, creator: usize, tokens: u64) -> Result<(), Error> {
+        let account = self.account(creator);
+        self.create_collection_for(account, account, tokens).await.map(drop)
+    }
+
+    /// Creates a collection in another's name.
+    pub async fn create_collection_for(
+        &mut self,
+        account: Address,
+        sender: Address,
+        tokens: u64,
+    ) -> Result<Address, Error> {
         let moments = (1..=tokens).map(moment).collect::<Result<Vec<_>, _>>()?;
-        let (account, addresses) = (self.account(creator), &self.test_chain.chain.addresses);
+        let addresses = &self.test_chain.chain.addresses;
         let publisher = Publisher { addresses, account, operator: account, split: None };
         let call: createContractCall = publisher.create_collection("Waves", &"ar://collection".parse()?, &moments);
-        self.history.send(account, addresses.factory, U256::ZERO, &call).await?.ok_or("no collection")?;
-        Ok(())
+        let receipt = self.history.send(sender, addresses.factory, U256::ZERO, &call).await?.ok_or("no collection")?;
+        created(&receipt)
     }
 
     /// The account with this number; the shop's artist is the first.
@@ -85,6 +96,11 @@ impl Shop {
         self.history.send(collector, self.collection, value, &call).await?.ok_or("not collected")?;
         Ok(())
     }
+}
+
+fn created(receipt: &TransactionReceipt) -> Result<Address, Error> {
+    let created = receipt.logs().iter().find_map(|log| log.log_decode::<CreatorFactory::SetupNewContract>().ok());
+    Ok(created.ok_or("no announcement")?.inner.data.newContract)
 }
 
 fn moment(number: u64) -> Result<NewMoment, Error> {

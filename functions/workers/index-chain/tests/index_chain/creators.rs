@@ -1,0 +1,58 @@
+//! Nobody publishes under an artist's name.
+
+use shared::{
+    model::{Address, MomentRef},
+    store::chain::{Moments, Scope, TimelineFilter, Timelines},
+};
+use tests::Error;
+
+use crate::support::{Indexer, decisions::Decisions, shop::Shop};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_work_is_theirs_whoever_they_name() -> Result<(), Error> {
+    let mut shop = Shop::open("creators", 64).await?;
+    let mut indexer = Indexer::of(&shop.test_chain, &[&shop.test_chain.rpc_url]).await?;
+    let mut decisions = Decisions::of(&indexer.dynamodb).await?;
+    let [artist, wallet, stranger, nobody, later] = [1, 2, 3, 4, 5].map(|number| shop.account(number));
+    let id = decisions.sign_up(artist.into()).await?;
+    decisions.rename(id, "ada").await?;
+    decisions.connect(id, wallet.into()).await?;
+    let mut created = Vec::new();
+    for (named, sender) in [(artist, stranger), (wallet, artist), (nobody, stranger), (later, stranger)] {
+        created.push(shop.create_collection_for(named, sender, 2).await?);
+    }
+    indexer.follow().await?;
+
+    let (moments, timelines) = (Moments::new(indexer.table.clone()), Timelines::new(indexer.table.clone()));
+    let chain = shop.test_chain.chain.id;
+    let creators = async || {
+        let mut creators: Vec<Address> = Vec::new();
+        for collection in &created {
+            let collection = moments.collection(chain, (*collection).into()).await?.ok_or("no collection")?;
+            let token = alloy::primitives::U256::ONE.into();
+            let place = MomentRef { chain, collection: collection.address, token };
+            let moment = moments.moment(&place).await?.ok_or("no moment")?;
+            assert_eq!(moment.creator, collection.creator);
+            creators.push(moment.creator);
+        }
+        Ok::<_, Error>(creators)
+    };
+    let expected: Vec<Address> = [stranger, wallet, nobody, later].map(Into::into).into();
+    assert_eq!(creators().await?, expected);
+    let count = async |scope, curated| {
+        let filter = TimelineFilter { curated, ..TimelineFilter::default() };
+        Ok::<_, Error>(timelines.newest(chain, scope, filter, 0, 0, 1).await?.total)
+    };
+    assert_eq!(count(Scope::Made(artist.into()), false).await?, 0);
+    assert_eq!(count(Scope::Made(stranger.into()), false).await?, 2);
+    // Those of the artist's other wallet alone.
+    assert_eq!(count(Scope::Everyone, true).await?, 2);
+
+    // What is decided stays so, for an index that is made anew, too.
+    decisions.disconnect(id, wallet.into()).await?;
+    decisions.sign_up(later.into()).await?;
+    indexer.follow().await?;
+    indexer.assert_fresh_members(&shop.test_chain).await?;
+    assert_eq!(creators().await?, expected);
+    Ok(())
+}
