@@ -227,5 +227,5 @@ async fn follower(paths: &Paths, rpc_url: &str, chain: &Chain, delays: Option<(u
     let aws = endpoints.sdk_config(&dynamodb).await;
     let urls = format!(r#"{{"{CHAIN}": ["{rpc_url}"]}}"#).parse()?;
     let (table, artists) = (ChainTable::new(&aws, "ChainTable"), Artists::new(ArtistTable::new(&aws, "ArtistTable")));
-    Ok(Follower::new(chain.clone(), &Node::new(&urls, CHAIN)?, table, artists))
+    Ok(Follower::new(chain.clone(), &Node::paced(&urls, CHAIN)?, table, artists))
 }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod batch;
+mod deliveries;
 mod error;
 mod event;
 mod follow;
@@ -9,7 +10,9 @@ mod progress;
 mod propagate;
 mod protocol;
 mod read;
+mod run;
 
+pub use deliveries::Deliveries;
 pub use error::IndexError;
 pub use follow::{Followed, Follower};
-pub use progress::{HistoryProgress, ProgressReport};
+pub use run::{ChainOutcome, ChainRun};

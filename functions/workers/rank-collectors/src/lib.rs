@@ -94,7 +94,7 @@ impl Ranker {
 
     /// Moves the spending of wallets that were connected or removed to the collector who has them now.
     pub async fn move_wallets(&mut self) -> Result<(), RankError> {
-        for changed in self.outbox.oldest(STEP).await? {
+        for changed in self.outbox.oldest().await? {
             if let ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } = changed.change {
                 self.move_wallet(wallet).await?;
             }

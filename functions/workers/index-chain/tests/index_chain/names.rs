@@ -17,7 +17,7 @@ use crate::support::Indexer;
 
 /// Propagates the outbox's messages, as the function does.
 async fn propagate(follower: &mut Follower, outbox: &Outbox) -> Result<(), Error> {
-    let changes = outbox.oldest(100).await?;
+    let changes = outbox.oldest().await?;
     follower.follow(None, None, &changes).await?;
     for change in changes {
         outbox.remove(change.id).await?;
@@ -41,7 +41,7 @@ async fn renames_have_their_share_of_a_run_that_a_history_takes_up() -> Result<(
     artists.update_profile(artist.artist_id, &change, 100).await?.map_err(|refused| format!("{refused:?}"))?;
 
     // The time for blocks is over before it begins.
-    let changes = outbox.oldest(100).await?;
+    let changes = outbox.oldest().await?;
     let followed = indexer.follower.follow(None, Some(Instant::now()), &changes).await?;
     assert!(followed.behind > 0 && followed.events == 0, "{followed:?}");
     let token = alloy::primitives::U256::ONE.into();
@@ -97,7 +97,7 @@ async fn new_name_is_shown_with_comments_and_replies_and_curates_earlier_moments
         let shown = shown().await?;
         assert!(shown.len() >= 5 && shown.iter().all(|shown| shown == name), "{}", json!(shown));
         assert_eq!(curated().await?, [moment]);
-        assert!(outbox.oldest(1).await?.is_empty());
+        assert!(outbox.oldest().await?.is_empty());
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Outbox of artist changes. Messages carry no values; consumers reread the artist, so delivery is idempotent.
 
+use std::collections::BTreeSet;
+
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::Serialize;
 use uuid::Uuid;
@@ -7,8 +9,11 @@ use uuid::Uuid;
 use crate::{
     aws::Dispatch,
     model::{ArtistChange, ArtistChanged, ArtistId},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, row, text},
+    store::engine::table::{ArtistTable, PrimaryKey, StoreError, readable, row, text},
 };
+
+/// Messages of one Query.
+const MESSAGES_A_QUERY: i32 = 100;
 
 /// Outbox for one consumer.
 #[derive(Clone)]
@@ -41,18 +46,40 @@ impl Outbox {
         Ok(TransactWriteItem::builder().put(put).build())
     }
 
-    /// Returns up to `limit` messages, oldest first. One Query.
-    pub async fn oldest(&self, limit: u16) -> Result<Vec<ArtistChanged>, StoreError> {
-        let call = self
-            .table
-            .client
-            .query()
-            .table_name(&self.table.name)
-            .key_condition_expression("pk = :inbox")
-            .expression_attribute_values(":inbox", text(self.partition))
-            .limit(limit.into())
-            .consistent_read(true);
-        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
+    /// Returns at least `limit` messages that aren't `known`, or all of them, from the first with this id or a later one
+    /// on. Messages of a form that this version doesn't know are logged and stay. One Query per hundred.
+    pub async fn since(
+        &self,
+        first: Uuid,
+        limit: usize,
+        known: &BTreeSet<Uuid>,
+    ) -> Result<Vec<ArtistChanged>, StoreError> {
+        let (mut messages, mut place) = (Vec::new(), None);
+        loop {
+            let call = self
+                .table
+                .client
+                .query()
+                .table_name(&self.table.name)
+                .key_condition_expression("pk = :inbox AND sk >= :first")
+                .expression_attribute_values(":inbox", text(self.partition))
+                .expression_attribute_values(":first", text(first))
+                .set_exclusive_start_key(place.take())
+                .limit(MESSAGES_A_QUERY)
+                .consistent_read(true);
+            let page = call.dispatch().await?;
+            let read: Vec<ArtistChanged> = readable(page.items.unwrap_or_default());
+            messages.extend(read.into_iter().filter(|message| !known.contains(&message.id)));
+            place = page.last_evaluated_key;
+            if messages.len() >= limit || place.is_none() {
+                return Ok(messages);
+            }
+        }
+    }
+
+    /// Returns the oldest messages. One Query.
+    pub async fn oldest(&self) -> Result<Vec<ArtistChanged>, StoreError> {
+        self.since(Uuid::nil(), 1, &BTreeSet::new()).await
     }
 
     /// Deletes a processed message. One write.

@@ -98,7 +98,7 @@ impl Indexer {
         let aws = endpoints.sdk_config(url).await;
         let nodes = json!({ test_chain.chain.id.to_string(): urls }).to_string().parse()?;
         let (table, artists) = (ChainTable::new(&aws, "ChainTable"), ArtistTable::new(&aws, "ArtistTable"));
-        let (chain, nodes) = (test_chain.chain.clone(), Node::new(&nodes, test_chain.chain.id)?);
+        let (chain, nodes) = (test_chain.chain.clone(), Node::paced(&nodes, test_chain.chain.id)?);
         let follower = Follower::new(chain.clone(), &nodes, table.clone(), Artists::new(artists.clone()));
         let outbox = Outbox::new(ArtistTable::new(&endpoints.sdk_config(&dynamodb).await, "ArtistTable"));
         Ok(Self { follower, table, artists, dynamodb, client, chain, nodes, outbox })
@@ -173,7 +173,7 @@ impl Indexer {
 
     /// Indexes all new blocks, and carries out artists' changes as the function does.
     pub async fn follow(&mut self) -> Result<Followed, IndexError> {
-        let changes = self.outbox.oldest(100).await?;
+        let changes = self.outbox.oldest().await?;
         let followed = self.follower.follow(None, None, &changes).await?;
         for change in changes {
             self.outbox.remove(change.id).await?;

@@ -1,0 +1,71 @@
+//! Chains side by side: one's trouble is no other's.
+
+use std::time::{Duration, Instant};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use index_chain::{ChainRun, Deliveries, Follower};
+use serde_json::json;
+use shared::{
+    chain::{Chain, node::Node},
+    model::{ChainId, MomentRef},
+    store::{
+        artist::{Artists, Outbox},
+        chain::{Comments, Scope, TimelineFilter, Timelines},
+    },
+};
+use tests::{Error, TestChain, history::History};
+use uuid::Uuid;
+
+use crate::support::{Indexer, decisions::Decisions};
+
+/// More messages than are stored together.
+const HIDINGS: usize = 120;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn live_chain_gets_every_change_beside_a_dead_one() -> Result<(), Error> {
+    let test_chain = TestChain::start("beside", 64).await?;
+    let mut history = History::on(&test_chain, 41).await?;
+    let ada = history.people[0];
+    let mut indexer = Indexer::of(&test_chain, &[&test_chain.rpc_url]).await?;
+    let mut decisions = Decisions::of(&indexer.dynamodb).await?;
+    let artist = decisions.sign_up(ada.into()).await?;
+    let (collection, top, _) = history.conversation(ada).await?;
+    indexer.follow().await?;
+
+    let token = alloy::primitives::U256::ONE.into();
+    let moment = MomentRef { chain: test_chain.chain.id, collection: collection.into(), token };
+    // A message of a later version.
+    let text = |value: String| AttributeValue::S(value);
+    let unknown = indexer.client.put_item().table_name("ArtistTable").item("pk", text("INBOX".to_owned()));
+    let unknown = unknown.item("sk", text(Uuid::now_v7().to_string())).item("change", text("mused".to_owned()));
+    unknown.send().await?;
+    for number in 0..HIDINGS {
+        decisions.hide(artist, &moment, number % 2 == 0).await?;
+    }
+    decisions.rename(artist, "ada").await?;
+
+    let dead_id = ChainId(1);
+    let urls = json!({ dead_id.to_string(): ["http://127.0.0.1:1"] }).to_string().parse()?;
+    let chain = Chain { id: dead_id, ..test_chain.chain.clone() };
+    let artists = Artists::new(indexer.artists.clone());
+    let mut dead = Follower::new(chain, &Node::paced(&urls, dead_id)?, indexer.table.clone(), artists);
+    let outbox = Outbox::new(indexer.artists.clone());
+    let deliveries = Deliveries::new(outbox.clone(), [test_chain.chain.id, dead_id]);
+    let time = Duration::from_secs(6);
+    let (start, comments) = (Instant::now(), Comments::new(indexer.table.clone()));
+    let (lost, live) = tokio::join!(
+        ChainRun::of(&mut dead).run(None, time, Some(&deliveries)),
+        ChainRun::of(&mut indexer.follower).run(None, time, Some(&deliveries)),
+    );
+    assert!(start.elapsed() < time + Duration::from_secs(4), "{:?}", start.elapsed());
+    assert!(lost.followed.is_err());
+    assert!(live.followed?.is_some_and(|followed| followed.behind == 0));
+    let replies = comments.replies(&moment, top.into(), 0).await?.comments;
+    assert!(!replies.is_empty() && replies.iter().all(|reply| reply.comment.username == "ada"));
+    let timelines = Timelines::new(indexer.table.clone());
+    let page = timelines.newest(moment.chain, Scope::Everyone, TimelineFilter::default(), 0, 0, 1).await?;
+    assert_eq!(page.total, 1);
+    // The dead chain finds them once it is back.
+    assert!(outbox.since(Uuid::nil(), HIDINGS + 2, &std::collections::BTreeSet::new()).await?.len() > HIDINGS);
+    Ok(())
+}
