@@ -25,6 +25,7 @@ use url::Url;
 use super::{
     fault::{NodeFault, halt_in_words},
     health::Health,
+    pace::{PacedNode, is_rate_limit},
     pool::Endpoint,
 };
 use crate::{
@@ -63,6 +64,11 @@ impl NodeError {
             Self::Rpc(error) => NodeFault::of(error),
             _ => NodeFault::Unknown,
         }
+    }
+
+    /// Whether the node only wants calls to come slower.
+    pub fn is_rate_limit(&self) -> bool {
+        matches!(self, Self::Rpc(error) if is_rate_limit(error))
     }
 
     /// Data of a revert, empty if the contract gave no reason; `None` for other errors.
@@ -170,13 +176,26 @@ impl Node {
 
     /// Like [`Node::new`], with the given time-out per node.
     pub fn with_timeout(urls: &NodeUrls, chain: ChainId, timeout: Duration) -> Result<Self, NodeError> {
+        Self::connect(urls, chain, timeout, false)
+    }
+
+    /// Like [`Node::new`], with calls that each node answers as fast as it allows, for workers that make many.
+    pub fn paced(urls: &NodeUrls, chain: ChainId) -> Result<Self, NodeError> {
+        Self::connect(urls, chain, Self::TIMEOUT, true)
+    }
+
+    fn connect(urls: &NodeUrls, chain: ChainId, timeout: Duration, is_paced: bool) -> Result<Self, NodeError> {
         let urls = urls.0.get(&chain).filter(|urls| !urls.is_empty()).ok_or(NodeError::None(chain))?;
         let client = reqwest::Client::builder().timeout(timeout).build()?;
         let connect = |url: &Url| {
             let transport = TracedNode::new(Http::with_client(client.clone(), url.clone()), url.clone());
             let builder = ProviderBuilder::new().disable_recommended_fillers();
-            let provider = builder.connect_client(RpcClient::new(transport, guess_local_url(url))).erased();
-            Endpoint { provider, health: Health::default() }
+            let is_local = guess_local_url(url);
+            let client = match is_paced {
+                true => RpcClient::new(PacedNode::new(transport), is_local),
+                false => RpcClient::new(transport, is_local),
+            };
+            Endpoint { provider: builder.connect_client(client).erased(), health: Health::default() }
         };
         Ok(Self { endpoints: urls.iter().map(connect).collect() })
     }

@@ -4,6 +4,7 @@ mod client;
 mod fault;
 mod health;
 mod nonce;
+mod pace;
 mod pool;
 mod receipt;
 

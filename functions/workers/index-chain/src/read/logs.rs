@@ -211,7 +211,7 @@ async fn ask(
     *calls += parts.len() as u64;
     let request = |part: Part| async move {
         match (part.request(node, scope).await, single) {
-            (Err(error), Some(block)) => {
+            (Err(error), Some(block)) if !error.is_rate_limit() => {
                 tracing::warn!(block, %error, "logs of block refused: requested in parts");
                 part.split_up(node, scope, block).await
             }
@@ -241,6 +241,7 @@ impl Part {
             requests += 1;
             match part.request(node, scope).await {
                 Ok(found) => logs.extend(found),
+                Err(error) if error.is_rate_limit() => return Err(error),
                 Err(_) => match part.halves() {
                     halves if halves.is_empty() || requests > MAX_SPLITS => {
                         return self.in_receipts(node, block).await;

@@ -224,7 +224,7 @@ impl EventReader {
             }
             match failure {
                 // Nodes word "range too large" in many ways, so every failed range is retried with fewer blocks.
-                Some(ReadError::Node(error)) if end > first => {
+                Some(ReadError::Node(error)) if end > first && !error.is_rate_limit() => {
                     self.range_size.failed(end - first + 1);
                     tracing::warn!(chain.id = self.nodes.chain_id().0, first, end, %error, "range of blocks refused: a smaller one is requested");
                 }

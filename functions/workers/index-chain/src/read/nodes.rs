@@ -34,7 +34,8 @@ pub struct Nodes {
     /// Height of the newest block that was accepted.
     height: Option<u64>,
     finalized: Option<u64>,
-    has_finalized_tag: bool,
+    /// Whether the nodes know no `finalized` block, so that depth alone makes blocks final.
+    is_by_depth: bool,
     reorg_depth: u64,
     chain: ChainId,
     pub calls: u64,
@@ -63,7 +64,7 @@ impl Nodes {
             compared_at: None,
             height: None,
             finalized: None,
-            has_finalized_tag: chain.has_finalized_tag,
+            is_by_depth: !chain.has_finalized_tag,
             reorg_depth: chain.reorg_depth,
             chain: chain.id,
             calls: 0,
@@ -143,26 +144,28 @@ impl Nodes {
         }
         self.preferred = index;
         self.compared_at = Some(Instant::now());
-        self.finalized = self.finalized(&answers).await;
+        self.learn_finality(&answers).await;
         Ok(self.accept(block))
     }
 
-    /// The lowest of the nodes' final blocks; `None` if one doesn't answer.
-    async fn finalized(&mut self, answers: &[(usize, BlockFacts)]) -> Option<u64> {
-        if !self.has_finalized_tag {
-            return None;
+    /// Learns the lowest final block of the nodes that say theirs. A node that only fails for now says nothing: the last
+    /// answer stays true.
+    async fn learn_finality(&mut self, answers: &[(usize, BlockFacts)]) {
+        if self.is_by_depth {
+            return;
         }
         self.calls += answers.len() as u64;
-        let ask = answers.iter().map(|(index, _)| {
-            let node = self.get(*index);
-            async move { Some(node.finalized().await.ok()?.map_or(0, |block| block.number)) }
-        });
-        join_all(ask).await.into_iter().collect::<Option<Vec<_>>>()?.into_iter().min()
+        let nodes: Vec<Node> = answers.iter().map(|(index, _)| self.get(*index)).collect();
+        let said = join_all(nodes.iter().map(Node::finalized)).await;
+        let lowest = said.iter().filter_map(|it| Some(it.as_ref().ok()?.map_or(0, |block| block.number))).min();
+        let lack_the_tag = said.iter().all(|it| it.as_ref().is_err_and(|error| !error.fault().is_temporary()));
+        self.is_by_depth = lack_the_tag && self.finalized.is_none();
+        self.finalized = lowest.or(self.finalized);
     }
 
     fn accept(&mut self, block: BlockFacts) -> Head {
         self.height = Some(block.number);
-        let final_block = self.finalized.or_else(|| block.number.checked_sub(self.reorg_depth));
+        let final_block = if self.is_by_depth { block.number.checked_sub(self.reorg_depth) } else { self.finalized };
         Head { block, final_block: final_block.map(|last| last.min(block.number)) }
     }
 
@@ -181,15 +184,16 @@ impl Nodes {
     }
 
     async fn check_chains(&mut self) {
-        for known in &mut self.nodes {
-            if known.is_of_chain != Some(true) {
-                self.calls += 1;
-                known.is_of_chain = known.node.chain_id().await.ok().map(|id| id == self.chain);
-                if known.is_of_chain == Some(false) {
-                    tracing::error!(chain.id = self.chain.0, "node of RPC_URLS ignored: it follows another chain");
-                }
+        let chain = self.chain;
+        let open: Vec<_> = self.nodes.iter_mut().filter(|known| known.is_of_chain != Some(true)).collect();
+        self.calls += open.len() as u64;
+        join_all(open.into_iter().map(|known| async move {
+            known.is_of_chain = known.node.chain_id().await.ok().map(|id| id == chain);
+            if known.is_of_chain == Some(false) {
+                tracing::error!(chain.id = chain.0, "node of RPC_URLS ignored: it follows another chain");
             }
-        }
+        }))
+        .await;
     }
 }
 

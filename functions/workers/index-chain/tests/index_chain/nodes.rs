@@ -1,5 +1,7 @@
 //! Unreliable nodes: the index is complete all the same.
 
+use std::time::{Duration, Instant};
+
 use alloy::{
     primitives::{Bytes, U256},
     providers::Provider,
@@ -132,6 +134,40 @@ async fn frozen_node_alone_is_behind_the_clock() -> Result<(), Error> {
         assert_eq!((followed.behind, Some(followed.reached_time)), (0, frozen_time));
     }
     Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn history_is_read_at_the_rate_that_the_node_allows() -> Result<(), Error> {
+    const BLOCKS: u64 = 40_000;
+    const ALLOWED: u32 = 25;
+    let test_chain = TestChain::start("throttled", 4).await?;
+    let mut history = History::on(&test_chain, 24).await?;
+    history.go_on(40).await?;
+    let () = test_chain.node.raw_request("anvil_mine".into(), (BLOCKS,)).await?;
+    let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::Throttled(ALLOWED)).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&proxy.url]).await?;
+    let start = Instant::now();
+    let followed = indexer.follow().await?;
+    let took = start.elapsed();
+    println!("{} blocks in {took:?}", followed.next_block);
+    assert!(followed.next_block >= BLOCKS && took < Duration::from_secs(20), "{followed:?} in {took:?}");
+    indexer.assert_fresh(&test_chain, "throttled").await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn block_is_not_final_because_a_node_fails_to_say_which_are() -> Result<(), Error> {
+    let mut test_chain = TestChain::start("no-finality", 4).await?;
+    test_chain.chain.has_finalized_tag = true;
+    let mut history = History::on(&test_chain, 25).await?;
+    history.go_on(30).await?;
+    let proxy = NodeProxy::in_front_of(&test_chain.rpc_url, NodeBehavior::NoFinality).await?;
+    let mut indexer = Indexer::of(&test_chain, &[&proxy.url]).await?;
+    indexer.follow().await?;
+    // Deeper than blocks are undone where depth alone makes them final.
+    test_chain.reorganise(12).await?;
+    history.forget_dropped().await?;
+    assert!(indexer.follow().await?.undone > 0);
+    indexer.assert_fresh(&test_chain, "reorganised").await
 }
 
 /// One block with many more logs than nodes answer with.

@@ -6,7 +6,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::{Router, body::Bytes, extract::State, http::StatusCode, response::IntoResponse};
@@ -25,6 +25,10 @@ pub enum NodeBehavior {
     FewLogs(usize),
     /// The same, and has no receipts of blocks.
     FewLogsNoReceipts(usize),
+    /// Answers so many requests a second, and refuses the others.
+    Throttled(u32),
+    /// Fails where it is asked for the newest final block.
+    NoFinality,
     /// Every third answer is an error, empty or late.
     Failing,
     /// Every fourth answer lacks this many of the newest blocks, for logs without an error.
@@ -54,6 +58,9 @@ pub struct NodeProxy {
     methods: Arc<Mutex<Vec<String>>>,
     /// Requests that wait for their answers now, and the most so far.
     waiting: Arc<AtomicUsize>,
+    /// The second that requests are counted in, and their number.
+    counted: Arc<Mutex<(u64, u32)>>,
+    start: Instant,
     most_waiting: Arc<AtomicUsize>,
     /// Answers by request.
     told: Arc<Mutex<HashMap<String, Value>>>,
@@ -70,6 +77,8 @@ impl NodeProxy {
             behavior: Arc::new(Mutex::new(behavior)),
             methods: Arc::default(),
             waiting: Arc::default(),
+            counted: Arc::default(),
+            start: Instant::now(),
             most_waiting: Arc::default(),
             told: Arc::default(),
         };
@@ -85,6 +94,14 @@ impl NodeProxy {
     /// Number of calls of a method so far.
     pub fn calls_of(&self, method: &str) -> usize {
         self.methods.lock().unwrap_or_else(PoisonError::into_inner).iter().filter(|called| *called == method).count()
+    }
+
+    /// Whether this request is one too many in this second.
+    fn is_too_fast(&self, allowed: u32) -> bool {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let second = self.start.elapsed().as_secs();
+        *counted = if counted.0 == second { (second, counted.1 + 1) } else { (second, 1) };
+        counted.1 > allowed
     }
 
     /// Most requests that waited for their answers at once.
@@ -173,6 +190,14 @@ async fn answer(proxy: &NodeProxy, body: &Bytes) -> (StatusCode, String) {
     let filter = &request["params"][0];
     let is_logs = method == "eth_getLogs";
     let behavior = *proxy.behavior.lock().unwrap_or_else(PoisonError::into_inner);
+    if let NodeBehavior::Throttled(allowed) = behavior
+        && proxy.is_too_fast(allowed)
+    {
+        return (StatusCode::TOO_MANY_REQUESTS, "Too Many Requests".to_owned());
+    }
+    if behavior == NodeBehavior::NoFinality && filter == "finalized" {
+        return refuse("internal error");
+    }
     let asked = format!("{method} {}", request["params"]);
     if let (NodeBehavior::Stuck(_), Some(mut told)) = (behavior, proxy.told(&asked)) {
         told["id"] = request["id"].clone();
