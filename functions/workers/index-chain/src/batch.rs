@@ -119,7 +119,8 @@ impl Batches {
         self.rows = (MAX_ROWS / 8).max(MIN_ROWS);
     }
 
-    fn limit(&self) -> BatchLimit {
+    /// The limit of the next batch.
+    pub fn limit(&self) -> BatchLimit {
         BatchLimit { rows: self.rows, bytes: MAX_BYTES }
     }
 

@@ -221,7 +221,7 @@ impl Follower {
         propagate::enqueue(&mut self.work, self.chain.id, changes)?;
         self.journal.commit_beside(&mut self.work).await?;
         loop {
-            self.index.apply_background(&mut self.work).await?;
+            self.index.apply_background(&mut self.work, self.batches.limit()).await?;
             let has_applied = self.journal.commit_beside(&mut self.work).await?;
             propagate::run(&mut self.work, self.chain.id, &self.artists, &mut self.index).await?;
             let is_more = self.journal.commit_beside(&mut self.work).await? || has_applied;

@@ -127,11 +127,11 @@ impl Index {
         timeline::set_hidden(work, place, hidden_by).await
     }
 
-    /// Applies a batch of background work: fetched documents and relistings. After an error the unit of work must be
+    /// Applies background work up to a batch's limit: fetched documents and relistings. After an error the unit of work must be
     /// dropped.
-    pub async fn apply_background(&mut self, work: &mut UnitOfWork) -> Result<(), StoreError> {
-        timeline::apply_documents(work, &self.documents, self.chain.id).await?;
-        timeline::relist_due(work, &self.timelines, &self.artists, self.chain.id).await
+    pub async fn apply_background(&mut self, work: &mut UnitOfWork, limit: BatchLimit) -> Result<(), StoreError> {
+        timeline::apply_documents(work, &self.documents, self.chain.id, limit).await?;
+        timeline::relist_due(work, &self.timelines, &self.artists, self.chain.id, limit).await
     }
 }
 

@@ -13,11 +13,10 @@ use shared::{
     },
 };
 
-use super::applier::Applier;
+use super::{applier::Applier, batch_limit::BatchLimit};
 
-/// Most moments relisted in one batch, per queued change and in all.
-const MAX_PER_CHANGE: u64 = 500;
-const MAX_PER_BATCH: u64 = 2_000;
+/// Most moments whose rows are read together. How many of them are relisted depends on the rows that they change.
+const MAX_MOMENTS: u64 = 500;
 
 /// Most fetched documents, and most other queued changes, in one batch.
 const MAX_CHANGES: u16 = 500;
@@ -51,18 +50,24 @@ pub(super) async fn apply_documents(
     work: &mut UnitOfWork,
     documents: &Documents,
     chain: ChainId,
+    limit: BatchLimit,
 ) -> Result<(), StoreError> {
-    let mut looked_at = 0;
     for mut arrived in documents.arrived(chain, MAX_CHANGES).await? {
+        if limit.is_reached(work) {
+            break;
+        }
         let subject = TimelineSubject::With(arrived.uri_hash.clone());
-        let room = MAX_PER_CHANGE.min(MAX_PER_BATCH.saturating_sub(looked_at));
-        let (moments, is_all) = work.concerned(chain, &subject, arrived.retyped, room).await?;
+        let (moments, is_all) = work.concerned(chain, &subject, arrived.retyped, MAX_MOMENTS).await?;
+        let first = arrived.retyped;
         for moment in &moments {
             set_content_type(work, moment, &arrived).await?;
+            arrived.retyped += 1;
+            if limit.is_reached(work) {
+                break;
+            }
         }
-        looked_at += moments.len() as u64;
-        arrived.retyped += moments.len() as u64;
-        work.set_retyped(chain, &arrived, is_all)?;
+        let is_done = is_all && arrived.retyped == first + moments.len() as u64;
+        work.set_retyped(chain, &arrived, is_done)?;
     }
     Ok(())
 }
@@ -100,8 +105,9 @@ pub(super) async fn relist_due(
     timelines: &Timelines,
     artists: &Artists,
     chain: ChainId,
+    limit: BatchLimit,
 ) -> Result<(), StoreError> {
-    let (due, mut looked_at) = (timelines.relistings(chain, MAX_CHANGES).await?, 0);
+    let due = timelines.relistings(chain, MAX_CHANGES).await?;
     let creators = due.iter().filter_map(|relisting| match relisting.by {
         TimelineSubject::By(creator) => Some(creator),
         _ => None,
@@ -113,14 +119,20 @@ pub(super) async fn relist_due(
         names.entry(creator).or_default();
     }
     for mut relisting in due {
-        let room = MAX_PER_CHANGE.min(MAX_PER_BATCH.saturating_sub(looked_at));
-        let (moments, is_all) = work.concerned(chain, &relisting.by, relisting.done, room).await?;
+        if limit.is_reached(work) {
+            break;
+        }
+        let (moments, is_all) = work.concerned(chain, &relisting.by, relisting.done, MAX_MOMENTS).await?;
+        let first = relisting.done;
         for moment in &moments {
             relist(work, moment, &names).await?;
+            relisting.done += 1;
+            if limit.is_reached(work) {
+                break;
+            }
         }
-        looked_at += moments.len() as u64;
-        relisting.done += moments.len() as u64;
-        work.set_relisted(chain, &relisting, is_all)?;
+        let is_done = is_all && relisting.done == first + moments.len() as u64;
+        work.set_relisted(chain, &relisting, is_done)?;
     }
     Ok(())
 }

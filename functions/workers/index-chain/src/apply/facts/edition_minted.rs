@@ -20,7 +20,7 @@ use crate::{
 /// Most tokens accepted of one event: far more than a block has gas for.
 const MAX_QUANTITY: u64 = 50_000;
 
-/// Tokens that are created together.
+/// Tokens that are created together where nobody but the creator is an admin: each admin has timelines of their own.
 const CHUNK: u64 = 40;
 
 impl Kind for EditionMinted {
@@ -43,9 +43,10 @@ impl Kind for EditionMinted {
         let Some(owner) = applier.work.collection(chain, event.emitter.into()).await? else { return Ok(None) };
         applier.learn_name(owner.creator).await?;
         let mut tier = applier.work.tier(chain, owner.address, self.tier).await?.unwrap_or_default();
+        let chunk = (CHUNK / (1 + owner.admins.len() as u64)).max(1);
         let mut next = done;
         while next < quantity && !(next > done && applier.is_full()) {
-            let end = quantity.min(next + CHUNK);
+            let end = quantity.min(next + chunk);
             self.create_tokens(event, applier, &owner, &mut tier, next..end).await?;
             next = end;
         }
