@@ -23,6 +23,7 @@ use crate::support::{Indexer, NodeBehavior, NodeProxy, Rows, number};
 
 sol! {
     interface Calls {
+        function setBaseURI(address edition, uint8 tier, string uri) external;
         function safeTransferFrom(address from, address to, uint256 id, uint256 value, bytes data) external;
     }
 }
@@ -74,7 +75,7 @@ async fn one_event_is_split_over_batches_and_survives_a_crash_between_them() -> 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn transfers_of_nothing_leave_no_row() -> Result<(), Error> {
+async fn transfers_of_nothing_and_tiers_of_no_edition_leave_no_row() -> Result<(), Error> {
     let test_chain = TestChain::start("nothing", 64).await?;
     let mut history = History::on(&test_chain, 32).await?;
     let (artist, other) = (history.people[0], history.people[1]);
@@ -86,7 +87,10 @@ async fn transfers_of_nothing_leave_no_row() -> Result<(), Error> {
     let single = Calls::safeTransferFromCall { from: artist, to: other, id: U256::ONE, value: U256::ZERO, data };
     history.send(artist, collection, U256::ZERO, &single).await?.ok_or("not sent")?;
     history.transfer_nothing(collection, artist, other, 1_000).await?;
-    assert_eq!(indexer.follow().await?.events, 2);
+    let metadata = test_chain.chain.addresses.editions.ok_or("no editions")?.metadata;
+    let of_none = Calls::setBaseURICall { edition: other, tier: 7, uri: "ar://none".to_owned() };
+    history.send(other, metadata, U256::ZERO, &of_none).await?.ok_or("not set")?;
+    assert_eq!(indexer.follow().await?.events, 3);
     assert_eq!(indexer.rows().await?, before);
     Ok(())
 }

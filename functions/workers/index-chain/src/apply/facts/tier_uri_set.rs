@@ -21,8 +21,8 @@ impl Kind for TierUriSet {
         None
     }
 
-    fn reads(&self, _event: &ChainEvent, _applier: &Applier<'_>) -> Vec<PrimaryKey> {
-        Vec::new()
+    fn reads(&self, _event: &ChainEvent, applier: &Applier<'_>) -> Vec<PrimaryKey> {
+        vec![applier.collection_key(self.collection)]
     }
 
     async fn apply(
@@ -32,6 +32,10 @@ impl Kind for TierUriSet {
         _done: u64,
     ) -> Result<Option<u64>, StoreError> {
         let (chain, collection) = (applier.chain.id, self.collection.into());
+        // Anybody may set the URI of an edition that was never created.
+        if applier.work.collection(chain, collection).await?.is_none() {
+            return Ok(None);
+        }
         let mut stored = applier.work.tier(chain, collection, self.tier).await?.unwrap_or_default();
         stored.uri = clip_uri(&self.uri);
         applier.work.put_tier(chain, collection, self.tier, &stored)?;
