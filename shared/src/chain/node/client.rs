@@ -1,6 +1,6 @@
 //! RPC client of a chain. Calls have a time-out, never go beyond the request's deadline, and name the block they read.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use alloy::{
     eips::{BlockId, BlockNumberOrTag},
@@ -27,9 +27,9 @@ use super::{
     health::Health,
     pace::{PacedNode, is_rate_limit},
     pool::Endpoint,
+    urls::NodeUrls,
 };
 use crate::{
-    config::{self, ConfigError},
     model::{ChainId, MarketFees},
     telemetry::trace::TracedNode,
 };
@@ -122,35 +122,6 @@ struct ReceiptLogs {
     logs: Vec<Log>,
 }
 
-/// URLs of each chain's nodes.
-#[derive(Clone)]
-pub struct NodeUrls(BTreeMap<ChainId, Vec<Url>>);
-
-impl NodeUrls {
-    /// Reads `RPC_URLS`: a JSON object from chain id to a list of URLs, the preferred one first.
-    pub fn from_env() -> Result<Self, ConfigError> {
-        config::parsed("RPC_URLS")
-    }
-
-    /// Whether the chain has a node.
-    pub fn names(&self, chain: ChainId) -> bool {
-        self.0.get(&chain).is_some_and(|urls| !urls.is_empty())
-    }
-}
-
-impl std::str::FromStr for NodeUrls {
-    type Err = serde_json::Error;
-
-    fn from_str(json: &str) -> Result<Self, Self::Err> {
-        let urls: BTreeMap<String, Vec<Url>> = serde_json::from_str(json)?;
-        let chains = urls.into_iter().map(|(chain, urls)| {
-            let chain = chain.parse().map_err(serde::de::Error::custom)?;
-            Ok((chain, urls))
-        });
-        chains.collect::<Result<_, _>>().map(Self)
-    }
-}
-
 /// The nodes of one chain.
 #[derive(Clone)]
 pub struct Node {
@@ -185,7 +156,7 @@ impl Node {
     }
 
     fn connect(urls: &NodeUrls, chain: ChainId, timeout: Duration, is_paced: bool) -> Result<Self, NodeError> {
-        let urls = urls.0.get(&chain).filter(|urls| !urls.is_empty()).ok_or(NodeError::None(chain))?;
+        let urls = urls.of(chain).ok_or(NodeError::None(chain))?;
         let client = reqwest::Client::builder().timeout(timeout).build()?;
         let connect = |url: &Url| {
             let transport = TracedNode::new(Http::with_client(client.clone(), url.clone()), url.clone());

@@ -7,10 +7,12 @@ mod nonce;
 mod pace;
 mod pool;
 mod receipt;
+mod urls;
 
 pub use self::{
-    client::{BlockFacts, Node, NodeError, NodeUrls, NonceFacts},
+    client::{BlockFacts, Node, NodeError, NonceFacts},
     fault::{NodeFault, halt_in_words},
     pool::SendError,
     receipt::Receipt,
+    urls::NodeUrls,
 };
