@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, test } from "node:test";
-import { address, answer, askForCode, codesFor, elsewhere, giveWallet, launch, open, setNumber, settled, signIn, someBalances, someNotifications, stack, unusedEmail } from "./support.mjs";
+import { address, answer, askForCode, codesFor, elsewhere, giveWallet, launch, newestLink, open, setNumber, settled, signIn, someBalances, someNotifications, stack, unusedEmail } from "./support.mjs";
 
 /** An unlocked account that no other test sends from or connects. */
 const WALLET = "0xa0ee7a142d267c1f36714e4a8f75612f20a79720";
@@ -57,10 +57,12 @@ test("key is created, used and revoked, and signing out clears the page", async 
   await button(page, "Send me a code").waitFor();
   const kept = await page.evaluate(() => ({
     page: document.documentElement.outerHTML + [...document.querySelectorAll("input, textarea")].map((input) => input.value),
-    stores: localStorage.length + sessionStorage.length + document.cookie.length,
+    stores: localStorage.length + sessionStorage.length,
+    cookie: document.cookie,
   }));
   for (const secret of [token, key, email, account]) assert.ok(!kept.page.includes(secret), `${secret} stayed on the page`);
   assert.equal(kept.stores, 0);
+  assert.match(kept.cookie, /^moments_device=[0-9a-f]{64}$/, "only the device is remembered");
   assert.notEqual(await page.title(), "taken");
   assert.deepEqual(page.consoleErrors, []);
   await page.context().close();
@@ -155,7 +157,7 @@ test("wrong, void and expired codes show an error, and a code is read from paste
   // The limit of three codes in ten minutes is shown.
   await button(page, "Use another address").click();
   await button(page, "Send me a code").click();
-  await has(page, "Too many codes were asked for");
+  await has(page, "Mails were sent to this address: open the link in the newest one");
 
   const fresh = await open(browser);
   const next = await askForCode(fresh, unusedEmail());
@@ -165,6 +167,53 @@ test("wrong, void and expired codes show an error, and a code is read from paste
   await fresh.getByRole("heading", { name: "Profile" }).waitFor();
   await page.context().close();
   await fresh.context().close();
+});
+
+test("page that was dropped while the mail was read goes on waiting for the code", async () => {
+  const page = await open(browser);
+  const email = unusedEmail();
+  const code = await askForCode(page, email);
+  await page.reload();
+  await has(page, email);
+  await page.getByLabel("The code we sent").fill(code);
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  assert.equal(await page.evaluate(() => sessionStorage.length), 0, "something is kept after the sign-in");
+  await page.context().close();
+});
+
+test("link in the mail signs in on another device, once, and makes the device known", async () => {
+  const asking = await open(browser);
+  const email = unusedEmail();
+  await askForCode(asking, email);
+  const link = await newestLink(email);
+  assert.ok(link.startsWith(`${address}#link=`), link);
+  const page = await open(browser);
+  await page.goto(link);
+  await button(page, "Sign in").waitFor();
+  assert.equal(page.url(), address, "the address bar keeps the link");
+  assert.ok(!page.requests.some((request) => request.url().endsWith("/oauth/link")), "the link was used without a press");
+  await button(page, "Sign in").click();
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  await has(page, email);
+  const [cookie] = await page.context().cookies(address);
+  assert.deepEqual([cookie.name, cookie.path, cookie.sameSite, cookie.secure], ["moments_device", "/api/manage", "Strict", true]);
+  assert.equal((await page.context().cookies(`${stack.api}/timeline`)).length, 0, "the API gets the cookie");
+
+  // The device is listed, sent with the next code, and forgotten.
+  await button(page, "Sign out", { exact: true }).click();
+  await askForCode(page, email);
+  const asked = page.requests.findLast((request) => request.url().endsWith("/oauth/code")).postDataJSON();
+  assert.equal(asked.deviceToken, cookie.value);
+  await page.getByLabel("The code we sent").fill((await codesFor(email)).at(-1));
+  await page.getByRole("heading", { name: "Devices" }).waitFor();
+  await button(page, "Forget").click();
+  await button(page, "Forget").waitFor({ state: "detached" });
+
+  await asking.goto(link);
+  await button(asking, "Sign in").click();
+  await has(asking, "The link was used or is no longer valid");
+  await page.context().close();
+  await asking.context().close();
 });
 
 test("browser wallet is connected by signature and disconnected", async () => {

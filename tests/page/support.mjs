@@ -40,11 +40,19 @@ export async function open(browser, options = {}) {
 
 export const unusedEmail = () => `${crypto.randomUUID().replaceAll("-", "")}@example.com`;
 
+async function mailsTo(email) {
+  const { messages } = await (await fetch(stack.mail)).json();
+  return Object.values(messages).flat().filter((mail) => mail.To.some((to) => to.toLowerCase() === email.toLowerCase()));
+}
+
 /** The codes mailed to an address, newest last. */
 export async function codesFor(email) {
-  const { messages } = await (await fetch(stack.mail)).json();
-  const mails = Object.values(messages).flat().filter((mail) => mail.To.some((to) => to.toLowerCase() === email.toLowerCase()));
-  return mails.flatMap((mail) => mail.BodyText.match(/sign-in code is (\d{6})/)?.[1] ?? []);
+  return (await mailsTo(email)).flatMap((mail) => mail.BodyText.match(/sign-in code is (\d{6})/)?.[1] ?? []);
+}
+
+/** The sign-in link in the newest mail to an address. */
+export async function newestLink(email) {
+  return (await mailsTo(email)).at(-1)?.BodyText.match(/https?:\S+#link=\S+/)?.[0];
 }
 
 /** Requests a code on the page and reads it from the mail. */

@@ -1,6 +1,6 @@
-// What happened to the account, newest first.
+// What happened to the account, newest first, and the devices that it was signed in on.
 
-import { $, call, minute, onClick, row, session, when, whenChanged } from "./kit.js";
+import { $, announce, call, minute, onClick, row, session, when, whenChanged } from "./kit.js";
 
 const WORDS = {
   signed_in: "Signed in",
@@ -35,7 +35,8 @@ export async function loadActivity() {
 }
 
 async function more() {
-  const { activity } = await call("GET", `artists/activity?limit=${PAGE}${last ? `&before=${last}` : ""}`);
+  const { activity, devices } = await call("GET", `artists/activity?limit=${PAGE}${last ? `&before=${last}` : ""}`);
+  $("device-list").replaceChildren(...devices.map(deviceRow));
   last = activity.at(-1)?.id;
   $("older").hidden = activity.length < PAGE;
   return activity.map(activityRow);
@@ -47,6 +48,18 @@ const activityRow = ({ kind, at, network, subject }) => row("activity-row", {
   time: when(minute, at),
   network,
 });
+
+function deviceRow({ id, agent, network, seen }) {
+  const element = row("device-row", { agent: agent || "Unnamed device", network, seen: when(minute, seen) });
+  const button = element.querySelector("button");
+  onClick(button, $("device-problem"), async () => {
+    await call("DELETE", `artists/devices?deviceId=${id}`);
+    $("activity-title").tabIndex = -1;
+    $("activity-title").focus();
+    announce("The device is forgotten.");
+  });
+  return element;
+}
 
 onClick($("older"), $("activity-problem"), async () => {
   const entries = await more();
@@ -66,5 +79,6 @@ whenChanged(async () => {
 export function forgetActivity() {
   last = undefined;
   $("activity-list").replaceChildren();
+  $("device-list").replaceChildren();
   $("older").hidden = true;
 }

@@ -14,6 +14,8 @@ import { forgetWebhooks, loadWebhooks } from "./webhooks.js";
 
 const TOKEN_SECONDS = 60 * 60;
 const RESEND_SECONDS = 30;
+const CODE_SECONDS = 10 * 60;
+const AWAITED = "moments_sign_in";
 
 // --- Signing in and out ---------------------------------------------------------------------------------------------
 
@@ -38,10 +40,41 @@ function holdResend(seconds) {
 /** Binds a code to this page: nobody else's tries can use it up. */
 let nonce = "";
 
+/** A phone drops the page while its mail is read: what waits for the code outlives that. It is worthless without the mail. */
+function awaitCode(awaited) {
+  if (awaited) sessionStorage.setItem(AWAITED, JSON.stringify(awaited));
+  else sessionStorage.removeItem(AWAITED);
+}
+
+/** Goes on waiting for a code that was asked for before the page was dropped. */
+function resumeSignIn() {
+  const { email, nonce: asked, until } = JSON.parse(sessionStorage.getItem(AWAITED) ?? "{}");
+  if (!email || until < Date.now()) return awaitCode(null);
+  nonce = asked;
+  $("code-email").textContent = email;
+  showStep("code-form");
+  holdResend(0);
+}
+
+const DEVICE = "moments_device";
+
+/** By this the service knows the device again, whatever strangers do to the address. It opens nothing by itself. */
+function knownDevice() {
+  const deviceToken = document.cookie.split("; ").find((cookie) => cookie.startsWith(`${DEVICE}=`))?.slice(DEVICE.length + 1);
+  return deviceToken ? { deviceToken } : {};
+}
+
+/** Keeps a device's token for a year, in a cookie that no other page can read. */
+function rememberDevice({ deviceToken }) {
+  if (!deviceToken) return;
+  document.cookie = `${DEVICE}=${deviceToken}; path=${location.pathname}; max-age=31536000; secure; samesite=strict`;
+}
+
 async function sendCode(email) {
   nonce = crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   try {
-    await call("POST", "oauth/code", { email, nonce });
+    await call("POST", "oauth/code", { email, nonce, ...knownDevice() });
+    if (!session.token) awaitCode({ email, nonce, until: Date.now() + CODE_SECONDS * 1000 });
     holdResend(RESEND_SECONDS);
   } catch (refusal) {
     if (refusal.status === 429) holdResend(refusal.retryAfter);
@@ -50,9 +83,31 @@ async function sendCode(email) {
 }
 
 function showStep(step) {
-  for (const form of ["email-form", "code-form"]) $(form).hidden = form !== step;
-  $(step).querySelector("input").focus();
+  for (const form of ["email-form", "code-form", "link-form"]) $(form).hidden = form !== step;
+  $(step).querySelector("input, button").focus();
 }
+
+/** The link of a mail, until it is used. It is taken out of the address, so that no history keeps it. */
+let link = "";
+
+function takeLink() {
+  const found = new URLSearchParams(location.hash.slice(1)).get("link");
+  if (!found) return;
+  link = found;
+  history.replaceState(null, "", location.pathname + location.search);
+  if (!session.token) showStep("link-form");
+}
+
+// A press, since programs that look through mails open links.
+onSubmit($("link-form"), async () => {
+  const answer = await call("POST", "oauth/link", { link });
+  link = "";
+  rememberDevice(answer);
+  setSession({ token: answer.token, email: answer.email, address: answer.social_wallet, end: 0 });
+  await enter();
+});
+$("link-email").addEventListener("click", () => showStep("email-form"));
+addEventListener("hashchange", takeLink);
 
 onSubmit($("email-form"), async ({ email }) => {
   const address = email.value.trim();
@@ -76,8 +131,9 @@ onSubmit($("code-form"), async ({ code }) => {
   const email = $("code-email").textContent;
   if (!/^\d{6}$/.test(code.value)) throw new Refusal(400, "", [{ field: "code", message: "must be 6 digits" }]);
   try {
-    const { token, social_wallet } = await call("POST", "oauth/login", { email, code: code.value, nonce });
-    setSession({ token, email, address: social_wallet, end: 0 });
+    const answer = await call("POST", "oauth/login", { email, code: code.value, nonce, remember: true, ...knownDevice() });
+    rememberDevice(answer);
+    setSession({ token: answer.token, email, address: answer.social_wallet, end: 0 });
   } catch (refusal) {
     code.select();
     throw refusal;
@@ -100,7 +156,10 @@ $("resend").addEventListener("click", async () => {
   }
 });
 
-$("other-email").addEventListener("click", () => showStep("email-form"));
+$("other-email").addEventListener("click", () => {
+  awaitCode(null);
+  showStep("email-form");
+});
 
 function endInAnHour() {
   clearTimeout(session.end);
@@ -108,6 +167,7 @@ function endInAnHour() {
 }
 
 async function enter() {
+  awaitCode(null);
   endInAnHour();
   $("entry").hidden = true;
   for (const part of ["account", "session"]) $(part).hidden = false;
@@ -175,7 +235,7 @@ onSubmit($("again-form"), async ({ code }) => {
   if (!/^\d{6}$/.test(code.value)) throw new Refusal(400, "", [{ field: "code", message: "must be 6 digits" }]);
   const { email } = session;
   try {
-    const { token } = await call("POST", "oauth/login", { email, code: code.value, nonce });
+    const { token } = await call("POST", "oauth/login", { email, code: code.value, nonce, ...knownDevice() });
     session.token = token;
   } catch (refusal) {
     code.select();
@@ -344,3 +404,5 @@ async function markViewed(which) {
 }
 
 onClick($("view-all"), $("notification-problem"), () => markViewed({}));
+resumeSignIn();
+takeLink();
