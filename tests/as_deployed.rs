@@ -27,7 +27,7 @@ const SENDER: (&str, &str) = ("MailSender", "moments@example.com");
 const SET_LATER: [&str; 3] = ["OperatorLanes", "OperatorSafe", "TokenPublicKeys"];
 
 /// Variables that differ in the local stack, and why.
-const DIFFERENCES: [(&str, &str); 25] = [
+const DIFFERENCES: [(&str, &str); 26] = [
     ("ARTIST_TABLE", "the account's own name"),
     ("CHAINS", "local chains begin at block 0, are final at once and spend the local coin"),
     ("CHAIN_TABLE", "the account's own name"),
@@ -37,6 +37,7 @@ const DIFFERENCES: [(&str, &str); 25] = [
     ("CODE_KEY_ID", "the account's own id"),
     ("IPFS_GATEWAYS", "no document of the tests is public"),
     ("LOG_LEVEL", "tests look for secrets in all that functions can log"),
+    ("MAIL_SETTINGS", "the account's own name"),
     ("MEDIA_BUCKET", "the account's own name"),
     ("OPERATOR_LANE_KEYS", "the account's own ids"),
     ("PAGES_PATH", "pages are at the host's root, as behind a distribution"),

@@ -6,7 +6,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header, jw
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use shared::model::Email;
-use tests::{Answer, Stack, unused_email};
+use tests::{Answer, Sandbox, Stack, unused_email};
 
 #[tokio::test]
 async fn every_sign_in_returns_a_token_and_the_same_wallet() {
@@ -83,6 +83,19 @@ async fn every_invalid_code_gets_the_same_401() {
 }
 
 #[tokio::test]
+async fn newest_code_works_on_the_device_that_asked_first() {
+    let stack = Stack::connect();
+    let send_code = Sandbox::with_variables(&stack, "send-code", &[]).await;
+    let email = unused_email();
+    stack.code_for(&email).await;
+    let (status, _) = send_code.post("198.51.100.77", &json!({"email": email})).await;
+    assert_eq!(status, 200);
+    let newest = local::mail::newest_code(&stack.map.mail, &email, 1).await.expect("a second code");
+    stack.log_in(&email, &newest).await.expect_success();
+    stack.log_in(&email, &newest).await.expect_error(401);
+}
+
+#[tokio::test]
 async fn code_is_void_after_five_wrong_tries() {
     let stack = Stack::connect();
     let email = unused_email();
@@ -134,7 +147,7 @@ async fn code_is_not_stored_in_plain_text() {
     let row = stack.row("SecretTable", &row_of(&email), &row_of_this_client()).await.expect("the code's row");
     let mut stored: Vec<_> = row.keys().map(String::as_str).collect();
     stored.sort_unstable();
-    assert_eq!(stored, ["expires_at", "holder", "issued_at", "mac", "pk", "sk", "tries"]);
+    assert_eq!(stored, ["expires_at", "holder", "issued_at", "link", "mac", "pk", "sk", "tries"]);
     assert!(!format!("{row:?}").contains(&email));
     let AttributeValue::S(mac) = &row["mac"] else { panic!("no MAC") };
     assert_eq!((mac.len(), mac.contains(&code)), (64, false));

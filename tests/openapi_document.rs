@@ -6,6 +6,7 @@ use alloy::signers::local::PrivateKeySigner;
 use local::paths::Paths;
 use reqwest::Method;
 use serde_json::{Value, json};
+use shared::model::DeviceToken;
 use template::Template;
 use tests::{Answer, Stack, Writer, personal_sign, picture, unused_email};
 
@@ -15,6 +16,8 @@ const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
 const EXAMPLE_PERSON: &str = "0x00000000000000000000000000000000000000a1";
 const EXAMPLE_EMAIL: &str = "ada@example.com";
 const EXAMPLE_CODE: &str = "123456";
+const EXAMPLE_LINK: &str = "tzDP2OZ_BkGuSgOFBWbKQBTqpQmnJkGN0yYkD7bTAgqfh0wXqzM5FTBfcpYv0vA1";
+const EXAMPLE_DEVICE: &str = "9b74c9897bac770ffc029102a200c5de1f2a3b4c5d6e7f8091a2b3c4d5e6f701";
 const EXAMPLE_KEY_ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
 const EXAMPLE_CID: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
 /// Also the example of an upload's id.
@@ -214,6 +217,15 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     let mut real = vec![(EXAMPLE_ADDRESS, address), (EXAMPLE_EMAIL, email.clone())];
     if body.to_string().contains(EXAMPLE_CODE) {
         real.push((EXAMPLE_CODE, stack.code_for(&email).await));
+    }
+    if let Some(example) = body["link"].as_str() {
+        stack.code_for(&email).await;
+        real.push((EXAMPLE_LINK, stack.newest_link(&email).await));
+        assert_eq!(example, EXAMPLE_LINK);
+    }
+    if parameters.iter().any(|(_, _, example)| example == EXAMPLE_DEVICE) {
+        let device: DeviceToken = stack.remember_device(&writer.artist.email).await.parse().expect("a token");
+        real.push((EXAMPLE_DEVICE, device.id().to_string()));
     }
     if parameters.iter().any(|(_, _, example)| example == EXAMPLE_KEY_ID) {
         stack.create_key(&writer.artist, &json!({})).await.expect_success();

@@ -71,6 +71,21 @@ impl Trace {
     }
 }
 
+/// How many calls of AWS began only after another had ended, the most in a row.
+fn one_after_another(documents: &[Value]) -> usize {
+    let time = |call: &Value, field: &str| call[field].as_f64().expect("a time");
+    let calls = documents.iter().filter(|call| call["namespace"] == "aws");
+    let mut spans: Vec<_> = calls.map(|call| (time(call, "start_time"), time(call, "end_time"))).collect();
+    spans.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let (mut count, mut free_at) = (0, 0.0);
+    for (start, end) in spans {
+        if start >= free_at {
+            (count, free_at) = (count + 1, end);
+        }
+    }
+    count
+}
+
 /// Query of the demo's moment with comments.
 fn commented(stack: &Stack) -> String {
     format!("collectionAddress={:#x}&tokenId=1", stack.demo_collection(0))
@@ -139,6 +154,8 @@ async fn sign_in_leaves_kms_and_mail_and_no_address_code_or_token() {
     let token = answer.body["token"].as_str().expect("a token");
     let login = signed_in.of_request(&stack, &answer).await;
     assert!(operations(&login, "KMS").contains("Sign"), "{login:#?}");
+    let calls = one_after_another(&login);
+    assert!(calls <= 10, "a first sign-in waits for {calls} calls one after another: {login:#?}");
     documents.extend(login);
     for document in &mut documents {
         // Random digits and times can be like a code.

@@ -85,7 +85,11 @@ impl Endpoints {
             names.insert(format!("{}.Arn", bucket.logical_id), format!("arn:aws:s3:::{name}"));
             names.insert(bucket.logical_id.to_owned(), name);
         }
+        let ses = aws_sdk_ses::Client::new(&self.sdk_config(&self.aws).await);
         for settings in template.resources("AWS::SES::ConfigurationSet") {
+            let set = aws_sdk_ses::types::ConfigurationSet::builder().name(settings.logical_id).build()?;
+            let made = ses.create_configuration_set().configuration_set(set).send().await;
+            made.map_err(aws_sdk_ses::Error::from)?;
             names.insert(settings.logical_id.to_owned(), settings.logical_id.to_owned());
         }
         let (mut lanes, mut lane_keys, mut token_keys) = (Vec::new(), Vec::new(), Vec::new());
@@ -112,7 +116,6 @@ impl Endpoints {
             let address =
                 identity.properties.get("EmailIdentity").ok_or("template.yaml: an identity without a name")?;
             let address = resolve(address, &names)?;
-            let ses = aws_sdk_ses::Client::new(&self.sdk_config(&self.aws).await);
             ses.verify_email_identity().email_address(address).send().await.map_err(aws_sdk_ses::Error::from)?;
         }
         Ok(names)

@@ -45,6 +45,12 @@ pub fn code_in(mail: &Mail) -> Option<&str> {
     rest.split(|c: char| !c.is_ascii_digit()).find(|word| word.len() == 6)
 }
 
+/// The secret of the sign-in link in a mail.
+pub fn link_in(mail: &Mail) -> Option<&str> {
+    let (_, rest) = mail.body_text.split_once("/manage#link=")?;
+    rest.split_whitespace().next()
+}
+
 /// The six-digit code in the newest mail to an address. Waits up to 5 seconds for more than `seen` mails.
 pub async fn newest_code(list_url: &str, address: &str, seen: usize) -> Result<String, Error> {
     for _ in 0..100 {

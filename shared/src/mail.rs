@@ -10,7 +10,7 @@ use aws_sdk_ses::{
 use crate::{
     aws::Dispatch,
     config::{self, ConfigError},
-    model::{Email, OneTimeCode, WebhookUrl},
+    model::{Email, OneTimeCode, SignInLink, WebhookUrl},
     telemetry::trace::AwsCalls,
 };
 
@@ -30,26 +30,53 @@ pub enum MailError {
 pub struct Mailer {
     client: Client,
     sender: String,
+    settings: Option<String>,
 }
 
 impl Mailer {
-    /// Reads `MAIL_SENDER`, a verified identity of SES.
+    /// Reads `MAIL_SENDER`, a verified identity of SES, and `MAIL_SETTINGS`, a configuration set.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
         let client = Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
-        Ok(Self { client, sender: config::required("MAIL_SENDER")? })
+        Ok(Self { client, sender: config::required("MAIL_SENDER")?, settings: config::optional("MAIL_SETTINGS") })
     }
 
-    /// Sends a sign-in code for the service at `origin`. One SES call.
-    pub async fn send_code(&self, to: &Email, code: &OneTimeCode, origin: &str) -> Result<(), MailError> {
-        let minutes = OneTimeCode::LIFETIME.as_secs() / 60;
+    /// Sends what signs in at the service at `origin`: a link, and a code unless strangers guess at it. One SES call.
+    pub async fn send_sign_in(
+        &self,
+        to: &Email,
+        link: &SignInLink,
+        code: Option<&OneTimeCode>,
+        origin: &str,
+    ) -> Result<(), MailError> {
+        let link = format!("{origin}/manage#link={}", link.reveal());
+        let link_minutes = SignInLink::LIFETIME.as_secs() / 60;
+        let (subject, how) = match code {
+            Some(code) => {
+                let code_minutes = OneTimeCode::LIFETIME.as_secs() / 60;
+                let how = format!(
+                    "Your Moments sign-in code is {code}\n\n\
+                     Enter it at {origin}, where you asked for it, and nowhere else. Or open this link, on any device:\n\n\
+                     {link}\n\n\
+                     The code is valid for {code_minutes} minutes, the link for {link_minutes}. One of them can be used once.",
+                    code = code.reveal()
+                );
+                ("Your Moments sign-in code", how)
+            }
+            None => {
+                let how = format!(
+                    "Sign in to Moments with this link, on any device:\n\n\
+                     {link}\n\n\
+                     It is valid for {link_minutes} minutes and can be used once. This mail has no code, since many wrong \
+                     codes were tried for this address: codes only work on devices that you signed in on before."
+                );
+                ("Your Moments sign-in link", how)
+            }
+        };
         let text = format!(
-            "Your Moments sign-in code is {code}\n\n\
-             It signs you in at {origin}, is valid for {minutes} minutes and can be used once. Enter it there and nowhere \
-             else: nobody of Moments will ever ask you for it. If you did not ask for it, ignore this mail: nobody can \
-             sign in without it.\n",
-            code = code.reveal()
+            "{how}\n\nNobody of Moments will ever ask you for a code or a link. If you did not ask for this mail, ignore \
+             it: nobody can sign in without it.\n"
         );
-        self.send(to, "Your Moments sign-in code", &text).await
+        self.send(to, subject, &text).await
     }
 
     /// Sends a notice of what happened to an account. One SES call.
@@ -70,9 +97,10 @@ impl Mailer {
     /// Tells that a webhook was switched off. One SES call.
     pub async fn send_webhook_off(&self, to: &Email, url: &WebhookUrl, origin: &str) -> Result<(), MailError> {
         let text = format!(
-            "The webhook {url} was switched off: no try to deliver an event to it has succeeded for five days.\n\n\
+            "Your webhook at {host} was switched off: no try to deliver an event to it has succeeded for five days.\n\n\
              Once its receiver answers again, switch it on at {origin}/manage. What happened meanwhile is kept at \
-             {origin}/events.\n"
+             {origin}/events.\n",
+            host = url.host()
         );
         self.send(to, "A webhook of yours was switched off", &text).await
     }
@@ -82,6 +110,8 @@ impl Mailer {
             Message::builder().subject(utf8(subject)?).body(Body::builder().text(utf8(text)?).build()).build();
         let destination = Destination::builder().to_addresses(to.as_str()).build();
         let call = self.client.send_email().source(&self.sender).destination(destination).message(message);
+        // Named in each call: an identity of the operator's own has other settings by default, or none.
+        let call = call.set_configuration_set_name(self.settings.clone());
         call.dispatch().await.map_err(|error| MailError::Send(error.code().unwrap_or("no answer").to_owned()))?;
         Ok(())
     }

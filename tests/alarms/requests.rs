@@ -11,9 +11,11 @@ use super::{Seen, Tried, Tries, function, staged, template};
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 pub async fn tries(stack: &Stack) -> Result<Tries, Error> {
-    let (codes, sign_ins, writes) = tokio::join!(codes_refused(stack), sign_ins_refused(stack), failed_writes(stack));
+    let (codes, budget, sign_ins, writes) =
+        tokio::join!(codes_refused(stack), mail_budget(stack), sign_ins_refused(stack), failed_writes(stack));
     let mut tries = Tries::from([
         ("CodesRefusedAlarm", codes),
+        ("MailBudgetAlarm", budget),
         ("SignInsRefusedAlarm", sign_ins),
         ("FailedWritesAlarm", writes),
         ("BouncedMailsAlarm", bounced_mails(stack)?),
@@ -33,6 +35,17 @@ async fn codes_refused(stack: &Stack) -> Tried {
     let (status, _) =
         function(&without, "send-code", &[]).await.post("192.0.2.2", &json!({"email": unused_email()})).await;
     assert_eq!(status, 200);
+    Tried { with: Seen::of(&with, "send-code"), without: Seen::of(&without, "send-code"), times: 1 }
+}
+
+/// More mails are asked for than the service sends in an hour.
+async fn mail_budget(stack: &Stack) -> Tried {
+    let (with, without) = (staged(stack), staged(stack));
+    let ask = async |stack: &Stack, hourly: &str| {
+        let sandbox = function(stack, "send-code", &[("CODES_TOTAL_HOURLY", hourly)]).await;
+        sandbox.post("192.0.2.4", &json!({"email": unused_email()})).await.0
+    };
+    assert_eq!((ask(&with, "0").await, ask(&without, "3000").await), (429, 200));
     Tried { with: Seen::of(&with, "send-code"), without: Seen::of(&without, "send-code"), times: 1 }
 }
 

@@ -1,8 +1,8 @@
-//! Strangers guess a chosen person's codes, use their tries up, ask for codes in their name, and flood their inbox.
+//! Strangers guess a chosen person's codes, use their tries up, and ask for codes in their name.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use serde_json::{Value, json};
-use shared::model::Email;
+use serde_json::json;
+use shared::model::{DeviceToken, Email};
 use tests::{Sandbox, Stack, unused_email};
 
 const NONCE: &str = "8c1f5a0e7d3b4c2f9a6e1d0b";
@@ -11,8 +11,15 @@ fn another(code: &str) -> String {
     format!("{:06}", (code.parse::<u32>().expect("digits") + 1) % 1_000_000)
 }
 
-fn mailbox(email: &str) -> String {
-    email.parse::<Email>().expect("an address").mailbox()
+fn guesses(email: &str) -> String {
+    format!("GUESSES#{}", email.parse::<Email>().expect("an address").mailbox())
+}
+
+/// So many wrong codes were tried for an address.
+async fn wrong_codes(stack: &Stack, email: &str, count: u32) {
+    let later = AttributeValue::N("4000000000".to_owned());
+    stack.set("SecretTable", &guesses(email), "STREAK", "expires_at", later).await;
+    stack.set("SecretTable", &guesses(email), "STREAK", "wrong", AttributeValue::N(count.to_string())).await;
 }
 
 async fn newest_code(stack: &Stack, email: &str) -> String {
@@ -38,36 +45,6 @@ async fn strangers_tries_do_not_burn_a_code_with_a_nonce() {
 }
 
 #[tokio::test]
-async fn strangers_lock_nobody_out() {
-    let stack = Stack::connect();
-    let (log_in, send_code) =
-        (Sandbox::with_variables(&stack, "log-in", &[]).await, Sandbox::with_variables(&stack, "send-code", &[]).await);
-    let email = unused_email();
-    let code = stack.code_for(&email).await;
-    // Tries from elsewhere, and codes that are asked for elsewhere, are others'.
-    for _ in 0..6 {
-        let (status, _) = log_in.post("192.0.2.50", &json!({"email": email, "code": another(&code)})).await;
-        assert_eq!(status, 401);
-    }
-    let (status, _) = send_code.post("192.0.2.51", &json!({"email": email})).await;
-    assert_eq!(status, 200);
-    stack.log_in(&email, &code).await.expect_success();
-
-    // From where the owner signed in before, strangers' requests don't count.
-    let mut refused = 0;
-    for client in 0..10 {
-        for _ in 0..3 {
-            let (status, _) = send_code.post(&format!("198.51.100.{client}"), &json!({"email": email})).await;
-            refused += u32::from(status == 429);
-        }
-    }
-    assert!(refused > 0, "strangers sent as many mails as they liked");
-    assert!(stack.mails_to(&email).await.len() <= 22, "the inbox was flooded");
-    let code = stack.code_for(&email).await;
-    stack.log_in(&email, &code).await.expect_success();
-}
-
-#[tokio::test]
 async fn tags_are_one_mailbox() {
     let stack = Stack::connect();
     let email = unused_email();
@@ -80,58 +57,55 @@ async fn tags_are_one_mailbox() {
 }
 
 #[tokio::test]
-async fn strangers_pause_after_a_hundred_wrong_tries_and_the_owner_is_told() {
+async fn after_a_hundred_wrong_codes_only_known_devices_use_codes_and_the_owner_is_told() {
     let stack = Stack::connect();
-    let artist = stack.new_artist().await;
-    let log_in = Sandbox::with_variables(&stack, "log-in", &[]).await;
-    let partition = format!("GUESSES#{}", mailbox(&artist.email));
-    let guess = |code: &str| json!({"email": artist.email, "code": code});
-    let code = stack.code_for(&artist.email).await;
-    stack.log_in(&artist.email, &another(&code)).await.expect_error(401);
-    stack.set("SecretTable", &partition, "STREAK", "wrong", AttributeValue::N("99".to_owned())).await;
-    let (status, _) = log_in.post("203.0.113.9", &guess(&another(&code))).await;
-    assert_eq!(status, 401);
-    let mails = stack.mails_to(&artist.email).await;
+    let email = unused_email();
+    let device = stack.remember_device(&email).await;
+    let code = stack.code_for(&email).await;
+    wrong_codes(&stack, &email, 99).await;
+    stack.log_in(&email, &another(&code)).await.expect_error(401);
+    let mails = stack.mails_to(&email).await;
     assert!(mails.iter().any(|mail| mail.body_text.contains("100 failed sign-in attempts")), "{mails:?}");
-    // A stranger's right guess is refused, the owner's isn't.
-    let (status, _): (u16, Value) = log_in.post("203.0.113.9", &guess(&code)).await;
-    assert_eq!(status, 401);
-    stack.log_in(&artist.email, &code).await.expect_success();
-    assert!(stack.row("SecretTable", &partition, "STREAK").await.is_none(), "the streak goes on");
+    // A stranger's right guess isn't even compared.
+    let refusal = stack.log_in(&email, &code).await.expect_error(401);
+    assert!(refusal.body["message"].as_str().is_some_and(|message| message.contains("link")), "{refusal:?}");
+    let known = json!({"email": email, "code": code, "deviceToken": device});
+    stack.post_json("/oauth/login", &known).await.expect_success();
+    assert!(stack.row("SecretTable", &guesses(&email), "STREAK").await.is_none(), "the streak goes on");
 }
 
 #[tokio::test]
-async fn guesses_from_many_networks_end_at_a_hundred_and_honest_people_sign_in_beside_them() {
+async fn known_device_has_a_hundred_wrong_codes_of_its_own() {
     let stack = Stack::connect();
-    let (chosen, beside) = (stack.new_artist().await, stack.new_artist().await);
-    let log_in = &Sandbox::crowd(&stack, "log-in", &[], &stack.map.dynamodb, 8).await;
-    let code = stack.code_for(&chosen.email).await;
-    let (wrong, email) = (another(&code), &chosen.email);
-    // No network tries more than four times, so none has used a code's tries up.
-    let guesses = (0..30).map(|network| {
-        let guess = json!({"email": email, "code": wrong});
-        async move {
-            for _ in 0..4 {
-                let (status, _) = log_in.post(&format!("198.18.{network}.1"), &guess).await;
-                assert_eq!(status, 401);
-            }
-        }
-    });
-    let honest = async {
-        for _ in 0..2 {
-            let code = stack.code_for(&beside.email).await;
-            stack.log_in(&beside.email, &code).await.expect_success();
-        }
-    };
-    futures::future::join(futures::future::join_all(guesses), honest).await;
-    let mails = stack.mails_to(email).await;
-    assert!(mails.iter().any(|mail| mail.body_text.contains("100 failed sign-in attempts")), "{mails:?}");
-    // From now on strangers' guesses aren't even compared, right ones neither; the owner's are.
-    for network in 0..3 {
-        let (status, _) = log_in.post(&format!("198.19.{network}.1"), &json!({"email": email, "code": code})).await;
-        assert_eq!(status, 401);
+    let email = unused_email();
+    let device = stack.remember_device(&email).await;
+    let asked = stack.post_json("/oauth/code", &json!({"email": email, "deviceToken": device})).await;
+    asked.expect_success();
+    let code = newest_code(&stack, &email).await;
+    let with = |code: &str| json!({"email": email, "code": code, "deviceToken": device});
+    stack.post_json("/oauth/login", &with(&another(&code))).await.expect_error(401);
+    let row = format!("DEVICES#{}", email.parse::<Email>().expect("an address").fingerprint());
+    let id = device.parse::<DeviceToken>().expect("a token").id().to_string();
+    assert!(stack.row("SecretTable", &guesses(&email), "STREAK").await.is_none(), "it counts for strangers");
+    stack.set("SecretTable", &row, &id, "wrong", AttributeValue::N("100".to_owned())).await;
+    wrong_codes(&stack, &email, 100).await;
+    stack.post_json("/oauth/login", &with(&code)).await.expect_error(401);
+}
+
+#[tokio::test]
+async fn tries_without_a_code_count_nothing() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    for _ in 0..12 {
+        stack.log_in(&email, "123456").await.expect_error(401);
     }
-    stack.log_in(email, &code).await.expect_success();
+    assert!(stack.row("SecretTable", &guesses(&email), "STREAK").await.is_none(), "tries were counted");
+    let code = stack.code_for(&email).await;
+    for _ in 0..12 {
+        stack.log_in(&email, &another(&code)).await.expect_error(401);
+    }
+    let row = stack.row("SecretTable", &guesses(&email), "STREAK").await.expect("a streak");
+    assert_eq!(row["wrong"], AttributeValue::N("5".to_owned()), "a code has five tries");
 }
 
 #[tokio::test]

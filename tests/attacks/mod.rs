@@ -2,8 +2,11 @@
 
 mod code_guessing;
 mod ended_token;
+mod everybody_at_once;
 mod fake_collection;
 mod forged_token;
+mod locked_out;
+mod mail_flood;
 mod others_things;
 mod raised_price;
 mod repeated_withdrawal;

@@ -182,7 +182,7 @@ async fn proposal_takes_two_database_calls_and_three_node_calls() {
     let account = local::contracts::DEPLOYER;
     let (status, answer) = sandbox.post("192.0.2.67", &proposal(account)).await;
     assert_eq!(status, 200, "{answer}");
-    assert_eq!(dynamodb.take(), ["BatchGetItem", "TransactWriteItems"]);
+    assert_eq!(dynamodb.take(), ["UpdateItem", "UpdateItem"]);
     let mut methods = node.take();
     methods.sort_unstable();
     assert_eq!(methods, ["eth_call", "eth_simulateV1", "eth_simulateV1"]);

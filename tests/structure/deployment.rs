@@ -54,6 +54,16 @@ fn every_name_includes_the_stage() {
 }
 
 #[test]
+fn production_is_not_deployed_without_an_address_for_alarms() {
+    let text = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml");
+    let template: serde_norway::Value = serde_norway::from_str(&text).expect("YAML");
+    let rule = serde_norway::to_string(&template["Rules"]["ProductionTellsOfAlarms"]).expect("a rule");
+    for part in ["production", "AlarmAddress", "!Not"] {
+        assert!(rule.contains(part), "{part} in {rule}");
+    }
+}
+
+#[test]
 fn irreplaceable_resources_are_retained() {
     let template = template();
     let mut kept = 0;

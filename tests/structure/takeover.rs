@@ -15,18 +15,25 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 16] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 18] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "revoke-api-key"]),
     ("SecretTable", "SESSIONS#x", &CHANGES, &["delete-artist", "log-out"]),
     ("SecretTable", "SESSIONS#x", &["DeleteItem"], &["erase-artists"]),
-    ("SecretTable", "CODE#x", &WRITES, &["erase-artists", "log-in", "send-code"]),
-    ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in"]),
+    ("SecretTable", "CODE#x", &WRITES, &["erase-artists", "log-in", "send-code", "use-link"]),
+    ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
+    ("SecretTable", "DEVICES#x", &CHANGES, &["log-in", "use-link"]),
+    ("SecretTable", "STOPPED#x", &CHANGES, &["stop-mails"]),
     ("SecretTable", "CHALLENGE#x", &WRITES, &["challenge-wallet", "connect-wallet"]),
-    ("ArtistTable", "EMAIL#x", &WRITES, &["erase-artists", "log-in"]),
-    ("ArtistTable", "ARTIST#x", &CHANGES, &["connect-wallet", "disconnect-wallet", "log-in", "update-artist"]),
-    ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist"]),
+    ("ArtistTable", "EMAIL#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
+    (
+        "ArtistTable",
+        "ARTIST#x",
+        &CHANGES,
+        &["connect-wallet", "disconnect-wallet", "log-in", "update-artist", "use-link"],
+    ),
+    ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist", "use-link"]),
     ("ArtistTable", "WALLET#x", &["DeleteItem"], &["disconnect-wallet", "erase-artists"]),
     ("ArtistTable", "PAYOUTS#x", &CHANGES, &["add-payout-address", "remove-payout-address"]),
     (
@@ -36,12 +43,12 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 16] = [
         &["create-webhook", "delete-webhook", "deliver-webhooks", "rotate-webhook", "update-webhook"],
     ),
     ("ArtistTable", "BLOCK#x", &WRITES, &["pin-content"]),
-    ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in"]),
+    ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in", "use-link"]),
 ];
 
 /// Who may use a key, and nobody else.
 const SIGNERS: [(&str, &str, &[&str]); 4] = [
-    ("kms:Sign", "TokenKey.Arn", &["log-in"]),
+    ("kms:Sign", "TokenKey.Arn", &["log-in", "use-link"]),
     ("kms:VerifyMac", "CodeKey.Arn", &["log-in"]),
     ("kms:GenerateMac", "CodeKey.Arn", &["send-code"]),
     ("kms:GenerateMac", "WebhookKey.Arn", &["create-webhook", "deliver-webhooks", "rotate-webhook"]),

@@ -35,6 +35,23 @@ impl Stack {
         mail::newest_code(&self.map.mail, email, seen).await.expect("a mail with a code")
     }
 
+    /// The secret of the link in the newest mail to an address.
+    pub async fn newest_link(&self, email: &str) -> String {
+        let mails = self.mails_to(email).await;
+        mails.last().and_then(mail::link_in).expect("a mail with a link").to_owned()
+    }
+
+    pub async fn use_link(&self, link: &str) -> Answer {
+        self.post_json("/oauth/link", &json!({"link": link})).await
+    }
+
+    /// Signs in with a mailed code and keeps the device's token.
+    pub async fn remember_device(&self, email: &str) -> String {
+        let code = self.code_for(email).await;
+        let answer = self.post_json("/oauth/login", &json!({"email": email, "code": code, "remember": true})).await;
+        answer.expect_success().body["deviceToken"].as_str().expect("a device token").to_owned()
+    }
+
     pub async fn log_in(&self, email: &str, code: &str) -> Answer {
         self.post_json("/oauth/login", &json!({"email": email, "code": code})).await
     }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use shared::{
     clock,
     http::{ApiError, FromFields},
-    model::{ActivityId, ActivityKind, PageLimit},
-    store::artist::Activity,
+    model::{ActivityId, ActivityKind, DeviceId, PageLimit},
+    store::{artist::Activity, secret::Device},
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -23,6 +23,22 @@ pub struct ListActivityQuery {
 #[derive(Serialize, ToSchema)]
 pub struct ListActivityResponse {
     pub activity: Vec<ActivityView>,
+    /// Devices that are known, the one used last first.
+    pub devices: Vec<DeviceView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Device)]
+pub struct DeviceView {
+    pub id: DeviceId,
+    /// What it called itself (`User-Agent`); may be empty.
+    pub agent: String,
+    /// Network of the last sign-in; of IPv6 the /64.
+    pub network: String,
+    /// Time of the first sign-in, ISO 8601.
+    pub since: String,
+    /// Time of the last sign-in, ISO 8601.
+    pub seen: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -40,7 +56,8 @@ pub struct ActivityView {
 
 /// List account activity
 ///
-/// Sign-ins, keys, wallets, payout addresses and withdrawals of the last 90 days, newest first.
+/// Sign-ins, keys, wallets, payout addresses and withdrawals of the last 90 days, newest first; and the devices that are
+/// known, each until `DELETE /artists/devices`.
 #[utoipa::path(
     get,
     path = "/artists/activity",
@@ -59,5 +76,14 @@ impl TryFrom<Activity> for ActivityView {
 
     fn try_from(Activity { id, kind, at, network, subject, .. }: Activity) -> Result<Self, ApiError> {
         Ok(Self { id, kind, at: clock::iso_8601(at)?, network, subject })
+    }
+}
+
+impl TryFrom<Device> for DeviceView {
+    type Error = ApiError;
+
+    fn try_from(Device { id, fields }: Device) -> Result<Self, ApiError> {
+        let (since, seen) = (clock::iso_8601(fields.created_at)?, clock::iso_8601(fields.seen_at)?);
+        Ok(Self { id, agent: fields.agent, network: fields.network, since, seen })
     }
 }

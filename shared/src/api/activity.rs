@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use super::notice::NoticeMailer;
 use crate::{
-    auth::service_address::ServiceAddress,
     clock,
     config::{self, StartError},
     http::{ApiError, Request},
-    mail::{Mailer, Notice},
     model::{ActivityId, ActivityKind, ArtistId},
-    store::artist::{Activities, Activity, ArtistTable, Artists},
+    store::{
+        artist::{Activities, Activity, ArtistTable, Artists},
+        secret::SecretTable,
+    },
     telemetry,
 };
 
@@ -38,25 +40,24 @@ impl ActivityRetention {
 pub struct ActivityLog {
     activities: Activities,
     artists: Artists,
-    mailer: Mailer,
-    address: ServiceAddress,
+    notices: NoticeMailer,
     retention: ActivityRetention,
 }
 
 impl ActivityLog {
-    /// Reads `ARTIST_TABLE`, `MAIL_SENDER`, `TOKEN_ISSUER` and `ACTIVITY_RETENTION_DAYS`.
+    /// Reads `ARTIST_TABLE`, `SECRET_TABLE` and `ACTIVITY_RETENTION_DAYS`, and what [`NoticeMailer`] reads.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, StartError> {
         let table = ArtistTable::from_env(aws)?;
         Ok(Self {
             activities: Activities::new(table.clone()),
             artists: Artists::new(table),
-            mailer: Mailer::from_env(aws)?,
-            address: ServiceAddress::from_env(),
+            notices: NoticeMailer::from_env(aws, SecretTable::from_env(aws)?)?,
             retention: ActivityRetention::from_env()?,
         })
     }
 
-    /// Records what was done, and mails a notice. Never fails: it is done. A write; for a notice, a read and a mail.
+    /// Records what was done, and mails a notice. Never fails: it is done. A write; for a notice, a read, up to three writes
+    /// and a mail. The subject must hold no words of whoever asked: the mail comes from the service.
     pub async fn note(&self, request: &Request, artist: ArtistId, kind: ActivityKind, subject: &str) {
         if let Err(error) = self.try_note(request, artist, kind, subject).await {
             let cause = error.cause().map(telemetry::chain);
@@ -73,14 +74,11 @@ impl ActivityLog {
     ) -> Result<(), ApiError> {
         let activity = self.retention.activity(request, kind, subject)?;
         self.activities.record(artist, &activity).await?;
-        let Some(what) = kind.notice() else { return Ok(()) };
+        if kind.notice().is_none() {
+            return Ok(());
+        }
         let Some(to) = self.artists.email(artist).await? else { return Ok(()) };
-        let (when, origin) = (clock::iso_8601(activity.at)?, self.address.of(request)?);
-        let origin = origin.as_str().trim_end_matches('/');
-        let notice = Notice { what, subject, when: &when, network: &activity.network, origin };
-        self.mailer
-            .send_notice(&to, &notice)
-            .await
-            .map_err(|error| ApiError::bad_gateway("The mail wasn't sent", error))
+        self.notices.send(request, &to, artist, kind, subject).await;
+        Ok(())
     }
 }

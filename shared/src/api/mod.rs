@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod error;
 pub mod media;
+pub mod notice;
 pub mod publish;
 pub mod read;
 pub mod request;

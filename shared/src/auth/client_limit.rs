@@ -6,12 +6,15 @@ use std::{
     time::Duration,
 };
 
+use futures::future::try_join_all;
+
 use crate::{
     http::{ApiError, LimitUnit, RateLimit, Request},
     store::secret::{RequestCounts, SecretTable},
 };
 
-/// At most `max` requests of a client network in each window of the clock, so up to twice as many within one.
+/// At most `max` requests of a client network in each window of the clock, so up to twice as many within one. The wider
+/// networks that it is in have a multiple of it ([`Request::client_networks`]).
 pub struct ClientLimit {
     counts: RequestCounts,
     action: &'static str,
@@ -35,27 +38,37 @@ impl ClientLimit {
         Self { counts: RequestCounts::new(secrets), action, max, window, refused: Mutex::default() }
     }
 
-    /// Counts a request; 429 over the limit. One write; none for a network that this process has refused in this window.
-    pub async fn admit(&self, request: &Request, now: Duration) -> Result<(), ApiError> {
+    /// Counts a request and returns the state of the narrowest network's limit; 429 over one of them. A write for each
+    /// network, at the same time; none for a network that this process has refused in this window.
+    pub async fn admit(&self, request: &Request, now: Duration) -> Result<RateLimit, ApiError> {
         let seconds = self.window.as_secs().max(1);
         let window = now.as_secs() / seconds;
         let end = (window + 1) * seconds;
-        let network = request.client_network();
-        if !self.is_refused(&network, window) {
-            let subject = format!("{}#client#{network}", self.action);
-            if self.counts.count(&subject, window, end + seconds).await? <= self.max {
-                return Ok(());
-            }
-            self.refuse(network, window);
+        let state = |left: u32| RateLimit {
+            unit: LimitUnit::Requests,
+            max: self.max.into(),
+            window: self.window,
+            left: left.into(),
+            reset: Duration::from_secs(end - now.as_secs()),
+        };
+        let networks = request.client_networks();
+        if !self.is_refused(&networks, window) {
+            let count = async |network: &str| {
+                self.counts.count(&format!("{}#client#{network}", self.action), window, end + seconds).await
+            };
+            let hits = try_join_all(networks.iter().map(|(network, _)| count(network))).await?;
+            let over = networks.iter().zip(&hits).find(|((_, factor), hits)| **hits > self.max.saturating_mul(*factor));
+            let Some(((network, _), _)) = over else {
+                return Ok(state(self.max.saturating_sub(hits.first().copied().unwrap_or_default())));
+            };
+            self.refuse(network.clone(), window);
         }
-        let (unit, max, reset) = (LimitUnit::Requests, self.max.into(), Duration::from_secs(end - now.as_secs()));
-        let state = RateLimit { unit, max, window: self.window, left: 0, reset };
-        Err(ApiError::limited("Too many requests of this kind come from your network: wait", &state))
+        Err(ApiError::limited("Too many requests of this kind come from your network: wait", &state(0)))
     }
 
-    fn is_refused(&self, network: &str, window: u64) -> bool {
+    fn is_refused(&self, networks: &[(String, u32)], window: u64) -> bool {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.window == window && refused.networks.contains(network)
+        refused.window == window && networks.iter().any(|(network, _)| refused.networks.contains(network))
     }
 
     fn refuse(&self, network: String, window: u64) {

@@ -3,10 +3,12 @@
 pub mod api_key;
 pub mod caller;
 pub mod client_limit;
+pub mod mail_budget;
 pub mod rate_limit;
 pub mod service_address;
 pub mod session;
 pub mod sign_in_code;
 pub mod token;
+pub mod total_limit;
 pub mod wallet_proof;
 pub mod webhook_secret;

@@ -27,11 +27,35 @@ pub struct Limit {
 
 const SLICES: u64 = 60;
 
+/// Limits that are used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Time until a hit is admitted.
+    pub wait: Duration,
+    message: &'static str,
+    state: RateLimit,
+}
+
+impl From<Refused> for ApiError {
+    fn from(refused: Refused) -> Self {
+        Self::limited(refused.message, &refused.state)
+    }
+}
+
 /// Counts a hit against all limits, or none if one is used up; their states, in order. A read and a transaction.
 ///
 /// # Errors
 /// 429 when a limit is used up; 503 when concurrent requests keep changing the same counters.
 pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Result<Vec<RateLimit>, ApiError> {
+    Ok(try_admit(windows, limits, now).await??)
+}
+
+/// The same, with limits that are used up apart from errors.
+pub async fn try_admit(
+    windows: &RateWindows,
+    limits: &[Limit],
+    now: Duration,
+) -> Result<Result<Vec<RateLimit>, Refused>, ApiError> {
     const ATTEMPTS: u32 = 8;
     let subjects: Vec<&str> = limits.iter().map(|limit| limit.subject.as_str()).collect();
     for attempt in 0..ATTEMPTS {
@@ -46,10 +70,10 @@ pub async fn admit(windows: &RateWindows, limits: &[Limit], now: Duration) -> Re
             }
         }
         if let Some((limit, wait)) = refused {
-            return Err(ApiError::limited(limit.message, &limit.state(0, wait)));
+            return Ok(Err(Refused { wait, message: limit.message, state: limit.state(0, wait) }));
         }
         if windows.save(subjects.iter().copied().zip(loaded).collect()).await? {
-            return Ok(states);
+            return Ok(Ok(states));
         }
         tokio::time::sleep(backoff(attempt)).await;
     }

@@ -1,13 +1,16 @@
-//! Mailed sign-in codes, stored as a KMS HMAC over address, code and time: the table is no use for testing a guess.
+//! Mailed sign-in codes and links. A code is stored as a KMS HMAC over address, code and time: the table is no use for
+//! testing a guess. A link is 128 random bits, of which a hash is enough.
 
 use std::time::Duration;
 
+use futures::future::try_join_all;
+
 use crate::{
     kms::{KmsError, MacKey},
-    model::{Email, Nonce, OneTimeCode},
+    model::{DeviceId, Email, Nonce, OneTimeCode, SignInLink},
     store::{
         StoreError,
-        secret::{CodeHolder, Codes, StoredCode},
+        secret::{CodeHolder, Codes, StoredCode, StoredLink},
     },
 };
 
@@ -32,11 +35,23 @@ pub struct SignInCodes {
     key: MacKey,
 }
 
-/// An issued code, for withdrawing it or using it up.
+/// What is mailed, and what is stored of it.
 #[derive(Debug)]
-pub struct IssuedCode {
-    email: Email,
-    stored: StoredCode,
+pub struct Issued {
+    /// The code, unless only a link is mailed.
+    pub code: Option<OneTimeCode>,
+    /// The link.
+    pub link: SignInLink,
+    stored: StoredLink,
+}
+
+/// What a try was compared with.
+#[derive(Debug)]
+pub struct CheckedCode {
+    /// The code that matches.
+    pub matching: Option<StoredCode>,
+    /// Number of codes that it was compared with.
+    pub compared: u32,
 }
 
 impl SignInCodes {
@@ -45,48 +60,65 @@ impl SignInCodes {
         Self { codes, key }
     }
 
-    /// Issues a code for an address and its holder, in place of an earlier one of theirs. One KMS call and up to two writes.
-    pub async fn issue(
-        &self,
-        email: &Email,
-        holder: CodeHolder,
-        now: Duration,
-    ) -> Result<(OneTimeCode, IssuedCode), SignInError> {
-        let code = OneTimeCode::random()?;
-        let issued_at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let mac = self.key.generate(&message(email, &code, issued_at)).await?;
-        let expires_at = (now + OneTimeCode::LIFETIME).as_secs();
-        let stored = StoredCode { mac: alloy::hex::encode(mac), issued_at, expires_at, tries: 0, holder };
-        self.codes.put(email, &stored).await?;
-        Ok((code, IssuedCode { email: email.clone(), stored }))
+    /// Issues a link for an address and, if there is a holder, a code in place of an earlier one of theirs. One KMS call,
+    /// then up to three writes at once.
+    pub async fn issue(&self, email: &Email, holder: Option<CodeHolder>, now: Duration) -> Result<Issued, SignInError> {
+        let link = SignInLink::random(email)?;
+        let mut stored =
+            StoredLink { email: email.clone(), expires_at: (now + SignInLink::LIFETIME).as_secs(), code: None };
+        let mut code = None;
+        if let Some(holder) = holder {
+            let random = OneTimeCode::random()?;
+            let issued_at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+            let mac = alloy::hex::encode(self.key.generate(&message(email, &random, issued_at)).await?);
+            let expires_at = (now + OneTimeCode::LIFETIME).as_secs();
+            stored.code = Some(StoredCode { mac, issued_at, expires_at, tries: 0, holder, link: link.hash() });
+            code = Some(random);
+        }
+        self.codes.put(email, &link, &stored).await?;
+        Ok(Issued { code, link, stored })
     }
 
-    /// Counts a try; the holder's code if `code` matches. Always one write and one KMS call: timing tells nothing.
+    /// Counts a try and compares `code` with the holder's and the address's newest. Up to two writes, then up to two KMS
+    /// calls, at least one of each: timing doesn't tell whether there is a code.
     pub async fn check(
         &self,
         email: &Email,
         code: &OneTimeCode,
         holder: &CodeHolder,
         now: Duration,
-    ) -> Result<Option<IssuedCode>, SignInError> {
-        let stored = self.codes.count_try(email, holder, now.as_secs()).await?;
-        let (issued_at, mac) = match &stored {
-            Some(stored) => (stored.issued_at, alloy::hex::decode(&stored.mac).unwrap_or_default()),
-            None => (0, vec![0; 32]),
-        };
-        let right = self.key.verify(&message(email, code, issued_at), &mac).await?;
-        Ok(stored.filter(|_| right).map(|stored| IssuedCode { email: email.clone(), stored }))
+    ) -> Result<CheckedCode, SignInError> {
+        let found = self.codes.count_try(email, holder, now.as_secs()).await?;
+        let compare = async |issued_at, mac: Vec<u8>| self.key.verify(&message(email, code, issued_at), &mac).await;
+        if found.is_empty() {
+            compare(0, vec![0; 32]).await?;
+        }
+        let macs = found.iter().map(|stored| (stored.issued_at, alloy::hex::decode(&stored.mac).unwrap_or_default()));
+        let is_right = try_join_all(macs.map(|(issued_at, mac)| compare(issued_at, mac))).await?;
+        let compared = u32::try_from(found.len()).unwrap_or(u32::MAX);
+        let matching = found.into_iter().zip(is_right).find_map(|(stored, is_right)| is_right.then_some(stored));
+        Ok(CheckedCode { matching, compared })
     }
 
-    /// Deletes a code. `false` if it was used or replaced meanwhile: one code signs in only once. One write.
-    pub async fn withdraw(&self, issued: &IssuedCode) -> Result<bool, SignInError> {
-        Ok(self.codes.remove(&issued.email, &issued.stored).await?)
+    /// Uses up a code, and the link of its mail. `false` if it was used or replaced meanwhile: one mail signs in only once.
+    pub async fn use_code(&self, email: &Email, code: &StoredCode) -> Result<bool, SignInError> {
+        Ok(self.codes.remove(email, code).await?)
+    }
+
+    /// Takes back what couldn't be mailed.
+    pub async fn withdraw(&self, issued: &Issued) -> Result<(), SignInError> {
+        self.codes.remove_link(&issued.link, &issued.stored).await?;
+        Ok(())
     }
 }
 
-/// Who asks for a code or tries one: whoever has the nonce, or the client with this hash.
-pub fn holder(nonce: Option<&Nonce>, client: &str) -> CodeHolder {
-    nonce.map_or_else(|| CodeHolder::Client(client.to_owned()), |nonce| CodeHolder::Nonce(nonce.hash()))
+/// Who asks for a code or tries one: whoever has the nonce, the known device, or the client with this hash.
+pub fn holder(nonce: Option<&Nonce>, device: Option<&DeviceId>, client: &str) -> CodeHolder {
+    match (nonce, device) {
+        (Some(nonce), _) => CodeHolder::Nonce(nonce.hash()),
+        (None, Some(device)) => CodeHolder::Device(device.clone()),
+        (None, None) => CodeHolder::Client(client.to_owned()),
+    }
 }
 
 /// The authenticated text. No part can contain the line break that separates them.

@@ -64,6 +64,16 @@ mod tests {
             assert!(origin.admit(&mut passed).is_ok());
             assert_eq!(passed.client_network(), network, "{viewer}");
         }
+        let networks = |viewer: &str| {
+            let mut passed = request("s3cret", viewer);
+            assert!(origin.admit(&mut passed).is_ok());
+            passed.client_networks()
+        };
+        let counted =
+            |networks: &[(&str, u32)]| networks.iter().map(|&(name, count)| (name.to_owned(), count)).collect();
+        let v6: Vec<_> = counted(&[("2001:db8:1:f2ff::/64", 1), ("2001:db8:1:f200::/56", 4), ("2001:db8:1::/48", 16)]);
+        assert_eq!(networks("[2001:db8:1:f2ff::4]:4711"), v6);
+        assert_eq!(networks("198.51.100.7:4711"), counted(&[("198.51.100.7", 1), ("198.51.100.0/24", 16)]));
         for wrong in ["", "s3cre", "s3cret "] {
             let mut refused = request(wrong, "198.51.100.7:4711");
             assert_eq!(origin.admit(&mut refused).unwrap_err().status(), http::StatusCode::FORBIDDEN, "{wrong:?}");

@@ -219,14 +219,26 @@ impl Request {
     /// The client's network as the distribution or the gateway saw it: the address, or for IPv6 its /64, which one
     /// subscriber has. `X-Forwarded-For` is ignored, since clients set it.
     pub fn client_network(&self) -> String {
+        self.client_networks().into_iter().next().map(|(narrowest, _)| narrowest).unwrap_or_default()
+    }
+
+    /// The client's networks from the narrowest, each with the number of subscribers that it is counted as: of IPv6 the
+    /// /64, the /56 and the /48, since a subscriber may have any of them; of IPv4 the address and the /24.
+    pub fn client_networks(&self) -> Vec<(String, u32)> {
         let source = match self.event.request_context_ref() {
             Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone().unwrap_or_default(),
             _ => String::new(),
         };
         match self.viewer_address().map_or_else(|| source.parse(), Ok) {
-            Ok(IpAddr::V6(address)) => format!("{}/64", Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-            Ok(IpAddr::V4(address)) => address.to_string(),
-            Err(_) => source,
+            Ok(IpAddr::V6(address)) => {
+                let network = |bits: u32| Ipv6Addr::from_bits(address.to_bits() >> (128 - bits) << (128 - bits));
+                [(64, 1), (56, 4), (48, 16)].map(|(bits, count)| (format!("{}/{bits}", network(bits)), count)).into()
+            }
+            Ok(IpAddr::V4(address)) => {
+                let [a, b, c, _] = address.octets();
+                vec![(address.to_string(), 1), (format!("{a}.{b}.{c}.0/24"), 16)]
+            }
+            Err(_) => vec![(source, 1)],
         }
     }
 

@@ -5,11 +5,11 @@ use serde_json::{Number, Value};
 use super::fields::{Field, FromField};
 use crate::model::{
     ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
-    CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, Email, EventId, EventKind, EventKinds,
-    EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri,
-    Nonce, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, RawFormat, SaleTime, SaleType, Scope, Share,
-    SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username,
-    Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
+    CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId,
+    EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText,
+    MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, RawFormat, SaleTime,
+    SaleType, Scope, Share, SignInLink, SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId,
+    UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -39,9 +39,10 @@ macro_rules! scalars {
 
 scalars! {
     Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
-        CommentId, CommentText, ContentType, DailyLimit, DeliveryId, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, KeyId,
+        CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
+        FileHash, Flag, KeyId,
         KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, SaleType, Scope,
-        SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
+        SignInLink, SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
         WebUrl, WebhookDescription, WebhookId, WebhookUrl;
     Number: KeyDays, PageLimit, PageNumber, Wait;
     Exact: SaleTime, Share, UploadSize, Whole;

@@ -24,16 +24,45 @@ impl Email {
 
     /// SHA-256 of the address in hexadecimal digits, for places that must not hold the address itself.
     pub fn fingerprint(&self) -> String {
-        alloy::hex::encode(Sha256::digest(&self.0))
+        alloy::hex::encode(self.digest())
     }
 
-    /// SHA-256 of the mailbox, whatever `+tag` the address has: one person's inbox counts as one.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(&self.0).into()
+    }
+
+    /// SHA-256 of the mailbox, whatever `+tag` the address has, and whatever else its provider ignores: one person's
+    /// inbox counts as one.
     pub fn mailbox(&self) -> String {
         let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
-        let local = local.split('+').next().filter(|name| !name.is_empty()).unwrap_or(local);
-        alloy::hex::encode(Sha256::digest(format!("{local}@{domain}")))
+        let provider = PROVIDERS.iter().find(|provider| provider.domains.contains(&domain));
+        let (domain, ignored, tag) =
+            provider.map_or((domain, NOTHING, '+'), |provider| (provider.domains[0], provider.ignored, provider.tag));
+        let name = local.split(['+', tag]).next().filter(|name| !name.is_empty()).unwrap_or(local);
+        alloy::hex::encode(Sha256::digest(format!("{}@{domain}", name.replace(ignored, ""))))
     }
 }
+
+/// A provider for whom several addresses are one mailbox.
+struct Provider {
+    /// Names of the same mailboxes.
+    domains: &'static [&'static str],
+    /// Characters of a name that are ignored.
+    ignored: &'static [char],
+    /// What a tag begins with, besides `+`.
+    tag: char,
+}
+
+const NOTHING: &[char] = &[];
+
+/// <https://support.google.com/mail/answer/7436150>, <https://proton.me/support/addresses-and-aliases>,
+/// <https://support.apple.com/en-us/102546>, <https://help.yahoo.com/kb/SLN28815.html>
+const PROVIDERS: [Provider; 4] = [
+    Provider { domains: &["gmail.com", "googlemail.com"], ignored: &['.'], tag: '+' },
+    Provider { domains: &["proton.me", "protonmail.com", "pm.me"], ignored: &['.', '-', '_'], tag: '+' },
+    Provider { domains: &["icloud.com", "me.com", "mac.com"], ignored: NOTHING, tag: '+' },
+    Provider { domains: &["yahoo.com"], ignored: NOTHING, tag: '-' },
+];
 
 impl FromStr for Email {
     type Err = Invalid;
@@ -93,6 +122,21 @@ mod tests {
         assert_eq!(mailbox("ada+a+b@example.com"), mailbox("ada@example.com"));
         assert_ne!(mailbox("ada@example.com"), mailbox("ada@example.org"));
         assert_ne!(mailbox("+a@example.com"), mailbox("+b@example.com"));
+    }
+
+    #[test]
+    fn addresses_that_a_provider_takes_for_one_are_one_mailbox() {
+        let mailbox = |text: &str| text.parse::<Email>().unwrap().mailbox();
+        for (one, same) in [
+            ("ada.love.lace@gmail.com", "AdaLovelace+x@googlemail.com"),
+            ("a.d-a_l@protonmail.com", "adal@pm.me"),
+            ("ada@me.com", "ada@icloud.com"),
+            ("ada-shop@yahoo.com", "ada@yahoo.com"),
+        ] {
+            assert_eq!(mailbox(one), mailbox(same), "{one} {same}");
+        }
+        assert_ne!(mailbox("a.da@example.com"), mailbox("ada@example.com"));
+        assert_ne!(mailbox("a-da@gmail.com"), mailbox("a@gmail.com"));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod cid;
 mod collection;
 mod comment;
 mod dag;
+mod device;
 mod email;
 mod event;
 mod event_id;
@@ -32,6 +33,7 @@ mod publication;
 mod ranking;
 mod sale;
 mod schema;
+mod sign_in_link;
 mod text;
 mod transaction;
 mod transfer;
@@ -51,6 +53,7 @@ pub use collection::{
 };
 pub use comment::{Comment, CommentId, CommentNonce, CommentText, MAX_COMMENT_CHARACTERS, clip_comment};
 pub use dag::{Dag, LEAF};
+pub use device::{DeviceId, DeviceToken};
 pub use email::Email;
 pub use event::{
     About, ArtistEvent, CollectionEvent, CommentEvent, Event, EventCursor, EventData, EventKind, EventKinds,
@@ -75,6 +78,7 @@ pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Split, TargetCollection};
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleTime, SaleType};
+pub use sign_in_link::SignInLink;
 pub use transaction::{Call, ConcurrencyKey, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
 pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;

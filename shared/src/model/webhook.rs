@@ -104,6 +104,11 @@ impl WebhookUrl {
     pub fn parsed(&self) -> Option<Url> {
         self.0.parse().ok()
     }
+
+    /// Its host, for mails and lists: the rest may be a secret, or a stranger's words.
+    pub fn host(&self) -> String {
+        self.parsed().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+    }
 }
 
 impl FromStr for WebhookUrl {

@@ -16,6 +16,8 @@ pub enum Metric {
     CodesSent,
     /// Sign-in codes that a limit refused or that SES didn't take.
     CodesRefused,
+    /// Mails that the service's budget had no room for, or only in what is kept for known mailboxes.
+    MailBudgetUsedUp,
     /// Successful sign-ins.
     SignIns,
     /// Sign-ins with a wrong or expired code.
@@ -52,9 +54,10 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::CodesSent,
         Self::CodesRefused,
+        Self::MailBudgetUsedUp,
         Self::SignIns,
         Self::SignInsRefused,
         Self::Writes,

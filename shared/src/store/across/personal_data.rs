@@ -109,7 +109,9 @@ impl PersonalData {
         }
         all.extend(SECRET_KINDS.iter().map(|kind| (&*self.secrets, format!("{kind}#{artist}"))));
         all.push((&*self.secrets, format!("GUESSES#{}", email.mailbox())));
-        all.push((&*self.secrets, format!("CODE#{}", email.fingerprint())));
+        for kind in ["CODE", "DEVICES", "STOPPED"] {
+            all.push((&*self.secrets, format!("{kind}#{}", email.fingerprint())));
+        }
         all
     }
 }

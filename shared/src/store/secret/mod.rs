@@ -3,18 +3,22 @@
 pub(super) mod api_keys;
 pub(super) mod challenges;
 pub(super) mod codes;
+pub(super) mod devices;
 pub(super) mod failed_codes;
 pub(super) mod rate_windows;
 pub(super) mod request_counts;
 pub(super) mod sessions;
+pub(super) mod stopped_mails;
 
 pub use self::{
     api_keys::{ApiKeys, KeyGrant, KeyOwner, KeyRecord, MAX_KEYS},
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},
-    codes::{CodeHolder, Codes, StoredCode},
+    codes::{CodeHolder, Codes, StoredCode, StoredLink},
+    devices::{Device, DeviceFields, Devices},
     failed_codes::{FailedCodes, MAX_FAILED_CODES, SignInHistory},
     rate_windows::{RateWindow, RateWindows},
     request_counts::RequestCounts,
     sessions::Sessions,
+    stopped_mails::StoppedMails,
 };
 pub use super::engine::table::SecretTable;

@@ -1,14 +1,17 @@
 //! `GET /artists/activity`: what happened to the artist's account, newest first.
 
-use artists::list_activity::{ActivityView, ListActivityQuery, ListActivityResponse};
+use std::cmp::Reverse;
+
+use artists::list_activity::{ActivityView, DeviceView, ListActivityQuery, ListActivityResponse};
 use shared::{
     auth::session::SessionAuthenticator,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
+    model::ArtistId,
     store::{
-        artist::{Activities, ArtistTable},
-        secret::SecretTable,
+        artist::{Activities, ArtistTable, Artists},
+        secret::{Devices, SecretTable},
     },
 };
 
@@ -20,24 +23,40 @@ async fn main() -> Result<(), StartError> {
 struct ListActivity {
     sessions: SessionAuthenticator,
     activities: Activities,
+    artists: Artists,
+    devices: Devices,
+}
+
+impl ListActivity {
+    async fn devices(&self, artist: ArtistId, now: u64) -> Result<Vec<DeviceView>, ApiError> {
+        let Some(email) = self.artists.email(artist).await? else { return Ok(Vec::new()) };
+        let mut devices = self.devices.list(&email, now).await?;
+        devices.sort_unstable_by_key(|device| Reverse(device.fields.seen_at));
+        devices.into_iter().map(DeviceView::try_from).collect()
+    }
 }
 
 impl Endpoint for ListActivity {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
+        let (secrets, table) = (SecretTable::from_env(&aws)?, ArtistTable::from_env(&aws)?);
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
-            activities: Activities::new(ArtistTable::from_env(&aws)?),
+            sessions: SessionAuthenticator::from_env(secrets.clone())?,
+            activities: Activities::new(table.clone()),
+            artists: Artists::new(table),
+            devices: Devices::new(secrets),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.sessions.authenticate_person(request).await?.artist;
         let ListActivityQuery { limit, before } = request.query().read()?;
-        let found = self.activities.list(artist, before, limit.get(), clock::now()?.as_secs()).await?;
+        let now = clock::now()?.as_secs();
+        let found = async { Ok(self.activities.list(artist, before, limit.get(), now).await?) };
+        let (found, devices) = tokio::try_join!(found, self.devices(artist, now))?;
         let last = found.last().map(|last| last.id).filter(|_| found.len() == limit.get() as usize);
         let activity = found.into_iter().map(ActivityView::try_from).collect::<Result<_, _>>()?;
-        let response = Response::json(&ListActivityResponse { activity })?;
+        let response = Response::json(&ListActivityResponse { activity, devices })?;
         match last {
             Some(last) => response.with_next(request, "before", last),
             None => Ok(response),

@@ -76,7 +76,7 @@ impl Endpoint for CreateApiKey {
         if !self.keys.create(artist, &record, key.hash().as_str()).await? {
             return Err(ApiError::conflict(format!("You have {MAX_KEYS} keys already: revoke one first")));
         }
-        self.activity.note(request, artist, ActivityKind::KeyCreated, &record.name.to_string()).await;
+        self.activity.note(request, artist, ActivityKind::KeyCreated, &record.prefix).await;
         Response::json(&CreateApiKeyResponse { api_key: key.reveal().to_owned() })
     }
 }

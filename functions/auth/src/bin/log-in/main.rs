@@ -2,27 +2,22 @@
 
 use std::time::Duration;
 
-use auth::log_in::{LogInRequest, LogInResponse};
+use auth::{
+    log_in::{LogInRequest, LogInResponse, Remember},
+    sign_in::{SignIn, SignInDevice},
+};
 use shared::{
-    api::activity::ActivityRetention,
+    api::notice::NoticeMailer,
     auth::{
         client_limit::ClientLimit,
-        service_address::ServiceAddress,
         sign_in_code::{SignInCodes, holder},
-        token::TokenIssuer,
     },
-    chain::wallet::{EmbeddedWallet, OperatorAccount},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     kms::MacKey,
-    mail::{Mailer, Notice},
-    model::{ActivityKind, ArtistId, Email},
-    store::{
-        StoreError,
-        artist::{Activities, Artist, ArtistTable, Artists, Cancelled, Deletions},
-        secret::{Codes, FailedCodes, MAX_FAILED_CODES, SecretTable},
-    },
+    model::{DeviceId, DeviceToken, Email},
+    store::secret::{Codes, FailedCodes, MAX_FAILED_CODES, SecretTable, SignInHistory},
     telemetry::{self, Metric},
 };
 
@@ -33,42 +28,10 @@ async fn main() -> Result<(), StartError> {
 
 struct LogIn {
     codes: SignInCodes,
-    artists: Artists,
-    deletions: Deletions,
-    operator: OperatorAccount,
-    tokens: TokenIssuer,
-    activities: Activities,
-    retention: ActivityRetention,
     attempts: ClientLimit,
     failed_codes: FailedCodes,
-    mailer: Mailer,
-    address: ServiceAddress,
-}
-
-impl LogIn {
-    /// Finds or creates the artist, and cancels the deletion of the account; if it has begun, the address gets a new
-    /// account.
-    async fn sign_in(&self, email: &Email, now: Duration) -> Result<(Artist, Cancelled), StoreError> {
-        let artist = self.find_or_create(email, now).await?;
-        match self.deletions.take_back(artist.artist_id).await? {
-            Cancelled::TooLate => Ok((self.find_or_create(email, now).await?, Cancelled::Nothing)),
-            cancelled => Ok((artist, cancelled)),
-        }
-    }
-
-    async fn find_or_create(&self, email: &Email, now: Duration) -> Result<Artist, StoreError> {
-        if let Some(artist) = self.artists.find_by_email(email).await? {
-            return Ok(artist);
-        }
-        let artist_id = ArtistId::random();
-        let wallet = EmbeddedWallet::new(self.operator.safe, artist_id);
-        let artist = Artist { artist_id, embedded_wallet: wallet.address().into() };
-        if self.artists.create(email, &artist, now.as_secs()).await? {
-            return Ok(artist);
-        }
-        // A concurrent sign-in created the artist.
-        self.artists.find_by_email(email).await?.ok_or(StoreError::Contention("artists"))
-    }
+    notices: NoticeMailer,
+    sign_in: SignIn,
 }
 
 impl Endpoint for LogIn {
@@ -80,101 +43,84 @@ impl Endpoint for LogIn {
         Ok(Self {
             attempts: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
             codes: SignInCodes::new(Codes::new(secrets.clone()), MacKey::from_env(&aws, "CODE_KEY_ID")?),
-            failed_codes: FailedCodes::new(secrets),
-            mailer: Mailer::from_env(&aws)?,
-            address: ServiceAddress::from_env(),
-            artists: Artists::new(ArtistTable::from_env(&aws)?),
-            deletions: Deletions::new(ArtistTable::from_env(&aws)?),
-            activities: Activities::new(ArtistTable::from_env(&aws)?),
-            retention: ActivityRetention::from_env()?,
-            operator: OperatorAccount::from_env()?,
-            tokens: TokenIssuer::from_env(&aws)?,
+            failed_codes: FailedCodes::new(secrets.clone()),
+            notices: NoticeMailer::from_env(&aws, secrets.clone())?,
+            sign_in: SignIn::from_env(&aws, &secrets)?,
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let LogInRequest { email, code, nonce } = request.json()?.read()?;
+        let LogInRequest { email, code, nonce, device_token, remember: Remember(remember) } = request.json()?.read()?;
         let now = clock::now()?;
-        self.attempts.admit(request, now).await?;
-        let (mailbox, client) = (email.mailbox(), request.client_hash());
-        let history = self.failed_codes.history(&mailbox, &client, now.as_secs()).await?;
-        if history.pause_until > now.as_secs() && !history.is_known_client {
-            return Err(wrong_code());
-        }
-        let checked = self.codes.check(&email, &code, &holder(nonce.as_ref(), &client), now).await?;
-        let Some(issued) = checked else {
-            self.count_failure(request, &email, now).await?;
+        let device = device_token.as_ref().map(DeviceToken::id);
+        let (history, known_device) = self.admit(request, &email, device, now).await?;
+        let holder = holder(nonce.as_ref(), known_device.as_ref(), &request.client_hash());
+        let checked = self.codes.check(&email, &code, &holder, now).await?;
+        let Some(matching) = checked.matching else {
+            self.count_failure(request, &email, history, known_device.as_ref(), checked.compared, now).await?;
             return Err(wrong_code());
         };
-        let (artist, cancelled) = self.sign_in(&email, now).await?;
-        let token = self.tokens.issue(artist.artist_id, now).await?;
+        let session = self.sign_in.open(&email, now).await?;
         // The code is consumed last, so that an earlier failure costs an attempt, not the code.
-        if !self.codes.withdraw(&issued).await? {
+        if !self.codes.use_code(&email, &matching).await? {
             return Err(wrong_code());
         }
-        self.record_activity(request, &artist, ActivityKind::SignedIn).await;
-        if cancelled == Cancelled::Done {
-            self.record_activity(request, &artist, ActivityKind::DeletionCancelled).await;
-            self.notify(request, &email, ActivityKind::DeletionCancelled.notice().unwrap_or_default(), now).await;
-        }
-        self.reset_failures(request, &mailbox, now).await;
-        telemetry::count(Metric::SignIns);
-        Response::json(&LogInResponse { token, social_wallet: artist.embedded_wallet })
+        let device = match known_device {
+            Some(id) => SignInDevice::Known(id),
+            None if remember => SignInDevice::New,
+            None => SignInDevice::Unknown,
+        };
+        let device_token = self.sign_in.complete(request, &email, &session, device, now).await;
+        Response::json(&LogInResponse::new(session, device_token.as_ref()))
     }
 }
 
 impl LogIn {
-    /// Counts a wrong code; notifies the owner of the mailbox once strangers have to pause.
-    async fn count_failure(&self, request: &Request, email: &Email, now: Duration) -> Result<(), ApiError> {
-        if self.failed_codes.count_wrong(&email.mailbox(), now.as_secs()).await? != MAX_FAILED_CODES {
+    /// Counts the request for its network, whose limit a known device is free of; 401 where codes don't work.
+    async fn admit(
+        &self,
+        request: &Request,
+        email: &Email,
+        device: Option<DeviceId>,
+        now: Duration,
+    ) -> Result<(SignInHistory, Option<DeviceId>), ApiError> {
+        let history = async { Ok(self.failed_codes.history(email, device.as_ref(), now.as_secs()).await?) };
+        let admitted = self.attempts.admit(request, now);
+        let (history, admitted): (Result<SignInHistory, ApiError>, _) = tokio::join!(history, admitted);
+        let history = history?;
+        if !history.is_known_device {
+            admitted?;
+        }
+        if !history.takes_codes() {
+            telemetry::count(Metric::SignInsRefused);
+            return Err(ApiError::unauthorized(
+                "Many wrong codes were tried for this address, so codes only work on devices that it signed in on \
+                 before: ask for a mail and open the link in it",
+            ));
+        }
+        Ok((history, device.filter(|_| history.is_known_device)))
+    }
+
+    /// Counts tries that were compared with a code; tells the owner of a mailbox that signed in before when codes stop
+    /// working on unknown devices.
+    async fn count_failure(
+        &self,
+        request: &Request,
+        email: &Email,
+        history: SignInHistory,
+        device: Option<&DeviceId>,
+        compared: u32,
+        now: Duration,
+    ) -> Result<(), ApiError> {
+        if compared == 0 {
             return Ok(());
         }
-        let what = "There were 100 failed sign-in attempts for this address. Further attempts from unknown devices are \
-                    delayed.";
-        self.notify(request, email, what, now).await;
+        let wrong = self.failed_codes.count_wrong(email, device, compared, now.as_secs()).await?;
+        let is_first_over = (MAX_FAILED_CODES..MAX_FAILED_CODES + compared).contains(&wrong);
+        if is_first_over && device.is_none() && history.is_known_mailbox {
+            self.notices.send_guessing(request, email).await;
+        }
         Ok(())
-    }
-
-    /// Mails a notice; a failure is only logged.
-    async fn notify(&self, request: &Request, email: &Email, what: &str, now: Duration) {
-        if let Err(error) = self.send_notice(request, email, what, now).await {
-            tracing::error!(
-                request.id = request.id(),
-                error = error.cause().map(telemetry::chain),
-                "notice of a sign-in not mailed"
-            );
-        }
-    }
-
-    async fn send_notice(&self, request: &Request, email: &Email, what: &str, now: Duration) -> Result<(), ApiError> {
-        let (when, origin) = (clock::iso_8601(now.as_secs())?, self.address.of(request)?);
-        let (network, origin) = (request.client_network(), origin.as_str().trim_end_matches('/'));
-        let notice = Notice { what, subject: "", when: &when, network: &network, origin };
-        let sent = self.mailer.send_notice(email, &notice).await;
-        sent.map_err(|error| ApiError::bad_gateway("The mail wasn't sent", error))
-    }
-
-    /// Records the activity; a failure is only logged, since the code is used up.
-    async fn record_activity(&self, request: &Request, artist: &Artist, kind: ActivityKind) {
-        let Ok(activity) = self.retention.activity(request, kind, "") else { return };
-        if let Err(error) = self.activities.record(artist.artist_id, &activity).await {
-            tracing::error!(
-                request.id = request.id(),
-                error = telemetry::chain(&error),
-                "activity of a sign-in not recorded"
-            );
-        }
-    }
-
-    /// Ends the streak of wrong codes; a failure is only logged.
-    async fn reset_failures(&self, request: &Request, mailbox: &str, now: Duration) {
-        if let Err(error) = self.failed_codes.reset_failures(mailbox, &request.client_hash(), now.as_secs()).await {
-            tracing::error!(
-                request.id = request.id(),
-                error = telemetry::chain(&error),
-                "failed sign-in codes not reset"
-            );
-        }
     }
 }
 

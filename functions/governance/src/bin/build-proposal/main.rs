@@ -9,13 +9,13 @@ use std::time::Duration;
 use governance::build_proposal::{BuildProposalRequest, BuildProposalResponse};
 use shared::{
     api::publish::locate_split,
-    auth::rate_limit::{self, Limit},
+    auth::client_limit::ClientLimit,
     chain::protocol::{destination::Destination, publishing::Publisher},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::CheckedAddress,
-    store::secret::{RateWindows, SecretTable},
+    store::secret::SecretTable,
 };
 
 use self::{
@@ -30,36 +30,22 @@ async fn main() -> Result<(), StartError> {
 
 struct BuildProposal {
     governances: Governances,
-    windows: RateWindows,
-    /// Proposals per client network and hour.
-    per_client_hourly: u32,
-}
-
-impl BuildProposal {
-    fn limit(&self, request: &Request) -> Limit {
-        Limit {
-            subject: format!("proposal#client#{}", request.client_network()),
-            max: self.per_client_hourly,
-            window: Duration::from_secs(60 * 60),
-            message: "Too many proposals were built for your network: wait",
-        }
-    }
+    clients: ClientLimit,
 }
 
 impl Endpoint for BuildProposal {
     /// Reads `CHAINS`, `RPC_URLS`, `SECRET_TABLE` and `PROPOSALS_PER_CLIENT_HOURLY` (60).
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self {
-            governances: Governances::from_env()?,
-            windows: RateWindows::new(SecretTable::from_env(&config::aws().await)?),
-            per_client_hourly: config::parsed_or("PROPOSALS_PER_CLIENT_HOURLY", "60")?,
-        })
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let most = config::parsed_or("PROPOSALS_PER_CLIENT_HOURLY", "60")?;
+        let secrets = SecretTable::from_env(&config::aws().await)?;
+        Ok(Self { governances: Governances::from_env()?, clients: ClientLimit::new(secrets, "proposal", most, HOUR) })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let asked: BuildProposalRequest = request.large_json()?.read_for(&self.governances)?;
         let governance = self.governances.get(asked.chain_id).map_err(ApiError::internal)?;
-        request.note_limits(&rate_limit::admit(&self.windows, &[self.limit(request)], clock::now()?).await?);
+        request.note_limits(&[self.clients.admit(request, clock::now()?).await?]);
         let (Governance { chain, governor, node }, CheckedAddress(account)) = (governance, asked.account);
         let (executor, split, destination) = tokio::join!(
             governance.executor(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use shared::{
     api::error::no_artist,
     auth::{
+        client_limit::ClientLimit,
         rate_limit::{self, Limit},
         service_address::ServiceAddress,
         session::SessionAuthenticator,
@@ -34,33 +35,23 @@ struct ChallengeWallet {
     address: ServiceAddress,
     challenges: Challenges,
     windows: RateWindows,
-    per_client_hourly: u32,
+    clients: ClientLimit,
 }
 
-impl ChallengeWallet {
-    fn limits(&self, artist: ArtistId, request: &Request) -> [Limit; 2] {
-        const HOUR: Duration = Duration::from_secs(60 * 60);
-        [
-            Limit {
-                subject: format!("challenge#artist#{artist}"),
-                max: 20,
-                window: HOUR / 6,
-                message: "Too many messages to sign were asked for: use the newest one, or wait",
-            },
-            Limit {
-                subject: format!("challenge#client#{}", request.client_network()),
-                max: self.per_client_hourly,
-                window: HOUR,
-                message: "Too many messages to sign were asked for from your network: wait",
-            },
-        ]
+fn limit(artist: ArtistId) -> Limit {
+    Limit {
+        subject: format!("challenge#artist#{artist}"),
+        max: 20,
+        window: Duration::from_secs(10 * 60),
+        message: "Too many messages to sign were asked for: use the newest one, or wait",
     }
 }
 
 impl Endpoint for ChallengeWallet {
     /// Reads `CHALLENGES_PER_CLIENT_HOURLY` (60) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
-        let aws = config::aws().await;
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let (aws, most) = (config::aws().await, config::parsed_or("CHALLENGES_PER_CLIENT_HOURLY", "60")?);
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,
@@ -68,8 +59,8 @@ impl Endpoint for ChallengeWallet {
             artists: Artists::new(ArtistTable::from_env(&aws)?),
             address: ServiceAddress::from_env(),
             challenges: Challenges::new(secrets.clone()),
-            windows: RateWindows::new(secrets),
-            per_client_hourly: config::parsed_or("CHALLENGES_PER_CLIENT_HOURLY", "60")?,
+            windows: RateWindows::new(secrets.clone()),
+            clients: ClientLimit::new(secrets, "challenge", most, HOUR),
         })
     }
 
@@ -78,7 +69,9 @@ impl Endpoint for ChallengeWallet {
         let artist = self.sessions.authenticate_person(request).await?.artist;
         let ChallengeWalletRequest { address: CheckedAddress(address), chain_id: chain } =
             request.json()?.read_for(&self.chains)?;
-        request.note_limits(&rate_limit::admit(&self.windows, &self.limits(artist, request), now).await?);
+        let mut states = vec![self.clients.admit(request, now).await?];
+        states.extend(rate_limit::admit(&self.windows, &[limit(artist)], now).await?);
+        request.note_limits(&states);
         let account = self.artists.profile(artist).await?.ok_or_else(no_artist)?.artist.embedded_wallet;
         let message = Challenger::new(self.address.of(request)?).message(address, chain, account, now)?;
         self.challenges.put(&StoredChallenge::new(message.as_str(), artist, address, chain, now.as_secs())).await?;

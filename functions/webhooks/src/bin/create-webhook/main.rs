@@ -50,7 +50,7 @@ impl Endpoint for CreateWebhook {
         if !self.service.webhooks.add(artist, &webhook).await? {
             return Err(ApiError::conflict(format!("You have {MAX_WEBHOOKS} webhooks already: delete one first")));
         }
-        self.activity.note(request, artist, ActivityKind::WebhookCreated, &webhook.url.to_string()).await;
+        self.activity.note(request, artist, ActivityKind::WebhookCreated, &webhook.url.host()).await;
         Response::json(&CreateWebhookResponse { webhook: WebhookView::of(webhook)?, secret })
     }
 }

@@ -28,7 +28,7 @@ impl Endpoint for DeleteWebhook {
         let artist = self.service.artist(request).await?;
         let WebhookPath { id } = request.path_parameters().read()?;
         let removed = self.service.webhooks.remove(artist, id).await?.ok_or_else(|| no_webhook(id))?;
-        self.activity.note(request, artist, ActivityKind::WebhookDeleted, &removed.url.to_string()).await;
+        self.activity.note(request, artist, ActivityKind::WebhookDeleted, &removed.url.host()).await;
         Response::json(&DeleteWebhookResponse { success: true })
     }
 }

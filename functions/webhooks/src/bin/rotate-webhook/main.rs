@@ -42,7 +42,7 @@ impl Endpoint for RotateWebhook {
         };
         let webhook = self.service.webhooks.change(artist, id, rotation).await?.ok_or_else(|| no_webhook(id))?;
         let secret = self.secrets.secret(id, webhook.generation).await?.reveal();
-        self.activity.note(request, artist, ActivityKind::WebhookRotated, &webhook.url.to_string()).await;
+        self.activity.note(request, artist, ActivityKind::WebhookRotated, &webhook.url.host()).await;
         Response::json(&RotateWebhookResponse { webhook: WebhookView::of(webhook)?, secret })
     }
 }

@@ -1,0 +1,46 @@
+//! `DELETE /artists/devices?deviceId=`: forgets a device on which the signed-in artist signed in before.
+
+use auth::forget_device::{ForgetDeviceQuery, ForgetDeviceResponse};
+use shared::{
+    api::error::no_artist,
+    auth::session::SessionAuthenticator,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::{Devices, SecretTable},
+    },
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ForgetDevice>().await
+}
+
+struct ForgetDevice {
+    sessions: SessionAuthenticator,
+    artists: Artists,
+    devices: Devices,
+}
+
+impl Endpoint for ForgetDevice {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let secrets = SecretTable::from_env(&aws)?;
+        Ok(Self {
+            sessions: SessionAuthenticator::from_env(secrets.clone())?,
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            devices: Devices::new(secrets),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let ForgetDeviceQuery { device } = request.query().read()?;
+        let email = self.artists.email(artist).await?.ok_or_else(no_artist)?;
+        if !self.devices.forget(&email, &device).await? {
+            return Err(ApiError::not_found("You have no device with this id"));
+        }
+        Response::json(&ForgetDeviceResponse { success: true })
+    }
+}

@@ -1,0 +1,62 @@
+//! `POST /oauth/link`: exchanges the link of a mail for a token, and makes the device known.
+
+use std::time::Duration;
+
+use auth::{
+    log_in::LogInResponse,
+    sign_in::{SignIn, SignInDevice},
+    use_link::{UseLinkRequest, UseLinkResponse},
+};
+use shared::{
+    auth::client_limit::ClientLimit,
+    clock,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
+    store::secret::{Codes, SecretTable},
+    telemetry::{self, Metric},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<UseLink>().await
+}
+
+struct UseLink {
+    codes: Codes,
+    attempts: ClientLimit,
+    sign_in: SignIn,
+}
+
+impl Endpoint for UseLink {
+    /// Reads `SIGN_INS_PER_CLIENT_HOURLY` (120) besides what its parts read.
+    async fn from_env() -> Result<Self, StartError> {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
+        let secrets = SecretTable::from_env(&aws)?;
+        Ok(Self {
+            attempts: ClientLimit::new(secrets.clone(), "link", most, HOUR),
+            sign_in: SignIn::from_env(&aws, &secrets)?,
+            codes: Codes::new(secrets),
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let UseLinkRequest { link } = request.json()?.read()?;
+        let now = clock::now()?;
+        // No limit but the network's: nobody guesses 128 bits.
+        self.attempts.admit(request, now).await?;
+        let stored = self.codes.link(&link, now.as_secs()).await?.ok_or_else(dead_link)?;
+        let session = self.sign_in.open(&stored.email, now).await?;
+        if !self.codes.remove_link(&link, &stored).await? {
+            return Err(dead_link());
+        }
+        let device_token = self.sign_in.complete(request, &stored.email, &session, SignInDevice::New, now).await;
+        let signed_in = LogInResponse::new(session, device_token.as_ref());
+        Response::json(&UseLinkResponse { signed_in, email: stored.email })
+    }
+}
+
+fn dead_link() -> ApiError {
+    telemetry::count(Metric::SignInsRefused);
+    ApiError::unauthorized("The link was used or is no longer valid: ask for another mail")
+}

@@ -1,0 +1,143 @@
+//! Mails of what happened to an account. Each artist has a budget of them, so that nobody who has a token can use up the
+//! service's, or bury one mail among many.
+
+use std::time::Duration;
+
+use crate::{
+    auth::{mail_budget::KeptMails, service_address::ServiceAddress},
+    clock,
+    config::StartError,
+    http::{ApiError, Request},
+    mail::{Mailer, Notice},
+    model::{ActivityKind, ArtistId, Email},
+    store::{
+        StoreError,
+        secret::{RequestCounts, SecretTable, StoppedMails},
+    },
+    telemetry,
+};
+
+const HOURLY: u32 = 10;
+const DAILY: u32 = 30;
+
+/// Mails notices.
+#[derive(Clone)]
+pub struct NoticeMailer {
+    mailer: Mailer,
+    address: ServiceAddress,
+    counts: RequestCounts,
+    kept: KeptMails,
+    stopped: StoppedMails,
+}
+
+/// What a budget says to the next notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Allowance {
+    Notice,
+    /// The last mail before the budget is renewed says that there is more.
+    MoreHappened,
+    Nothing,
+}
+
+impl NoticeMailer {
+    /// Reads `MAIL_SENDER`, `MAIL_SETTINGS`, `TOKEN_ISSUER` and `MAILS_DAILY`; budgets are counted in the secret table.
+    pub fn from_env(aws: &aws_config::SdkConfig, secrets: SecretTable) -> Result<Self, StartError> {
+        Ok(Self {
+            mailer: Mailer::from_env(aws)?,
+            address: ServiceAddress::from_env(),
+            counts: RequestCounts::new(secrets.clone()),
+            kept: KeptMails::from_env(secrets.clone())?,
+            stopped: StoppedMails::new(secrets),
+        })
+    }
+
+    /// Mails what happened, within the artist's budget. Never fails. A read, up to three
+    /// writes and a mail.
+    pub async fn send(&self, request: &Request, to: &Email, artist: ArtistId, kind: ActivityKind, subject: &str) {
+        let Some(what) = kind.notice() else { return };
+        let sent = async {
+            let now = clock::now()?;
+            match self.allowance(artist, kind, now).await? {
+                Allowance::Notice => self.mail(request, to, what, subject, now).await,
+                Allowance::MoreHappened => {
+                    let what = "More happened to your account than is mailed one by one: look through its activity";
+                    self.mail(request, to, what, "", now).await
+                }
+                Allowance::Nothing => Ok(()),
+            }
+        };
+        log_failure(request, sent.await);
+    }
+
+    /// Tells the owner of a mailbox that codes don't work on unknown devices any more. Never fails.
+    pub async fn send_guessing(&self, request: &Request, to: &Email) {
+        let what = "There were 100 failed sign-in attempts for this address. Codes now only work on devices that you signed \
+                    in on before; the link in each mail goes on working everywhere";
+        let sent = async { self.mail(request, to, what, "", clock::now()?).await };
+        log_failure(request, sent.await);
+    }
+
+    async fn mail(
+        &self,
+        request: &Request,
+        to: &Email,
+        what: &str,
+        subject: &str,
+        now: Duration,
+    ) -> Result<(), ApiError> {
+        if self.stopped.is_stopped(to, now.as_secs()).await? || !self.kept.admits(now).await? {
+            return Ok(());
+        }
+        let (when, origin) = (clock::iso_8601(now.as_secs())?, self.address.of(request)?);
+        let (network, origin) = (request.client_network(), origin.as_str().trim_end_matches('/'));
+        let notice = Notice { what, subject, when: &when, network: &network, origin };
+        let sent = self.mailer.send_notice(to, &notice).await;
+        sent.map_err(|error| ApiError::bad_gateway("The mail wasn't sent", error))
+    }
+
+    async fn allowance(&self, artist: ArtistId, kind: ActivityKind, now: Duration) -> Result<Allowance, StoreError> {
+        // What a thief can repeat for nothing doesn't use up the mails that tell of lost money.
+        let subject = if is_grave(kind) { format!("notice#grave#{artist}") } else { format!("notice#{artist}") };
+        for (seconds, max) in [(24 * 60 * 60, DAILY), (60 * 60, HOURLY)] {
+            let window = now.as_secs() / seconds;
+            let hits = self.counts.count(&format!("{subject}#{seconds}"), window, (window + 2) * seconds).await?;
+            match allowance_of(hits, max) {
+                Allowance::Notice => {}
+                over => return Ok(over),
+            }
+        }
+        Ok(Allowance::Notice)
+    }
+}
+
+fn allowance_of(hits: u32, max: u32) -> Allowance {
+    match hits.checked_sub(max) {
+        None | Some(0) => Allowance::Notice,
+        Some(1) => Allowance::MoreHappened,
+        Some(_) => Allowance::Nothing,
+    }
+}
+
+/// Whether it can't be undone.
+fn is_grave(kind: ActivityKind) -> bool {
+    matches!(kind, ActivityKind::Withdrawn | ActivityKind::PayoutAdded | ActivityKind::DeletionRequested)
+}
+
+fn log_failure(request: &Request, sent: Result<(), ApiError>) {
+    if let Err(error) = sent {
+        let cause = error.cause().map(telemetry::chain);
+        tracing::error!(request.id = request.id(), error = cause, "notice not mailed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budget_ends_with_one_mail_that_says_there_is_more() {
+        let said: Vec<_> = (1..=13).map(|hits| allowance_of(hits, HOURLY)).collect();
+        assert_eq!(said[..10], [Allowance::Notice; 10]);
+        assert_eq!(said[10..], [Allowance::MoreHappened, Allowance::Nothing, Allowance::Nothing]);
+    }
+}

@@ -1,0 +1,84 @@
+//! How many mails the service sends in all: fewer than SES allows, since past its quota nobody could sign in. Half of a
+//! day's are kept for mailboxes that signed in before, so that requests for made-up addresses don't use them up.
+
+use std::{sync::Arc, time::Duration};
+
+use super::total_limit::TotalLimit;
+use crate::{
+    config::{self, ConfigError},
+    http::ApiError,
+    store::{StoreError, secret::SecretTable},
+    telemetry::{self, Metric},
+};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The budget of sign-in mails.
+pub struct MailBudget {
+    open_hourly: TotalLimit,
+    open_daily: TotalLimit,
+    kept: KeptMails,
+}
+
+/// The half of a day's mails that is kept for mailboxes that signed in before.
+#[derive(Clone)]
+pub struct KeptMails(Arc<TotalLimit>);
+
+/// Where the room for a mail came from.
+#[derive(Debug)]
+pub enum Room {
+    /// From what is for everybody.
+    Open,
+    /// From what is kept for known mailboxes. A stranger is given this answer although the mail is sent: it is the one for
+    /// unknown mailboxes, so that it doesn't tell whether the mailbox is known.
+    Kept(ApiError),
+}
+
+impl MailBudget {
+    /// Reads `MAILS_DAILY` (40000) and `CODES_TOTAL_HOURLY` (3000).
+    pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        let (hourly, daily) = (config::parsed_or("CODES_TOTAL_HOURLY", "3000")?, half_of_a_day()?);
+        Ok(Self {
+            open_hourly: TotalLimit::new(secrets.clone(), "mail#open", hourly, HOUR),
+            open_daily: TotalLimit::new(secrets.clone(), "mail#open#day", daily, DAY),
+            kept: KeptMails::from_env(secrets)?,
+        })
+    }
+
+    /// Counts a sign-in mail; 429 if there is no room. Up to three writes.
+    pub async fn admit_sign_in(&self, is_known_mailbox: bool, now: Duration) -> Result<Room, ApiError> {
+        let wait = if !self.open_hourly.admits(now).await? {
+            self.open_hourly.wait(now)
+        } else if !self.open_daily.admits(now).await? {
+            self.open_daily.wait(now)
+        } else {
+            return Ok(Room::Open);
+        };
+        let words = "The service is asked for too many mails. If you signed in with this address before, a mail is on its \
+                     way; otherwise wait";
+        let refusal = ApiError::too_many(words, wait.as_secs());
+        telemetry::count(Metric::MailBudgetUsedUp);
+        if is_known_mailbox && self.kept.admits(now).await? { Ok(Room::Kept(refusal)) } else { Err(refusal) }
+    }
+}
+
+impl KeptMails {
+    /// Reads `MAILS_DAILY` (40000).
+    pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
+        Ok(Self(Arc::new(TotalLimit::new(secrets, "mail#kept#day", half_of_a_day()?, DAY))))
+    }
+
+    /// Counts a mail to a known mailbox; `false` if there is no room. One write.
+    pub async fn admits(&self, now: Duration) -> Result<bool, StoreError> {
+        let is_admitted = self.0.admits(now).await?;
+        if !is_admitted {
+            telemetry::count(Metric::MailBudgetUsedUp);
+        }
+        Ok(is_admitted)
+    }
+}
+
+fn half_of_a_day() -> Result<u32, ConfigError> {
+    Ok(config::parsed_or::<u32>("MAILS_DAILY", "40000")? / 2)
+}

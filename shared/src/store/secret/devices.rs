@@ -1,0 +1,111 @@
+//! Devices on which an address signed in, by the hash of a secret that they keep. Rows: docs/data-model.md, Sign-in codes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    aws::Dispatch,
+    model::{DeviceId, Email},
+    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+};
+
+/// How long a device is known after the last sign-in, in seconds.
+const KNOWN_FOR: u64 = 365 * 24 * 60 * 60;
+
+/// Most devices of an address; the one that was used longest ago makes room.
+const MAX_DEVICES: usize = 20;
+
+/// A known device.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Device {
+    /// Hash of its token.
+    #[serde(rename = "sk")]
+    pub id: DeviceId,
+    /// What is stored of it.
+    #[serde(flatten)]
+    pub fields: DeviceFields,
+}
+
+/// What is stored of a known device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceFields {
+    /// Time of the first sign-in, in Unix seconds.
+    pub created_at: u64,
+    /// Time of the last sign-in, in Unix seconds.
+    pub seen_at: u64,
+    /// Network of the last sign-in.
+    pub network: String,
+    /// What it called itself (`User-Agent`), up to 200 characters.
+    pub agent: String,
+    /// Wrong codes in a row.
+    pub wrong: u32,
+    /// Expiry, in Unix seconds.
+    pub expires_at: u64,
+}
+
+/// Known devices of all addresses.
+#[derive(Clone)]
+pub struct Devices(SecretTable);
+
+impl Devices {
+    /// Uses the secret table.
+    pub fn new(secrets: SecretTable) -> Self {
+        Self(secrets)
+    }
+
+    /// Remembers a device that signed in at `now` (Unix seconds). A Query, a write, and one for each that makes room.
+    pub async fn remember(
+        &self,
+        email: &Email,
+        id: &DeviceId,
+        network: String,
+        agent: String,
+        now: u64,
+    ) -> Result<(), StoreError> {
+        let mut others = self.list(email, 0).await?;
+        others.sort_unstable_by_key(|device| std::cmp::Reverse(device.fields.seen_at));
+        for oldest in others.iter().skip(MAX_DEVICES - 1) {
+            self.forget(email, &oldest.id).await?;
+        }
+        let device =
+            DeviceFields { created_at: now, seen_at: now, network, agent, wrong: 0, expires_at: now + KNOWN_FOR };
+        let item = row(&key(email, id), &device)?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
+        Ok(())
+    }
+
+    /// Notes a sign-in of a known device. One write.
+    pub async fn note_use(&self, email: &Email, id: &DeviceId, network: &str, now: u64) -> Result<(), StoreError> {
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key(email, id).item()));
+        let call = call
+            .update_expression("SET seen_at = :now, network = :network, wrong = :none, expires_at = :end")
+            .condition_expression("attribute_exists(pk)")
+            .expression_attribute_values(":now", number(now))
+            .expression_attribute_values(":network", text(network))
+            .expression_attribute_values(":none", number(0))
+            .expression_attribute_values(":end", number(now + KNOWN_FOR));
+        unless_refused(call.dispatch().await)?;
+        Ok(())
+    }
+
+    /// Returns the devices of an address that are known at `now` (Unix seconds). One Query.
+    pub async fn list(&self, email: &Email, now: u64) -> Result<Vec<Device>, StoreError> {
+        let call = self.0.query().key_condition_expression("pk = :pk");
+        let answer = call.expression_attribute_values(":pk", text(partition(email))).dispatch().await?;
+        let devices: Vec<Device> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
+        Ok(devices.into_iter().filter(|device| device.fields.expires_at > now).collect())
+    }
+
+    /// Forgets a device; `false` if it wasn't known. One write.
+    pub async fn forget(&self, email: &Email, id: &DeviceId) -> Result<bool, StoreError> {
+        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(email, id).item()));
+        Ok(unless_refused(call.condition_expression("attribute_exists(pk)").dispatch().await)?.is_some())
+    }
+}
+
+pub(in crate::store) fn key(email: &Email, id: &DeviceId) -> PrimaryKey {
+    PrimaryKey::new(partition(email), id.to_string())
+}
+
+fn partition(email: &Email) -> String {
+    format!("DEVICES#{}", email.fingerprint())
+}

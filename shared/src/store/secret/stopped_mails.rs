@@ -1,0 +1,45 @@
+//! Addresses that nothing is mailed to. Rows: docs/data-model.md, Sign-in codes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    aws::Dispatch,
+    model::Email,
+    store::engine::table::{PrimaryKey, SecretTable, StoreError, row},
+};
+
+/// How long an address is stopped, in seconds: by then a full or wrongly closed mailbox may be open again.
+const STOPPED_FOR: u64 = 30 * 24 * 60 * 60;
+
+/// Addresses whose mails came back or were called spam.
+#[derive(Clone)]
+pub struct StoppedMails(SecretTable);
+
+#[derive(Serialize, Deserialize)]
+struct StoppedRow {
+    expires_at: u64,
+}
+
+impl StoppedMails {
+    /// Uses the secret table.
+    pub fn new(secrets: SecretTable) -> Self {
+        Self(secrets)
+    }
+
+    /// Stops an address from `now` on (Unix seconds). One write.
+    pub async fn stop(&self, email: &Email, now: u64) -> Result<(), StoreError> {
+        let item = row(&key(email), &StoppedRow { expires_at: now + STOPPED_FOR })?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
+        Ok(())
+    }
+
+    /// Returns whether an address is stopped at `now` (Unix seconds). One read.
+    pub async fn is_stopped(&self, email: &Email, now: u64) -> Result<bool, StoreError> {
+        let stopped: Option<StoppedRow> = self.0.get(&key(email)).await?;
+        Ok(stopped.is_some_and(|stopped| stopped.expires_at > now))
+    }
+}
+
+pub(super) fn key(email: &Email) -> PrimaryKey {
+    PrimaryKey::new(format!("STOPPED#{}", email.fingerprint()), "STOPPED")
+}

@@ -1,0 +1,93 @@
+//! Somebody floods an inbox, uses up the service's mails, or lets the service mail their words.
+
+use serde_json::json;
+use tests::{Answer, Sandbox, Stack, unused_email};
+
+#[tokio::test]
+async fn notices_end_with_one_that_says_there_is_more_and_lost_money_is_still_told() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let told = async |words: &str| {
+        let mails = stack.mails_to(&artist.email).await;
+        mails.iter().filter(|mail| mail.subject.contains(words)).count()
+    };
+    for _ in 0..13 {
+        let key = stack.create_key(&artist, &json!({"name": "k"})).await.expect_success();
+        assert!(key.body["apiKey"].is_string());
+        for key in stack.list_keys(&artist).await {
+            stack.revoke_key(&artist, key["id"].as_str().expect("an id")).await.expect_success();
+        }
+    }
+    assert_eq!((told("API key").await, told("More happened").await), (10, 1));
+    let address = alloy::signers::local::PrivateKeySigner::random().address();
+    stack.add_payout_address(&artist, address).await.expect_success();
+    assert_eq!(told("money can be withdrawn").await, 1, "the mail that counts was buried");
+}
+
+#[tokio::test]
+async fn notices_have_no_words_of_strangers() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let words = "Not you? Cancel at https://moments-security.example/stop";
+    stack.create_key(&artist, &json!({"name": words})).await.expect_success();
+    let webhook = json!({"url": "https://hooks.example.com/Not-you-Cancel-at-moments-security.example?token=s3cret"});
+    Answer::of(stack.post("/webhooks").bearer_auth(&artist.token).json(&webhook)).await.expect_success();
+    let mails = stack.mails_to(&artist.email).await;
+    assert!(mails.len() >= 3, "{mails:?}");
+    for mail in &mails {
+        assert!(!format!("{mail:?}").contains("moments-security"), "{mail:?}");
+        assert!(!mail.body_text.contains("s3cret"), "{mail:?}");
+    }
+    assert!(mails.iter().any(|mail| mail.body_text.contains("hooks.example.com")), "{mails:?}");
+}
+
+#[tokio::test]
+async fn dots_and_other_names_of_a_provider_are_one_mailbox() {
+    let stack = Stack::connect();
+    let name = uuid::Uuid::new_v4().simple().to_string();
+    let ask = async |email: String| stack.post_json("/oauth/code", &json!({"email": email})).await.status;
+    for at in 1..=3 {
+        let (front, back) = name.split_at(at);
+        assert_eq!(ask(format!("{front}.{back}@gmail.com")).await, 200);
+    }
+    assert_eq!(ask(format!("{name}@googlemail.com")).await, 429);
+}
+
+#[tokio::test]
+async fn used_up_budget_mails_known_mailboxes_alone_and_does_not_tell_which_they_are() {
+    let stack = Stack::connect();
+    let database = tests::empty_tables(&stack).await;
+    let (known, unknown) = (unused_email(), unused_email());
+    let at = async |hourly: &str| {
+        Sandbox::with(&stack, "send-code", &[("CODES_TOTAL_HOURLY", hourly)], &database.endpoint).await
+    };
+    let log_in = Sandbox::with_database(&stack, "log-in", &database.endpoint).await;
+    let open = at("3000").await;
+    assert_eq!(open.post("192.0.2.1", &json!({"email": known})).await.0, 200);
+    let code = local::mail::newest_code(&stack.map.mail, &known, 0).await.expect("a code");
+    let (status, answer) = log_in.post("192.0.2.1", &json!({"email": known, "code": code, "remember": true})).await;
+    assert_eq!(status, 200);
+    let used_up = at("0").await;
+    let (of_known, of_unknown) = (
+        used_up.post("192.0.2.2", &json!({"email": known})).await,
+        used_up.post("192.0.2.2", &json!({"email": unknown})).await,
+    );
+    assert_eq!(of_known, of_unknown, "the answer tells which mailbox has an account");
+    assert_eq!(of_known.0, 429);
+    assert_eq!((stack.mails_to(&known).await.len(), stack.mails_to(&unknown).await.len()), (2, 0));
+    let device = json!({"email": known, "deviceToken": answer["deviceToken"]});
+    assert_eq!(used_up.post("192.0.2.2", &device).await.0, 200, "a known device");
+}
+
+#[tokio::test]
+async fn address_whose_mails_come_back_gets_none() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let stop_mails = Sandbox::with_variables(&stack, "stop-mails", &[]).await;
+    let mut event = stop_mails.event();
+    event["detail"]["bounce"]["bouncedRecipients"][0]["emailAddress"] = json!(artist.email);
+    stop_mails.invoke(&event).await;
+    stack.post_json("/oauth/code", &json!({"email": artist.email})).await.expect_error(422);
+    stack.create_key(&artist, &json!({})).await.expect_success();
+    assert_eq!(stack.mails_to(&artist.email).await.len(), 1, "the mail of the sign-in before");
+}
