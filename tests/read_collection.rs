@@ -28,7 +28,7 @@ async fn collection_has_every_field() {
     let address = format!("{:#x}", stack.demo_collection(0));
     let path = format!("/collections/eip155:8453/erc1155:{address}");
     let artist = &stack.map.demo["artists"][0];
-    let body = stack.wait_until(&path, |body| !body["metadata"].is_null()).await;
+    let body = stack.wait_until(&path, |body| !body["metadata"]["placeholder"].is_null()).await;
     assert_eq!(fields(&body), FIELDS);
     uuid::Uuid::parse_str(body["id"].as_str().expect("an id")).expect("a UUID");
     assert_eq!((&body["address"], &body["chain_id"]), (&json!(address), &json!(8453)));
@@ -40,16 +40,24 @@ async fn collection_has_every_field() {
         assert!(body[time].as_str().is_some_and(|time| time.ends_with('Z') && time.starts_with("20")), "{body}");
     }
     let picture = fs::read(Paths::of_checkout().demo().join("works/first-light.png")).expect("a picture");
-    let picture = format!("ipfs://{}", Dag::cid_of(&picture));
+    let (size, picture) = (picture.len(), format!("ipfs://{}", Dag::cid_of(&picture)));
+    let metadata = &body["metadata"];
+    assert_eq!(fields(&metadata["placeholder"]), ["color", "height", "thumbhash", "width"]);
+    let widths: Vec<_> = metadata["previews"].as_array().expect("previews").iter().map(|form| &form["width"]).collect();
+    assert_eq!(widths, [320, 640]);
     let expected = json!({
         "name": "First Light",
         "image": picture,
         "description": "Mornings by the sea, before anyone is up.",
-        "content": {"mime": "image/png", "uri": picture},
+        "content": {
+            "mime": "image/png", "uri": picture, "width": 640, "height": 800, "size": size, "duration": null,
+        },
         "external_url": "",
         "animation_url": "",
+        "previews": metadata["previews"],
+        "placeholder": metadata["placeholder"],
     });
-    assert_eq!(body["metadata"], expected);
+    assert_eq!(metadata, &expected);
 }
 
 #[tokio::test]

@@ -65,8 +65,11 @@ async fn moment_has_sale_supply_admins_and_metadata() {
     assert_eq!(
         body["metadata"],
         json!({
-            "name": "First", "image": "", "description": "", "content": {"mime": "video/mp4", "uri": "ar://content"},
-            "external_url": "", "animation_url": "",
+            "name": "First", "image": "", "description": "", "external_url": "", "animation_url": "", "previews": [],
+            "placeholder": null,
+            "content": {
+                "mime": "video/mp4", "uri": "ar://content", "width": null, "height": null, "size": null, "duration": null,
+            },
         })
     );
     assert_eq!((&body["owner"], &body["contentUri"]), (&body["creator"]["address"], &json!("ar://content")));

@@ -5,7 +5,8 @@ use shared::{
     api::transact::PendingTransaction,
     http::ErrorBody,
     model::{
-        CaipContract, CaipNetwork, Cid, ContentType, ExportCursor, PageLimit, PageNumber, Period, RankedBy, SortOrder,
+        CaipContract, CaipNetwork, Cid, ContentType, ExportCursor, PageLimit, PageNumber, Period, PreviewWidth,
+        RankedBy, SortOrder,
     },
 };
 use utoipa::{PartialSchema, ToSchema};
@@ -209,6 +210,7 @@ fn schemas() -> Value {
         ("ContentType".to_owned(), ContentType::schema()),
         ("ExportCursor".to_owned(), ExportCursor::schema()),
         ("PageLimit".to_owned(), PageLimit::schema()),
+        ("PreviewWidth".to_owned(), PreviewWidth::schema()),
         ("PageNumber".to_owned(), PageNumber::schema()),
         ("PendingTransaction".to_owned(), PendingTransaction::schema()),
         ("Period".to_owned(), Period::schema()),

@@ -7,6 +7,7 @@ pub mod create_upload;
 pub mod parts;
 pub mod range;
 pub mod read_content;
+pub mod read_preview;
 
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]
@@ -15,5 +16,6 @@ pub mod read_content;
     create_metadata::create_metadata,
     create_upload::create_upload,
     read_content::read_content,
+    read_preview::read_preview,
 ))]
 pub struct Contract;

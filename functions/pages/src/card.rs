@@ -7,7 +7,7 @@ use shared::{
 };
 
 use crate::{
-    media,
+    media::{self, Place},
     text::line,
     words::{Clock, Offer, short},
 };
@@ -15,20 +15,20 @@ use crate::{
 /// Moments as a grid; each keeps its picture's own proportions.
 pub fn grid(site: &Site, chains: &Chains, moments: &[MomentView], clock: Clock) -> Markup {
     html! {
-        ul .grid { @for moment in moments { li { (card(site, chains, moment, clock)) } } }
+        ul .grid { @for (place, moment) in moments.iter().enumerate() { li { (card(site, chains, moment, place, clock)) } } }
     }
 }
 
-fn card(site: &Site, chains: &Chains, moment: &MomentView, clock: Clock) -> Markup {
+fn card(site: &Site, chains: &Chains, moment: &MomentView, place: usize, clock: Clock) -> Markup {
     let title = title(moment);
-    let picture = moment.metadata.as_ref().and_then(|metadata| media::picture(site, metadata));
+    let picture = moment.metadata.as_ref().and_then(|metadata| media::image(site, metadata, "", Place::List(place)));
     let offer = chains.get(moment.chain_id).ok();
     let offer = offer.map(|chain| Offer::of(moment.sale.as_ref(), chain, moment.sold_out, clock));
     html! {
         article .card {
             a .cover href=(moment.page) {
                 @match picture {
-                    Some(picture) => img src=(picture) alt="" loading="lazy" decoding="async";,
+                    Some(picture) => (picture),
                     None => span .blank aria-hidden="true" { (title.chars().next().unwrap_or('·')) },
                 }
                 h3 dir="auto" { (title) }

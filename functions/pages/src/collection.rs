@@ -9,7 +9,7 @@ use shared::{
 use crate::{
     card::{grid, name, person},
     format::feeds_of,
-    layout::Frame,
+    layout::{Frame, HeadPicture},
     media,
     text::{clipped, line},
     words::{Clock, counted, short},
@@ -44,7 +44,7 @@ pub fn collection_page(
         },
         address: collection.page.clone(),
         alternates: feeds_of(&collection.page),
-        picture: picture.map(|picture| (picture, title.clone())),
+        picture: picture.map(|address| HeadPicture { address, alt: title.clone(), size: None }),
         title,
         content,
         ..Frame::default()

@@ -15,8 +15,8 @@ pub struct Frame {
     pub description: String,
     /// Canonical address.
     pub address: String,
-    /// Address of the picture for messengers, and what it shows.
-    pub picture: Option<(String, String)>,
+    /// What messengers show.
+    pub picture: Option<HeadPicture>,
     /// Open Graph's type, `website` by default.
     pub kind: &'static str,
     /// JSON-LD of what the page shows.
@@ -31,6 +31,17 @@ pub struct Frame {
     pub is_embedded: bool,
     /// What the page is about.
     pub content: Markup,
+}
+
+/// A picture for messengers.
+#[derive(Clone, Debug)]
+pub struct HeadPicture {
+    /// Its address.
+    pub address: String,
+    /// What it shows.
+    pub alt: String,
+    /// Width and height in pixels, if they are known.
+    pub size: Option<(u32, u32)>,
 }
 
 /// The site's name.
@@ -86,9 +97,13 @@ impl Frame {
             meta property="og:title" content=(if self.title.is_empty() { NAME } else { &self.title });
             meta property="og:description" content=(self.description);
             @if !self.address.is_empty() { meta property="og:url" content=(self.address); }
-            @if let Some((picture, alt)) = &self.picture {
-                meta property="og:image" content=(picture);
+            @if let Some(HeadPicture { address, alt, size }) = &self.picture {
+                meta property="og:image" content=(address);
                 meta property="og:image:alt" content=(alt);
+                @if let Some((width, height)) = size {
+                    meta property="og:image:width" content=(width);
+                    meta property="og:image:height" content=(height);
+                }
             }
             meta name="twitter:card" content=(if self.picture.is_some() { "summary_large_image" } else { "summary" });
         }

@@ -4,6 +4,7 @@ mod answer;
 mod artist;
 mod assets;
 mod card;
+mod collect;
 mod collection;
 mod comment;
 mod crawler;
@@ -14,6 +15,7 @@ mod layout;
 mod media;
 mod moment;
 mod oembed;
+mod share_card;
 mod text;
 mod words;
 
@@ -32,5 +34,6 @@ pub use self::{
     layout::Frame,
     moment::{MomentParts, embed_page, moment_page},
     oembed::{OembedQuery, oembed},
+    share_card::{DrawError, ShareCard},
     words::Clock,
 };

@@ -6,17 +6,20 @@ use serde_json::{Value, json};
 use shared::{
     api::read::{MomentView, Person, Site},
     chain::Chain,
-    model::{Amount, Transfer},
+    model::{Amount, ContentType, Transfer},
     store::chain::CommentPage,
 };
 
 use crate::{
+    assets::icon,
     card::{name, person, title},
+    collect::collect,
     comment,
-    layout::Frame,
+    layout::{Frame, HeadPicture, NAME},
     media,
+    share_card::{HEIGHT, WIDTH, card_address},
     text::{clipped, line},
-    words::{Clock, Offer, short},
+    words::{Clock, Offer, asked, short},
 };
 
 /// What a moment's page shows besides the moment.
@@ -67,7 +70,7 @@ pub fn moment_page(site: &Site, moment: &MomentView, parts: &MomentParts<'_>, cl
             }
         }
     };
-    Frame { content, ..frame(site, moment, &title, about, &offer) }
+    Frame { content, ..frame(site, moment, &title, about, (parts.chain, &offer)) }
 }
 
 /// The work alone, with who made it and the way to the page.
@@ -87,11 +90,13 @@ pub fn embed_page(site: &Site, moment: &MomentView, chain: &Chain, clock: Clock)
     Frame { content, is_embedded: true, is_private: true, title, address: moment.page.clone(), ..Frame::default() }
 }
 
-fn frame(site: &Site, moment: &MomentView, title: &str, about: &str, offer: &Offer) -> Frame {
+fn frame(site: &Site, moment: &MomentView, title: &str, about: &str, (chain, offer): (&Chain, &Offer)) -> Frame {
     let by = name(&moment.creator);
     let picture = moment.metadata.as_ref().and_then(|metadata| media::picture(site, metadata));
     let said = if about.is_empty() { format!("A moment by {by}. {}", offer.price) } else { clipped(about, 200) };
-    let place = moment.place();
+    let card = card_address(site, moment, chain);
+    let film = film_tags(site, moment);
+    let miniapp = miniapp(site, moment, &card, offer);
     let oembed = |format| {
         site.page(&format!("/oembed?format={format}&url={}", utf8_percent_encode(&moment.page, NON_ALPHANUMERIC)))
     };
@@ -99,23 +104,29 @@ fn frame(site: &Site, moment: &MomentView, title: &str, about: &str, offer: &Off
         title: format!("{title} by {by}"),
         description: said,
         address: moment.page.clone(),
-        data: Some(data(site, moment, title, about, picture.as_deref())),
-        picture: picture.map(|picture| (picture, title.to_owned())),
+        data: Some(data(site, moment, title, about, (picture.as_deref().unwrap_or(&card), chain, offer))),
+        picture: Some(HeadPicture { address: card, alt: format!("{title} by {by}"), size: Some((WIDTH, HEIGHT)) }),
         kind: "article",
         alternates: vec![
             ("application/json", json_of(site, moment)),
             ("application/json+oembed", oembed("json")),
             ("text/xml+oembed", oembed("xml")),
         ],
-        head: Some(html! { meta property="og:see_also" content=(site.embed(&place)); }),
+        head: Some(html! { (film) meta name="fc:miniapp" content=(miniapp); }),
         ..Frame::default()
     }
 }
 
 /// Schema.org's words for it: <https://schema.org/VisualArtwork>.
-fn data(site: &Site, moment: &MomentView, title: &str, about: &str, picture: Option<&str>) -> Value {
+fn data(
+    site: &Site,
+    moment: &MomentView,
+    title: &str,
+    about: &str,
+    (picture, chain, offer): (&str, &Chain, &Offer),
+) -> Value {
     let artist = site.artist(&moment.creator.username, moment.creator.address);
-    json!({
+    let mut data = json!({
         "@context": "https://schema.org",
         "@type": "VisualArtwork",
         "name": title,
@@ -124,7 +135,41 @@ fn data(site: &Site, moment: &MomentView, title: &str, about: &str, picture: Opt
         "image": picture,
         "dateCreated": moment.created_at,
         "creator": {"@type": "Person", "name": name(&moment.creator), "url": artist},
-    })
+    });
+    if let Some((price, symbol)) = moment.sale.as_ref().and_then(|sale| asked(sale, chain)) {
+        let availability = match (moment.sold_out, offer.is_open) {
+            (true, _) => "https://schema.org/SoldOut",
+            (_, true) => "https://schema.org/InStock",
+            (_, false) => "https://schema.org/OutOfStock",
+        };
+        data["offers"] = json!({
+            "@type": "Offer", "url": moment.page, "price": price, "priceCurrency": symbol, "availability": availability,
+        });
+    }
+    data
+}
+
+/// The film for messengers that play it, in the size that is known.
+fn film_tags(site: &Site, moment: &MomentView) -> Markup {
+    let metadata = moment.metadata.as_ref().filter(|it| it.content_type() == Some(ContentType::Video));
+    let film = metadata.and_then(|metadata| Some((metadata, media::file(site, &metadata.content.uri)?)));
+    html! {
+        @if let Some((metadata, address)) = film {
+            meta property="og:video" content=(address);
+            meta property="og:video:type" content=(line(&metadata.content.mime));
+            @if let (Some(width), Some(height)) = (metadata.content.width, metadata.content.height) {
+                meta property="og:video:width" content=(width);
+                meta property="og:video:height" content=(height);
+            }
+        }
+    }
+}
+
+/// <https://miniapps.farcaster.xyz/docs/guides/sharing>
+fn miniapp(site: &Site, moment: &MomentView, card: &str, offer: &Offer) -> String {
+    let action = json!({"type": "launch_miniapp", "name": NAME, "url": moment.page, "splashImageUrl": icon(site)});
+    let title = if offer.is_open { "Collect" } else { "Look" };
+    json!({"version": "1", "imageUrl": card, "button": {"title": title, "action": action}}).to_string()
 }
 
 fn offer_box(site: &Site, moment: &MomentView, offer: &Offer) -> Markup {
@@ -134,7 +179,7 @@ fn offer_box(site: &Site, moment: &MomentView, offer: &Offer) -> Markup {
         div .offer {
             p { strong .price { (offer.price) } @if !offer.note.is_empty() { " " span .soft { (offer.note) } } }
             @if is_limited && !moment.sold_out { p .soft { (left) " of " (moment.supply.max) " left" } }
-            @if offer.is_open { a .button href=(site.endpoint("/manage")) { "Collect" } }
+            @if let Some(sale) = moment.sale.as_ref().filter(|_| offer.is_open) { (collect(site, moment, sale, offer)) }
         }
     }
 }
@@ -160,7 +205,7 @@ fn facts(site: &Site, moment: &MomentView, parts: &MomentParts<'_>) -> Markup {
             dt { "Edition" }
             dd { (moment.supply.minted) @if is_open { " minted, open edition" } @else { " of " (moment.supply.max) " minted" } }
             @if let Some(metadata) = &moment.metadata {
-                @if !metadata.content.mime.is_empty() { dt { "File" } dd { (metadata.content.mime) } }
+                @if !metadata.content.mime.is_empty() { dt { "File" } dd { (media::facts(site, metadata)) } }
             }
             dt { "Chain" }
             dd { (parts.chain.id) }

@@ -117,14 +117,20 @@ impl Offer {
     }
 }
 
+/// The number and the currency's symbol of a sale's price; `None` in a currency that isn't known.
+pub fn asked(sale: &SaleView, chain: &Chain) -> Option<(String, String)> {
+    let currency = chain.currency(&sale.currency.to_string()).ok()?;
+    Some((sale.price_per_token.decimal(currency.decimals.into()), currency.symbol.to_owned()))
+}
+
 /// A sale's price per token.
 pub fn price(sale: &SaleView, chain: &Chain) -> String {
     if sale.r#type == SaleType::Timed || (sale.price_per_token == Amount::default() && sale.r#type != SaleType::Erc20) {
         return "Free".to_owned();
     }
-    match chain.currency(&sale.currency.to_string()) {
-        Ok(currency) => format!("{} {}", sale.price_per_token.decimal(currency.decimals.into()), currency.symbol),
-        Err(_) => format!("{} of {}", sale.price_per_token, short(sale.currency)),
+    match asked(sale, chain) {
+        Some((price, symbol)) => format!("{price} {symbol}"),
+        None => format!("{} of {}", sale.price_per_token, short(sale.currency)),
     }
 }
 

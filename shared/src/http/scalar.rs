@@ -7,9 +7,10 @@ use crate::model::{
     ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
     CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId,
     EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText,
-    MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, Protocol, RankedBy, RawFormat, SaleTime,
-    SaleType, Scope, Share, SignInLink, SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId,
-    UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
+    MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, PreviewWidth, Protocol, RankedBy,
+    RawFormat, SaleTime, SaleType, Scope, Share, SignInLink, SocialUsername, SortOrder, Title, TokenId, TransactionId,
+    TransferType, UploadId, UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl,
+    Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -44,7 +45,7 @@ scalars! {
         KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, SaleType, Scope,
         SignInLink, SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
         WebUrl, WebhookDescription, WebhookId, WebhookUrl;
-    Number: KeyDays, PageLimit, PageNumber, Wait;
+    Number: KeyDays, PageLimit, PageNumber, PreviewWidth, Wait;
     Exact: SaleTime, Share, UploadSize, Whole;
 }
 

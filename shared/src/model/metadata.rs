@@ -2,12 +2,11 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 
 use super::{invalid::Invalid, schema::text_schema, text::serde_as_text};
 
 /// The metadata document of a moment or collection; missing parts are empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// Title, cut to 256 characters.
     pub name: String,
@@ -26,7 +25,7 @@ pub struct Metadata {
 }
 
 /// The file that a moment consists of.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     /// Media type, such as `image/png`.
     pub mime: String,
@@ -71,7 +70,7 @@ impl Metadata {
 
     /// Kind of media of the content; `None` without a known media type.
     pub fn content_type(&self) -> Option<ContentType> {
-        self.content.mime.split('/').next()?.to_ascii_lowercase().parse().ok()
+        ContentType::of_media_type(&self.content.mime)
     }
 }
 
@@ -95,6 +94,11 @@ pub enum ContentType {
 }
 
 impl ContentType {
+    /// Kind of a media type; `None` if it isn't known.
+    pub fn of_media_type(mime: &str) -> Option<Self> {
+        mime.split('/').next()?.to_ascii_lowercase().parse().ok()
+    }
+
     /// The part of a media type before the slash.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -50,6 +50,8 @@ pub enum Metric {
     WebhookFailures,
     /// Failed attempts to pin a file.
     PinFailures,
+    /// Documents whose files couldn't be looked at, and will be later.
+    PreviewFailures,
 }
 
 impl Metric {
@@ -74,6 +76,7 @@ impl Metric {
         Self::FanOutLag,
         Self::WebhookFailures,
         Self::PinFailures,
+        Self::PreviewFailures,
     ];
 
     /// Name in CloudWatch.

@@ -17,3 +17,95 @@ for (const place of document.querySelectorAll("[data-share]")) {
   });
   place.append(button);
 }
+
+// Older moments come to the grid, instead of a page of their own.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.(".more a");
+  const grid = document.querySelector(".grid");
+  if (!link || !grid || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const request = new XMLHttpRequest();
+  request.open("GET", link.href);
+  request.responseType = "document";
+  request.onerror = () => location.assign(link.href);
+  request.onload = () => {
+    const cards = [...(request.response?.querySelectorAll(".grid > li") ?? [])];
+    if (!cards.length) return location.assign(link.href);
+    const more = request.response.querySelector(".more a");
+    grid.append(...cards);
+    cards[0].querySelector("a").focus();
+    if (more) link.href = more.href;
+    else link.parentElement.remove();
+  };
+  request.send();
+});
+
+// "Collect" asks for an address, for the code that is mailed to it, and for the order. The token is forgotten with the page.
+for (const place of document.querySelectorAll(".collect")) {
+  const [email, code, order] = place.querySelectorAll("form");
+  const note = place.querySelector("[role=status]");
+  const button = document.createElement("button");
+  let nonce, token, key;
+
+  const show = (form) => {
+    for (const each of [email, code, order]) each.hidden = each !== form;
+    place.hidden = false;
+    form.querySelector("input").focus();
+  };
+  const ask = async (path, body, headers = {}) => {
+    let response, answer;
+    try {
+      response = await fetch(`${place.dataset.api}/${path}`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+      answer = await response.json();
+    } catch {
+      throw new Error("The service can’t be reached: try again in a moment.");
+    }
+    if (response.ok) return { status: response.status, ...answer };
+    if (response.status === 401 && token) show(email);
+    throw new Error(answer.message);
+  };
+  const onSubmit = (form, act) => form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const pressed = form.querySelector("button");
+    if (pressed.ariaDisabled === "true") return;
+    pressed.ariaDisabled = "true";
+    note.textContent = "One moment…";
+    try {
+      note.textContent = (await act(form.elements)) ?? "";
+    } catch (error) {
+      note.textContent = error.message;
+    }
+    pressed.ariaDisabled = "false";
+  });
+
+  onSubmit(email, async ({ email: { value } }) => {
+    nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+    await ask("oauth/code", { email: value.trim(), nonce });
+    show(code);
+    return `A code is on its way to ${value.trim()}.`;
+  });
+  onSubmit(code, async ({ code: { value } }) => {
+    const session = await ask("oauth/login", { email: email.elements.email.value.trim(), code: value.trim(), nonce });
+    token = session.token;
+    order.querySelector("code").textContent = session.social_wallet;
+    show(order);
+  });
+  onSubmit(order, async ({ comment: { value } }) => {
+    // The same order again, after a failure that says nothing of its outcome, is done once.
+    key ??= crypto.getRandomValues(new Uint32Array(4)).join("-");
+    const { moment, most: maxPrice } = place.dataset;
+    const headers = { authorization: `Bearer ${token}`, "idempotency-key": key };
+    const { status } = await ask("moment/collect", { moment: JSON.parse(moment), amount: 1, comment: value.trim(), maxPrice }, headers);
+    key = undefined;
+    order.hidden = true;
+    return status === 202 ? "It is on its way: it will be yours in a minute." : "It is yours.";
+  });
+
+  button.type = "button";
+  button.textContent = "Collect";
+  button.addEventListener("click", () => {
+    button.remove();
+    show(email);
+  });
+  place.previousElementSibling.replaceWith(button);
+}

@@ -32,7 +32,8 @@ fn feeds_say_the_same_in_both_formats() {
     let enclosure = entry.links.iter().find(|link| link.rel == "enclosure").unwrap();
     assert_eq!((enclosure.href.as_str(), enclosure.mime_type.as_deref()), (file, Some("image/png")));
     let html = entry.content.as_ref().unwrap().value.as_deref().unwrap();
-    assert!(html.contains(&format!("<img src=\"{file}\" alt=\"Dawn\">")), "{html}");
+    let picture = format!("/api/previews/{}/640", "0".repeat(64));
+    assert!(html.contains(&format!("<img src=\"{picture}\" alt=\"Dawn\">")), "{html}");
 
     let expected = json!({
         "version": "https://jsonfeed.org/version/1.1",
@@ -45,7 +46,7 @@ fn feeds_say_the_same_in_both_formats() {
             "url": page,
             "title": "Dawn",
             "content_text": "Dawn",
-            "image": file,
+            "image": picture,
             "date_published": "2026-11-20T12:00:00Z",
             "date_modified": "2026-11-21T12:00:00Z",
             "authors": [{"name": "Ada", "url": "/api/pages/@Ada"}],

@@ -7,9 +7,12 @@ mod pages;
 use alloy::primitives::U256;
 use serde_json::json;
 use shared::{
-    api::read::{CollectionName, CollectionView, MomentView, Person, Site, Supply},
+    api::read::{
+        CollectionName, CollectionView, ContentView, MetadataView, MomentView, Person, Placeholder, Preview, Site,
+        Supply,
+    },
     chain::Chains,
-    model::{Amount, ChainId, Content, Metadata, Protocol, TokenId},
+    model::{Amount, ChainId, Protocol, TokenId},
     store::artist::Profile,
 };
 
@@ -34,19 +37,38 @@ fn person(username: &str) -> Person {
     Person { address: ACCOUNT.parse().unwrap(), username: username.to_owned() }
 }
 
-fn metadata(text: &str, mime: &str, uri: &str) -> Metadata {
-    Metadata {
+fn metadata(text: &str, mime: &str, uri: &str) -> MetadataView {
+    MetadataView {
         name: text.to_owned(),
         image: uri.to_owned(),
         description: text.to_owned(),
-        content: Content { mime: mime.to_owned(), uri: uri.to_owned() },
+        content: ContentView {
+            mime: mime.to_owned(),
+            uri: uri.to_owned(),
+            width: Some(4_000),
+            height: Some(3_000),
+            size: Some(1_234_567),
+            duration: None,
+        },
         external_url: uri.to_owned(),
         animation_url: uri.to_owned(),
+        previews: [320, 640].map(|width| preview(uri, width)).into(),
+        placeholder: Some(Placeholder {
+            thumbhash: "1QcSHQRnh493V4dIh4eXh1h4kJUI".to_owned(),
+            color: Some("#7a8b9c".to_owned()),
+            width: 4_000,
+            height: 3_000,
+        }),
     }
 }
 
+fn preview(uri: &str, width: u32) -> Preview {
+    let url = format!("/api/previews/{}/{width}", "0".repeat(64));
+    Preview { uri: uri.to_owned(), url, width, height: width * 3 / 4, mime: "image/webp" }
+}
+
 /// A moment with a text in each of its fields that a stranger writes.
-fn moment(site: &Site, text: &str, metadata: Metadata) -> MomentView {
+fn moment(site: &Site, text: &str, metadata: MetadataView) -> MomentView {
     let place = shared::model::MomentRef {
         chain: ChainId(8453),
         collection: CONTRACT.parse().unwrap(),
@@ -76,7 +98,7 @@ fn moment(site: &Site, text: &str, metadata: Metadata) -> MomentView {
     }
 }
 
-fn collection(site: &Site, text: &str, metadata: Metadata) -> CollectionView {
+fn collection(site: &Site, text: &str, metadata: MetadataView) -> CollectionView {
     let address = CONTRACT.parse().unwrap();
     CollectionView {
         id: serde_json::from_value(json!(ID)).unwrap(),

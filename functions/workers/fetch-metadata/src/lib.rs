@@ -2,9 +2,7 @@
 #![warn(missing_docs)]
 
 mod fetch;
-mod gateway;
 mod queue;
 
 pub use fetch::{FetchError, Fetcher};
-pub use gateway::Gateways;
 pub use queue::{Fetched, Queue};

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use fetch_metadata::{Fetcher, Gateways, Queue};
+use fetch_metadata::{Fetcher, Queue};
 use lambda_runtime::LambdaEvent;
 use serde::Deserialize;
 use shared::{
     config::{self, StartError},
     kept_documents::KeptDocuments,
+    public_web::Gateways,
     store::{
         artist::ArtistTable,
         chain::{ChainTable, Documents},

@@ -9,6 +9,7 @@ use shared::{
     config::StartError,
     kept_documents::KeptDocuments,
     model::Metadata,
+    public_web::DownloadError,
     store::chain::{Documents, DueDocument, QUEUE_SHARDS},
     telemetry::{self, Metric},
 };
@@ -100,7 +101,7 @@ impl Queue {
                     "metadata document not fetched"
                 );
                 match error {
-                    FetchError::Unfetchable => self.documents.give_up(due).await?,
+                    FetchError::Download(DownloadError::Unfetchable) => self.documents.give_up(due).await?,
                     _ => self.documents.put_off(due, clock::now()?.as_secs() + pause(due.failures)).await?,
                 }
                 return Ok(false);

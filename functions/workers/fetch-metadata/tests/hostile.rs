@@ -19,8 +19,9 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use fetch_metadata::{FetchError, Fetcher, Gateways};
+use fetch_metadata::{FetchError, Fetcher};
 use futures::stream;
+use shared::public_web::{DownloadError, Gateways};
 use tokio::net::TcpListener;
 
 const DOCUMENT: &str = r#"{"name": "First Light", "content": {"mime": "image/png", "uri": "ipfs://x"}}"#;
@@ -113,11 +114,11 @@ async fn documents_are_read_leniently() {
 #[tokio::test]
 async fn redirects_are_limited() {
     let server = Hostile::start().await.unwrap();
-    assert!(matches!(server.fetch("hops/4").await, Err(FetchError::Redirects)));
+    assert!(matches!(server.fetch("hops/4").await, Err(FetchError::Download(DownloadError::Redirects))));
     assert_eq!(server.requests.swap(0, Ordering::SeqCst), 4);
-    assert!(matches!(server.fetch("loop").await, Err(FetchError::Redirects)));
+    assert!(matches!(server.fetch("loop").await, Err(FetchError::Download(DownloadError::Redirects))));
     assert_eq!(server.requests.load(Ordering::SeqCst), 4);
-    assert!(matches!(server.fetch("nowhere").await, Err(FetchError::Location)));
+    assert!(matches!(server.fetch("nowhere").await, Err(FetchError::Download(DownloadError::Location))));
 }
 
 #[tokio::test]
@@ -137,12 +138,15 @@ async fn redirects_to_private_addresses_are_refused() {
         "ftp://1.1.1.1/".to_owned(),
     ] {
         let path = format!("to/{}", to.replace('/', "%2F"));
-        assert!(matches!(server.fetch(&path).await, Err(FetchError::Refused(_))), "{to}");
+        assert!(matches!(server.fetch(&path).await, Err(FetchError::Download(DownloadError::Refused(_)))), "{to}");
     }
     for to in ["file:///etc/passwd", "data:application/json,{}"] {
         let path = format!("to/{}", to.replace('/', "%2F"));
         let answer = server.fetch(&path).await;
-        assert!(matches!(answer, Err(FetchError::Refused(_) | FetchError::Location)), "{to}: {answer:?}");
+        assert!(
+            matches!(answer, Err(FetchError::Download(DownloadError::Refused(_) | DownloadError::Location))),
+            "{to}: {answer:?}"
+        );
     }
     assert_eq!(other.requests.load(Ordering::SeqCst), 0);
 }
@@ -153,7 +157,7 @@ async fn names_with_private_addresses_are_refused() {
     let server = Hostile::start().await.unwrap();
     for to in ["http://localhost/", "https://localhost/"] {
         let error = server.fetch(&format!("to/{}", to.replace('/', "%2F"))).await.unwrap_err();
-        let FetchError::Http(error) = &error else { panic!("{to}: {error:?}") };
+        let FetchError::Download(DownloadError::Http(error)) = &error else { panic!("{to}: {error:?}") };
         assert!(format!("{error:?}").contains("no public address"), "{to}: {error:?}");
     }
 }
@@ -162,7 +166,7 @@ async fn names_with_private_addresses_are_refused() {
 async fn long_answers_are_refused() {
     let server = Hostile::start().await.unwrap();
     for path in ["long", "endless"] {
-        assert!(matches!(server.fetch(path).await, Err(FetchError::TooLong)), "{path}");
+        assert!(matches!(server.fetch(path).await, Err(FetchError::Download(DownloadError::TooLong(_)))), "{path}");
     }
 }
 
@@ -171,7 +175,10 @@ async fn slow_answers_time_out() {
     let server = Hostile::start().await.unwrap();
     let started = Instant::now();
     let (drip, silent) = futures::join!(server.fetch("drip"), server.fetch("silent"));
-    assert!(matches!((drip, silent), (Err(FetchError::Timeout), Err(FetchError::Timeout))));
+    assert!(matches!(
+        (drip, silent),
+        (Err(FetchError::Download(DownloadError::Timeout(_))), Err(FetchError::Download(DownloadError::Timeout(_))))
+    ));
     assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
 }
 
@@ -181,8 +188,8 @@ async fn invalid_documents_are_refused() {
     for path in ["broken", "list", "deep"] {
         assert!(matches!(server.fetch(path).await, Err(FetchError::NotMetadata)), "{path}");
     }
-    assert!(matches!(server.fetch("bomb").await, Err(FetchError::Compressed)));
-    assert!(matches!(server.fetch("gone").await, Err(FetchError::Status(StatusCode::GONE))));
+    assert!(matches!(server.fetch("bomb").await, Err(FetchError::Download(DownloadError::Compressed))));
+    assert!(matches!(server.fetch("gone").await, Err(FetchError::Download(DownloadError::Status(StatusCode::GONE)))));
 }
 
 #[tokio::test]
@@ -198,6 +205,6 @@ async fn data_uris_need_no_server() {
         assert_eq!(fetcher.fetch(uri, 0).await.unwrap().name, "a #1", "{uri}");
     }
     for uri in ["data:", "data:application/json", "data:application/json;base64,%%%", "ipfs://", "ipns://x", "x"] {
-        assert!(matches!(fetcher.fetch(uri, 0).await, Err(FetchError::Unfetchable)), "{uri}");
+        assert!(matches!(fetcher.fetch(uri, 0).await, Err(FetchError::Download(DownloadError::Unfetchable))), "{uri}");
     }
 }

@@ -5,12 +5,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
+    metadata::MetadataView,
     reader::{Person, ReadError, Reader},
     site::Site,
 };
 use crate::{
     clock::iso_8601,
-    model::{Address, ChainId, Collection, EventId, Metadata, Protocol},
+    model::{Address, ChainId, Collection, EventId, Protocol},
     store::{
         across::{LookupKeys, LookupRows},
         chain::{Documents, ListedCollection},
@@ -46,7 +47,7 @@ pub struct CollectionView {
     pub protocol: Protocol,
     /// Null until fetched.
     #[schema(required = true)]
-    pub metadata: Option<Metadata>,
+    pub metadata: Option<MetadataView>,
 }
 
 impl Reader {
@@ -64,7 +65,7 @@ impl Reader {
         CollectionView::new(&collection, &rows, &self.site).map(Some)
     }
 
-    /// Views of collections. A read per chain and hundred rows, three a collection; one more for changed URIs.
+    /// Views of collections. A read per chain and hundred rows, four a collection; one more for changed URIs.
     pub async fn collections(&self, listed: &[(ChainId, ListedCollection)]) -> Result<Vec<CollectionView>, ReadError> {
         let of = |chain: ChainId| listed.iter().filter(|it| it.0 == chain).map(|it| it.1.clone()).collect::<Vec<_>>();
         let chains: BTreeSet<ChainId> = listed.iter().map(|listed| listed.0).collect();
@@ -109,7 +110,7 @@ impl CollectionView {
             created_at: iso_8601(collection.created_at)?,
             updated_at: iso_8601(collection.updated_at)?,
             protocol: collection.protocol,
-            metadata: rows.documents.get(&Documents::uri_hash(&collection.uri)).cloned(),
+            metadata: MetadataView::of(&collection.uri, rows, site),
         })
     }
 }

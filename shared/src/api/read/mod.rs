@@ -2,6 +2,7 @@
 
 mod collection;
 mod event;
+mod metadata;
 mod moment;
 mod moment_list;
 mod payment;
@@ -12,6 +13,7 @@ mod transfer;
 pub use self::{
     collection::CollectionView,
     event::EventView,
+    metadata::{ContentView, MetadataView, Placeholder, Preview},
     moment::{CollectionName, MomentView, Supply},
     moment_list::{MomentList, MomentPage, NamedArtist},
     payment::{FeeRecipientView, PaymentView},

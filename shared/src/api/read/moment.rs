@@ -5,12 +5,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
+    metadata::MetadataView,
     reader::{Person, ReadError, Reader},
     site::Site,
 };
 use crate::{
     clock::iso_8601,
-    model::{Address, Amount, ArtistId, ChainId, EventId, Metadata, Moment, MomentRef, Protocol, SaleView, TokenId},
+    model::{Address, Amount, ArtistId, ChainId, EventId, Moment, MomentRef, Protocol, SaleView, TokenId},
     store::{
         across::{LookupKeys, LookupRows},
         chain::{Documents, ListedMoment},
@@ -53,7 +54,7 @@ pub struct MomentView {
     pub updated_at: String,
     /// Null until fetched.
     #[schema(required = true)]
-    pub metadata: Option<Metadata>,
+    pub metadata: Option<MetadataView>,
     /// URI of the metadata's content; null without one.
     #[serde(rename = "contentUri")]
     #[schema(required = true)]
@@ -109,7 +110,7 @@ impl Reader {
         MomentView::new(&moment, &rows, &self.site).map(Some)
     }
 
-    /// Views of moments; those that are gone are left out. One read per chain and hundred rows, five a moment.
+    /// Views of moments; those that are gone are left out. One read per chain and hundred rows, six a moment.
     pub async fn moments(&self, listed: &[ListedMoment]) -> Result<Vec<MomentView>, ReadError> {
         let of = |chain: ChainId| listed.iter().filter(|it| it.place.chain == chain).cloned().collect::<Vec<_>>();
         let chains: BTreeSet<ChainId> = listed.iter().map(|listed| listed.place.chain).collect();
@@ -151,7 +152,7 @@ impl MomentView {
         let collection = rows.collections.get(&moment.collection);
         let admins = collection.map_or([].as_slice(), |collection| &collection.admins);
         let admins = BTreeSet::from_iter(moment.admins.iter().chain(admins).copied());
-        let metadata = rows.documents.get(&Documents::uri_hash(&moment.uri)).cloned();
+        let metadata = MetadataView::of(&moment.uri, rows, site);
         let content_uri = metadata.as_ref().map(|document| document.content.uri.clone()).filter(|uri| !uri.is_empty());
         Ok(Self {
             address: moment.collection,

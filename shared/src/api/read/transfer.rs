@@ -6,18 +6,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{
+    metadata::MetadataView,
     payment::FeeRecipientView,
     reader::{Person, ReadError, Reader},
 };
 use crate::{
     clock::iso_8601_with_offset,
-    model::{
-        Address, Amount, ChainId, ContentType, EventId, Metadata, Protocol, SaleView, TokenId, Transfer, TransferType,
-    },
-    store::{
-        across::{LookupKeys, LookupRows},
-        chain::Documents,
-    },
+    model::{Address, Amount, ChainId, ContentType, EventId, Protocol, SaleView, TokenId, Transfer, TransferType},
+    store::across::{LookupKeys, LookupRows},
 };
 
 /// Tokens of a moment that an account got.
@@ -54,7 +50,7 @@ struct TransferredMoment {
     collection: TransferredCollection,
     /// Null until fetched.
     #[schema(required = true)]
-    metadata: Option<Metadata>,
+    metadata: Option<MetadataView>,
     /// The sale in force now; null without one.
     #[schema(required = true)]
     sale: Option<SaleView>,
@@ -129,7 +125,7 @@ impl Reader {
                     name: collection.map(|collection| collection.name.clone()).unwrap_or_default(),
                     artist: Person::named(transfer.creator, &rows.names),
                 },
-                metadata: rows.documents.get(&Documents::uri_hash(&moment.uri)).cloned(),
+                metadata: MetadataView::of(&moment.uri, rows, &self.site),
                 sale: moment.sale().map(SaleView::of),
                 fee_recipients: moment.fee_recipients.iter().map(FeeRecipientView::of).collect(),
                 comments: rows.comments.get(&moment.place()).copied().unwrap_or_default(),

@@ -8,13 +8,14 @@ use serde::Deserialize;
 
 use crate::{
     aws::Dispatch,
-    model::{Address, ChainId, Collection, Metadata, Moment, MomentRef},
+    model::{Address, ChainId, Collection, Metadata, Moment, MomentRef, Previews},
     store::{
         artist::artists::wallet_key,
         chain::{
             comments::comment_count_key,
             metadata::{DocumentRow, document_key},
             moments::{collection_key, moment_key},
+            previews::{PreviewsRow, previews_key},
         },
         engine::table::{ArtistTable, ChainTable, Item, MAX_READ, PrimaryKey, READS_AT_ONCE, StoreError, backoff},
     },
@@ -34,7 +35,7 @@ pub struct LookupKeys {
     pub moments: BTreeSet<MomentRef>,
     /// Collections, by address.
     pub collections: BTreeSet<Address>,
-    /// Metadata documents, by [`crate::store::chain::Documents::uri_hash`] of their URI.
+    /// Metadata documents with previews of their files, by [`crate::store::chain::Documents::uri_hash`] of their URI.
     pub documents: BTreeSet<String>,
     /// Moments whose top-level comments are counted.
     pub comments: BTreeSet<MomentRef>,
@@ -51,6 +52,8 @@ pub struct LookupRows {
     pub collections: HashMap<Address, Collection>,
     /// Fetched documents, by hash of their URI.
     pub documents: HashMap<String, Metadata>,
+    /// Previews of documents' files, by hash of the document's URI.
+    pub previews: HashMap<String, Previews>,
     /// Numbers of top-level comments; 0 is left out.
     pub comments: HashMap<MomentRef, u64>,
     /// Usernames, which may be empty; accounts of nobody are left out.
@@ -61,6 +64,7 @@ enum Kind {
     Moment,
     Collection,
     Document,
+    Previews,
     CommentsOn(MomentRef),
     Name,
 }
@@ -127,7 +131,9 @@ impl LookupKeys {
         let moments = self.moments.into_iter().map(|moment| (moment_key(&moment), Kind::Moment));
         let collections =
             self.collections.into_iter().map(move |address| (collection_key(chain, address), Kind::Collection));
-        let documents = self.documents.into_iter().map(move |hash| (document_key(chain, &hash), Kind::Document));
+        let documents = self.documents.into_iter().flat_map(move |hash| {
+            [(document_key(chain, &hash), Kind::Document), (previews_key(chain, &hash), Kind::Previews)]
+        });
         let comments = self.comments.into_iter().map(|moment| (comment_count_key(&moment), Kind::CommentsOn(moment)));
         let names = self.names.into_iter().map(|account| (wallet_key(account), Kind::Name));
         moments.chain(collections).chain(documents).chain(comments).chain(names)
@@ -149,6 +155,10 @@ impl LookupRows {
                 let DocumentRow { uri_hash, document } = serde_dynamo::from_item(item)?;
                 self.documents.extend(document.map(|document| (uri_hash, document)));
             }
+            Kind::Previews => {
+                let PreviewsRow { uri_hash, previews } = serde_dynamo::from_item(item)?;
+                self.previews.insert(uri_hash, previews);
+            }
             Kind::CommentsOn(moment) => {
                 let Length { length } = serde_dynamo::from_item(item)?;
                 self.comments.insert(*moment, length);
@@ -166,6 +176,7 @@ impl LookupRows {
         self.moments.extend(other.moments);
         self.collections.extend(other.collections);
         self.documents.extend(other.documents);
+        self.previews.extend(other.previews);
         self.comments.extend(other.comments);
         self.names.extend(other.names);
     }

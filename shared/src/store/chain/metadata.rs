@@ -7,6 +7,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::previews::DuePreviews;
 use crate::{
     aws::Dispatch,
     model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
@@ -149,15 +150,19 @@ impl Documents {
         Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 
-    /// Stores a document fetched at `now` (Unix seconds) and notifies the indexer. One transaction.
+    /// Stores a document fetched at `now` (Unix seconds), queues its files and notifies the indexer. One transaction.
     pub async fn keep(&self, due: &DueDocument, document: Metadata, now: u64) -> Result<(), StoreError> {
         let hash = Self::uri_hash(&due.uri);
         let content_type = document.content_type();
+        let files = DuePreviews::of(due.chain, &hash, &document);
         let row = DocumentRow { uri_hash: hash.clone(), document: Some(document) };
         let mut writes = vec![self.0.replacement(&document_key(due.chain, &hash), &row)?, self.0.deletion(&due.key())?];
         if let Some(content_type) = content_type {
             let arrived = ArrivedDocument { uri_hash: hash.clone(), content_type, at: now, retyped: 0 };
             writes.push(self.0.replacement(&arrived.key(due.chain), &arrived)?);
+        }
+        if let Some(files) = files {
+            writes.push(self.0.replacement(&files.key(), &files)?);
         }
         self.0.write_together(writes).await?;
         Ok(())

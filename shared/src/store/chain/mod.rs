@@ -9,6 +9,7 @@ pub(super) mod merged_timelines;
 pub(super) mod metadata;
 pub(super) mod moments;
 pub(super) mod payments;
+pub(super) mod previews;
 pub(super) mod timeline;
 pub(super) mod transfers;
 
@@ -20,6 +21,7 @@ pub use self::{
     metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     payments::{NotificationList, NotificationPlace, PaymentFilter, PaymentPage, Payments, UnsettledEnd, payment_keys},
+    previews::{DuePreviews, PreviewQueue},
     timeline::{
         ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
     },

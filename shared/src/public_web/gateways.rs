@@ -2,11 +2,10 @@
 
 use std::{collections::BTreeSet, net::SocketAddr, str::FromStr};
 
-use shared::{
-    config::{self, ConfigError},
-    public_web::is_public,
-};
 use url::{Host, Url};
+
+use super::address::is_public;
+use crate::config::{self, ConfigError};
 
 /// Gateways of each scheme, and the private sockets that may be connected to.
 #[derive(Clone, Debug)]

@@ -1,0 +1,80 @@
+//! `GET /pages/card/m/{chain}/{contract}/{card}`, where `card` is a token's number and `.png`: a moment's share card, drawn
+//! once and kept until it would show something else.
+
+use pages::{ShareCard, not_found};
+use shared::{
+    api::read::{Reader, Site},
+    bucket::{Bucket, BucketError},
+    chain::Chains,
+    config::{self, StartError},
+    http::{ApiError, Endpoint, FromFields, Request, Response, StatusCode, serve},
+    model::{Address, ChainId, MomentRef, Picture},
+    store::{artist::ArtistTable, chain::ChainTable},
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    serve::<ServeCard>().await
+}
+
+struct ServeCard {
+    site: Site,
+    chains: Chains,
+    reader: Reader,
+    bucket: Bucket,
+}
+
+#[derive(FromFields)]
+struct CardPath {
+    chain: ChainId,
+    contract: Address,
+}
+
+/// Pages name a card with its version; one that is asked for without it changes.
+const KEPT: u32 = 60 * 60;
+
+impl Endpoint for ServeCard {
+    async fn from_env() -> Result<Self, StartError> {
+        let aws = config::aws().await;
+        let chain = ChainTable::from_env(&aws)?.eventually_consistent();
+        Ok(Self {
+            site: Site::from_env(),
+            chains: Chains::from_env()?,
+            reader: Reader::from_env(chain, ArtistTable::from_env(&aws)?)?,
+            bucket: Bucket::from_env(&aws)?,
+        })
+    }
+
+    async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        let unknown = || not_found("There is no such card.", &self.site);
+        let Ok(path) = request.path_parameters().read_for::<CardPath>(&self.chains) else { return unknown() };
+        let token = request.path().rsplit('/').next().and_then(|file| file.strip_suffix(".png")?.parse().ok());
+        let (Some(token), Ok(chain)) = (token, self.chains.get(path.chain)) else { return unknown() };
+        let place = MomentRef { chain: path.chain, collection: path.contract, token };
+        let moment = self.reader.moment(&place).await?.filter(|moment| moment.hidden.is_empty());
+        let Some(moment) = moment else { return unknown() };
+        let card = ShareCard::of(&moment, chain);
+        let object = format!("cards/{}/{}/{token}/{}", path.chain, path.contract, card.version());
+        let png = match self.read(&object).await? {
+            Some(png) => png,
+            None => {
+                let picture = match card.picture() {
+                    Some((hash, width)) => self.read(&Picture::object(hash, width)).await?,
+                    None => None,
+                };
+                let png = card.draw(picture.as_deref()).map_err(ApiError::internal)?;
+                self.bucket.put(&object, png.clone()).await?;
+                png
+            }
+        };
+        let answer = Response::bytes(StatusCode::OK, "image/png", png)?.cacheable(KEPT);
+        answer.with("cross-origin-resource-policy", "cross-origin")?.with("x-content-type-options", "nosniff")
+    }
+}
+
+impl ServeCard {
+    async fn read(&self, object: &str) -> Result<Option<Vec<u8>>, ApiError> {
+        let Some(found) = self.bucket.read(object, 0, None).await? else { return Ok(None) };
+        Ok(Some(found.collect().await.map_err(BucketError::from)?.to_vec()))
+    }
+}

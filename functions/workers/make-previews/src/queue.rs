@@ -1,0 +1,200 @@
+//! The queue of documents whose files are to be looked at. A run may end at any line: each step can be repeated.
+
+use std::time::{Duration, Instant};
+
+use futures::{StreamExt, TryStreamExt, stream};
+use serde::Serialize;
+use shared::{
+    bucket::{Bucket, BucketError},
+    clock,
+    config::StartError,
+    model::{Cid, Measures, Picture, Previews},
+    public_web::{DownloadError, DownloadLimit, Downloader},
+    store::{
+        StoreError,
+        artist::{Media, StoredContent},
+        chain::{DuePreviews, PreviewQueue},
+    },
+    telemetry::{self, Metric},
+};
+
+use crate::{Decoded, Decoder, DecoderError};
+
+/// Documents at a time: their files are downloaded together, and decoded one after another.
+const AT_ONCE: usize = 4;
+
+/// Of a picture.
+pub const DOWNLOAD: DownloadLimit = DownloadLimit { bytes: 32 << 20, time: Duration::from_secs(20) };
+
+/// Seconds of pause after the first attempt; each further one triples it.
+const FIRST_PAUSE: u64 = 120;
+
+/// Attempts after which a picture that can't be had is given up: the last is two months after the first.
+const ATTEMPTS: u32 = 11;
+
+/// Documents that are due, and all that is asked for their previews.
+pub struct Queue {
+    /// The queue.
+    pub documents: PreviewQueue,
+    /// Files that are kept here.
+    pub media: Media,
+    /// Their bytes, and where previews go.
+    pub bucket: Bucket,
+    /// For files that are kept elsewhere.
+    pub downloader: Downloader,
+    /// For all pictures.
+    pub decoder: Decoder,
+}
+
+/// Result of one run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Previewed {
+    /// Documents whose picture has previews now.
+    pub previewed: u64,
+    /// Those without a picture that can be shown.
+    pub plain: u64,
+    /// Those that are tried again later.
+    pub failed: u64,
+}
+
+/// Why a document's files can't be looked at now.
+#[derive(Debug, thiserror::Error)]
+pub enum QueueError {
+    /// A row.
+    #[error("row of a file")]
+    Row(#[from] StoreError),
+    /// Bytes in the bucket.
+    #[error("bytes of a file")]
+    Bytes(#[from] BucketError),
+    /// A file that is kept elsewhere.
+    #[error("download")]
+    Download(#[from] DownloadError),
+    /// The decoder's process.
+    #[error("decoder")]
+    Decoder(#[from] DecoderError),
+}
+
+enum Ending {
+    Previewed,
+    Plain,
+    Failed,
+    TakenByAnother,
+}
+
+impl Queue {
+    /// Takes due documents until none is left, or until `end` and one document more.
+    pub async fn run(&self, end: Instant) -> Result<Previewed, StartError> {
+        let mut sum = Previewed::default();
+        while Instant::now() < end {
+            let limit = i32::try_from(AT_ONCE * 2).unwrap_or(i32::MAX);
+            let due = self.documents.due(clock::now()?.as_secs(), limit).await?;
+            if due.is_empty() {
+                break;
+            }
+            let endings: Vec<Ending> =
+                stream::iter(&due).map(|due| self.take(due, end)).buffer_unordered(AT_ONCE).try_collect().await?;
+            for ending in endings {
+                match ending {
+                    Ending::Previewed => sum.previewed += 1,
+                    Ending::Plain => sum.plain += 1,
+                    Ending::Failed => sum.failed += 1,
+                    Ending::TakenByAnother => {}
+                }
+            }
+        }
+        tracing::info!(previewed = sum.previewed, plain = sum.plain, failed = sum.failed, "previews made");
+        telemetry::record(&[], &[(Metric::PreviewFailures, i64::try_from(sum.failed).unwrap_or(i64::MAX))]);
+        Ok(sum)
+    }
+
+    async fn take(&self, due: &DuePreviews, end: Instant) -> Result<Ending, StartError> {
+        if Instant::now() >= end {
+            return Ok(Ending::TakenByAnother);
+        }
+        let again = clock::now()?.as_secs() + pause(due.failures);
+        let Some(taken) = self.documents.take(due, again).await? else { return Ok(Ending::TakenByAnother) };
+        match self.look_at(&taken).await {
+            Ok(previews) => {
+                let ending = if previews.picture.is_some() { Ending::Previewed } else { Ending::Plain };
+                self.documents.finish(&taken, previews).await?;
+                Ok(ending)
+            }
+            Err(error) => {
+                let (chain, attempts) = (taken.chain.0, taken.failures);
+                tracing::info!(chain.id = chain, attempts, error = telemetry::chain(&error), "no previews made");
+                if is_final(&error) || attempts >= ATTEMPTS {
+                    let content = self.size_of(&taken).await.unwrap_or_default();
+                    self.documents.finish(&taken, Previews { picture: None, content }).await?;
+                    return Ok(Ending::Plain);
+                }
+                Ok(Ending::Failed)
+            }
+        }
+    }
+
+    async fn look_at(&self, taken: &DuePreviews) -> Result<Previews, QueueError> {
+        let mut content = self.size_of(taken).await?;
+        if taken.picture.is_empty() {
+            return Ok(Previews { picture: None, content });
+        }
+        let file = self.file(&taken.picture, taken.failures).await?;
+        let Decoded { picture, forms } = self.decoder.decode(&taken.picture, &file).await?;
+        let hash = Picture::hash(&picture.uri);
+        for (form, bytes) in forms {
+            self.bucket.put(&Picture::object(&hash, form.width), bytes).await?;
+        }
+        if taken.content.uri == taken.picture {
+            content.size = Some(file.len() as u64);
+            (content.width, content.height) = (Some(picture.width), Some(picture.height));
+        }
+        Ok(Previews { picture: Some(picture), content })
+    }
+
+    /// The content's size, if it is kept here.
+    async fn size_of(&self, taken: &DuePreviews) -> Result<Measures, QueueError> {
+        let kept = self.kept(&taken.content.uri).await?;
+        Ok(Measures { size: kept.map(|kept| kept.size), ..Measures::default() })
+    }
+
+    async fn kept(&self, uri: &str) -> Result<Option<StoredContent>, QueueError> {
+        match uri.strip_prefix("ipfs://").and_then(|cid| cid.parse::<Cid>().ok()) {
+            Some(cid) => Ok(self.media.content(cid).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// A picture's bytes, from here or from elsewhere.
+    async fn file(&self, uri: &str, failures: u32) -> Result<Vec<u8>, QueueError> {
+        let Some(kept) = self.kept(uri).await? else { return Ok(self.downloader.download(uri, failures).await?) };
+        if kept.size > DOWNLOAD.bytes as u64 {
+            return Err(DecoderError::Refused(format!("{} bytes", kept.size)).into());
+        }
+        let stream = self.bucket.read(&kept.object, 0, None).await?.ok_or(DownloadError::Unfetchable)?;
+        Ok(stream.collect().await.map_err(BucketError::from)?.to_vec())
+    }
+}
+
+/// Whether another attempt would end in the same way.
+fn is_final(error: &QueueError) -> bool {
+    matches!(
+        error,
+        QueueError::Decoder(DecoderError::Refused(_))
+            | QueueError::Download(DownloadError::Unfetchable | DownloadError::TooLong(_) | DownloadError::Refused(_))
+    )
+}
+
+/// Seconds until a document is tried again after `failures` earlier attempts and this one.
+fn pause(failures: u32) -> u64 {
+    FIRST_PAUSE.saturating_mul(3_u64.saturating_pow(failures.min(ATTEMPTS)))
+}
+
+/// How long the documents that are taken together may take: the download, and each one's decoding.
+pub const LONGEST_DOCUMENT: Duration = Duration::from_secs(180);
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn pause_triples() {
+        assert_eq!([0, 1, 2].map(super::pause), [120, 360, 1_080]);
+    }
+}

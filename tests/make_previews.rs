@@ -1,0 +1,92 @@
+//! The worker that makes previews, what answers say of them, and `GET /previews/{picture}/{width}`.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::{Value, json};
+use shared::{
+    model::{ChainId, Picture},
+    store::chain::{ChainTable, Documents, PreviewQueue},
+};
+use tests::{Answer, Sandbox, Stack};
+
+/// A red dot, and a file that says that it is a picture.
+const RED: &str = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='4' height='2'><rect width='4' height='2' fill='%23ff0000'/></svg>";
+const LIE: &str = "data:image/png;base64,PGh0bWw+";
+
+fn document(name: &str, image: &str) -> String {
+    let document = json!({"name": name, "image": image, "content": {"mime": "image/png", "uri": image}}).to_string();
+    format!("data:application/json;base64,{}", BASE64_STANDARD.encode(document))
+}
+
+#[tokio::test]
+async fn pictures_of_new_documents_have_previews() {
+    let stack = Stack::connect();
+    let artist = stack.new_collector().await;
+    let uris = [document("Red", RED), document("Lie", LIE)];
+    let collection = stack.release(&artist.key, "Previews", &uris).await;
+    let path = |token: u8| format!("/moment?collectionAddress={collection}&tokenId={token}");
+    let red = stack.wait_until(&path(1), |body| !body["metadata"]["placeholder"].is_null()).await;
+    let (metadata, host) = (&red["metadata"], stack.map.api.clone());
+    let widths: Vec<_> = metadata["previews"].as_array().expect("previews").iter().map(|form| &form["width"]).collect();
+    assert_eq!(widths, [320, 640, 1280]);
+    let url = format!("{host}/previews/{}/320", Picture::hash(RED));
+    assert_eq!(
+        metadata["previews"][0],
+        json!({"uri": RED, "url": url, "width": 320, "height": 160, "mime": "image/webp"})
+    );
+    assert_eq!(metadata["placeholder"]["color"], "#ff0000");
+    let content = &metadata["content"];
+    assert_eq!((&content["width"], &content["height"]), (&json!(1280), &json!(640)));
+
+    let preview = stack.http.get(&url).send().await.expect("an answer");
+    let header = |name: &str| preview.headers()[name].to_str().expect("text").to_owned();
+    assert_eq!((preview.status().as_u16(), header("content-type").as_str()), (200, "image/webp"));
+    assert_eq!(header("cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(header("content-security-policy"), "default-src 'none'; sandbox");
+    let bytes = preview.bytes().await.expect("bytes");
+    assert!(bytes.starts_with(b"RIFF") && bytes.len() < 2_000, "{}", bytes.len());
+
+    let page = stack.http.get(red["page"].as_str().expect("a page")).send().await.expect("a page");
+    let page = page.text().await.expect("text");
+    assert!(
+        page.contains(&format!("srcset=\"{url} 320w, ")) && page.contains("width=\"1280\" height=\"640\""),
+        "{page}"
+    );
+    let lie = stack.wait_until(&path(2), |body| !body["metadata"].is_null()).await;
+    assert_eq!((&lie["metadata"]["previews"], &lie["metadata"]["placeholder"]), (&json!([]), &Value::Null));
+}
+
+#[tokio::test]
+async fn documents_are_taken_once_and_failures_later() {
+    let stack = Stack::connect();
+    let fetcher = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;
+    let worker = Sandbox::with_database(&stack, "make-previews", &fetcher.endpoints.dynamodb).await;
+    let sdk = fetcher.endpoints.sdk_config(&fetcher.endpoints.dynamodb).await;
+    let table = ChainTable::new(&sdk, "ChainTable");
+    let elsewhere = document("Elsewhere", "ipfs://bafybeidemofirstlight/missing.png");
+    let private = document("Private", "https://169.254.169.254/x.png");
+    let uris = [document("Red", RED), document("Lie", LIE), elsewhere, private];
+    Documents::new(table.clone()).queue(ChainId::DEFAULT, uris.iter().map(String::as_str)).await.unwrap();
+    assert_eq!(fetcher.invoke(&json!({})).await, json!({"fetched": 4, "failed": 0}));
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let queue = PreviewQueue::new(table);
+    assert_eq!(queue.due(now, 100).await.unwrap().len(), 4);
+    let done = worker.invoke(&json!({})).await;
+    assert_eq!(done, json!({"batchItemFailures": [], "previewed": 1, "plain": 2, "failed": 1}));
+    assert_eq!(queue.due(now, 100).await.unwrap(), []);
+    let later = queue.due(now + 300, 100).await.unwrap();
+    assert_eq!((later.len(), later[0].failures), (1, 1));
+    let again = queue.take(&later[0], now + 900).await.unwrap();
+    assert!(again.is_some() && queue.take(&later[0], now + 900).await.unwrap().is_none(), "taken twice");
+}
+
+#[tokio::test]
+async fn unknown_previews_are_404() {
+    let stack = Stack::connect();
+    for width in ["320", "321"] {
+        let answer = Answer::of(stack.get(&format!("/previews/{}/{width}", "0".repeat(64)))).await;
+        assert_eq!((answer.status, &answer.body["message"]), (404, &json!("There is no such preview")));
+    }
+    for path in ["/previews/x/320", &format!("/previews/{}/0", "0".repeat(64))] {
+        assert_eq!(Answer::of(stack.get(path)).await.status, 400, "{path}");
+    }
+}

@@ -1,0 +1,218 @@
+// The pages for people in a browser: looks, weight, what works without script, what strangers write, and the way from a
+// sign-in to a picture on another site. Leaves screenshots in .local/pictures.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { HtmlValidate } from "html-validate";
+import { newArtist, publish, send, upload } from "./publisher.mjs";
+import { askNode, codesFor, found, launch, looksRight, pictures, stack, unusedEmail } from "./support.mjs";
+
+const host = new URL(stack.api).origin;
+const works = new URL("../../local/demo/works/", import.meta.url).pathname;
+
+/** Markup, script, addresses that run one, styles, and turns of direction, as strangers write them. */
+const HOSTILE = [
+  `"><script>window.taken=1</script><img src=x onerror="window.taken=1">`,
+  `</title></script><svg onload="window.taken=1"><style>*{display:none}</style>`,
+  `javascript:window.taken=1//'onclick='window.taken=1' {{constructor.constructor("window.taken=1")()}}`,
+  `\u202Egnp.exe\u2066 <a href="javascript:window.taken=1">x</a>&lt;script&gt;`,
+];
+
+let browser, artist, show, hostile;
+before(async () => {
+  mkdirSync(pictures, { recursive: true });
+  browser = await launch();
+  const name = `ada.${crypto.randomUUID().slice(0, 6)}`;
+  artist = await newArtist(name);
+  const files = ["high-water.png", "moon-pull.png", "twill.png", "quilt-for-a-cold-room.png", "shuttle.gif", "lamp-room.png"];
+  const stored = await Promise.all(files.map((file) => upload(artist, works + file)));
+  const sound = await upload(artist, `${works}fog-signal.wav`);
+  const piece = (number) => {
+    const { uri, mime } = stored[number % stored.length];
+    return { price: number % 3 && 1e15 * number, metadata: { name: ["High water", "Moon pull", "Twill", "Quilt for a cold room", "Shuttle", "Lamp room"][number % 6], description: "Ink and arithmetic.\nOne of a series.", image: uri, content: { mime, uri } } };
+  };
+  const fog = { metadata: { name: "Fog signal", image: stored[5].uri, animation_url: sound.uri, content: { mime: sound.mime, uri: sound.uri } } };
+  show = await publish(artist, "Small hours", [...Array(22).keys()].map(piece).concat(fog));
+  const moment = { collectionAddress: show.address, tokenId: "1" };
+  await send(artist, "POST", "moment/collect", { moment, amount: 1, comment: "The light on the water!" }, { "idempotency-key": crypto.randomUUID() });
+  const evil = (text) => ({ metadata: { name: text.slice(0, 200), description: text, image: stored[2].uri, external_url: "https://a.example/?%22%3E%3Cscript%3E", content: { mime: "image/png", uri: stored[2].uri } } });
+  hostile = await publish(artist, HOSTILE[0].slice(0, 60), HOSTILE.map(evil));
+  const target = { collectionAddress: hostile.address, tokenId: "1" };
+  for (const comment of HOSTILE.slice(0, 3)) await send(artist, "POST", "moment/collect", { moment: target, amount: 1, comment }, { "idempotency-key": crypto.randomUUID() });
+  await found(async () => (await (await fetch(`${host}/c/8453/${show.address}?n=${crypto.randomUUID()}`)).text()).includes("Fog signal"), "the collection's page");
+  await found(async () => (await (await fetch(`${host}${placeOf(1)}?n=${crypto.randomUUID()}`)).text()).includes("The light on the water!"), "the comment");
+});
+after(() => browser?.close());
+
+const placeOf = (token, collection = show) => `/m/8453/${collection.address}/${token}`;
+const places = () => ({
+  home: "/", moment: placeOf(1), film: placeOf(5), sound: placeOf(23), collection: `/c/8453/${show.address}`,
+  artist: `/@${artist.username}`, embed: `/embed${placeOf(1)}`, missing: "/m/8453/0x00000000000000000000000000000000000000a1/1",
+});
+
+async function visit(path, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: host });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const [errors, bytes] = [[], { image: 0 }];
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("dialog", (dialog) => errors.push(dialog.message()) && dialog.dismiss());
+  page.on("response", async (response) => {
+    if (response.request().resourceType() === "image") bytes.image += (await response.body().catch(() => "")).length;
+  });
+  await page.addInitScript(() => {
+    window.shifted = 0;
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.shifted += entry.hadRecentInput ? 0 : entry.value; }).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto(host + path, { waitUntil: "load" });
+  return Object.assign(page, { errors, bytes });
+}
+
+/** Lazy pictures come when they are scrolled to. */
+async function seeAll(page) {
+  await page.evaluate(async () => {
+    for (let top = 0; top < document.body.scrollHeight; top += innerHeight) {
+      scrollTo(0, top);
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    await Promise.all([...document.images].map((image) => image.complete || new Promise((done) => { image.onload = image.onerror = done; })));
+    scrollTo(0, 0);
+  });
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  for (const width of [360, 768, 1440]) {
+    test(`${colorScheme} at ${width} pixels`, async () => {
+      for (const [name, path] of Object.entries(places())) {
+        const page = await visit(path, { colorScheme, reducedMotion: "reduce", viewport: { width, height: width < 500 ? 740 : 900 } });
+        await seeAll(page);
+        await page.screenshot({ path: `${pictures}/site-${name}-${width}-${colorScheme}.png`, fullPage: true });
+        await looksRight(page, `${name} at ${width}`);
+        assert.equal(await page.evaluate(() => window.shifted), 0, `${name} at ${width} jumps`);
+        const broken = await page.evaluate(() => [...document.images].filter(({ naturalWidth }) => !naturalWidth).map(({ src }) => src));
+        assert.deepEqual(broken, [], name);
+        if (name !== "missing") assert.deepEqual(page.errors, [], name);
+        await page.context().close();
+      }
+    });
+  }
+}
+
+test("pages are light, and valid HTML", async () => {
+  const validator = new HtmlValidate({ extends: ["html-validate:standard"], rules: { "no-inline-style": "off" } });
+  const assets = {};
+  for (const [name, path] of Object.entries(places())) {
+    const html = await (await fetch(host + path)).text();
+    assert.ok(html.length <= 30_000, `${name} has ${html.length} bytes`);
+    for (const [, address] of html.matchAll(/(?:href|src)="([^"]*\/assets\/[^"]*\.(?:css|js))"/g)) assets[address] ??= await (await fetch(address)).text();
+    const { results } = await validator.validateString(html);
+    const problems = results.flatMap(({ messages }) => messages.map(({ ruleId, message, line, column }) => `${ruleId} ${line}:${column} ${message}`));
+    assert.deepEqual(problems, [], name);
+  }
+  const size = gzipSync(Object.values(assets).join("")).length;
+  assert.ok(Object.keys(assets).length === 2 && size <= 25_000, `${size} bytes`);
+});
+
+test("everything is there without script", async () => {
+  const page = await visit(placeOf(1), { javaScriptEnabled: false });
+  for (const text of ["High water", "Free", "The light on the water!", artist.username]) await page.getByText(text).first().waitFor();
+  assert.match(await page.getByRole("link", { name: "Collect" }).getAttribute("href"), /\/manage$/);
+  assert.equal(await page.getByLabel("Link to this moment").inputValue(), host + placeOf(1));
+  await page.goto(`${host}/c/8453/${show.address}`);
+  assert.equal(await page.locator(".grid > li").count(), 20);
+  await page.getByRole("link", { name: "Older moments" }).click();
+  assert.equal(await page.locator(".grid > li").count(), 3);
+  await page.context().close();
+});
+
+test("older moments come to the grid", async () => {
+  const page = await visit(`/c/8453/${show.address}`);
+  await page.getByRole("link", { name: "Older moments" }).click();
+  await page.locator(".grid > li").nth(22).waitFor();
+  assert.equal(await page.getByRole("link", { name: "Older moments" }).count(), 0);
+  assert.deepEqual(page.errors, []);
+  await page.context().close();
+});
+
+test("what strangers write stays text on every page", async () => {
+  const all = HOSTILE.flatMap((_, n) => [placeOf(n + 1, hostile), `/embed${placeOf(n + 1, hostile)}`]);
+  for (const path of [...all, `/c/8453/${hostile.address}`, `/@${artist.username}`, "/"]) {
+    const page = await visit(path);
+    await seeAll(page);
+    for (const link of await page.locator("a, button").all()) await link.hover({ timeout: 500 }).catch(() => {});
+    const { taken, scripts, elements } = await page.evaluate(() => ({
+      taken: window.taken, scripts: document.scripts.length, elements: document.querySelectorAll("[onload], [onerror], [onclick], style, svg script, a[href^='javascript:']").length,
+    }));
+    assert.deepEqual([taken, elements, scripts <= 2, page.errors], [undefined, 0, true, []], path);
+    await page.context().close();
+  }
+});
+
+test("a visitor collects by mail, on a telephone", async () => {
+  const page = await visit(placeOf(2), { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+  await page.getByRole("button", { name: "Collect", exact: true }).click();
+  const email = unusedEmail();
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByLabel("The code we sent").waitFor();
+  await page.getByLabel("The code we sent").fill((await codesFor(email)).at(-1));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const order = page.getByRole("button", { name: /^Collect: / });
+  await order.waitFor();
+  // An empty account is told what is missing.
+  await order.click();
+  await page.locator(".note", { hasText: /\w{3}/ }).waitFor();
+  await page.screenshot({ path: `${pictures}/site-collect-390-light.png`, fullPage: true });
+  await looksRight(page, "collect");
+  const account = await page.locator(".collect code").textContent();
+  await askNode("anvil_setBalance", [account, "0xde0b6b3a7640000"]);
+  await found(async () => {
+    if (await page.getByText("It is yours.").isVisible()) return true;
+    if (await order.isVisible()) await order.click();
+    await page.waitForTimeout(500);
+  }, "the moment");
+  await page.context().close();
+});
+
+test("from a fresh sign-in to the home page, a card, a feed and another site", async () => {
+  const name = `bo.${crypto.randomUUID().slice(0, 6)}`;
+  const other = await newArtist(name);
+  const { uri, mime } = await upload(other, `${works}low-water.png`);
+  const { address, moments } = await publish(other, "Low water", [{ metadata: { name: `Low water ${name}`, image: uri, content: { mime, uri } } }]);
+  const path = `/m/8453/${address}/1`;
+  await found(async () => (await (await fetch(`${host}/?n=${crypto.randomUUID()}`)).text()).includes(path), "the home page's new moment");
+  const page = await visit(`/?n=${crypto.randomUUID()}`, { viewport: { width: 390, height: 844 }, isMobile: true });
+  const picture = page.locator(`a[href$="${path}"] img`);
+  await picture.scrollIntoViewIfNeeded();
+  await page.waitForFunction((image) => image.naturalWidth > 0, await picture.elementHandle());
+  await page.goto(host + path);
+  const meta = (property) => page.locator(`meta[property="${property}"]`).getAttribute("content");
+  const card = await fetch(await meta("og:image"));
+  assert.deepEqual([card.status, card.headers.get("content-type"), await meta("og:image:width"), await meta("og:image:height")], [200, "image/png", "1200", "630"]);
+  const png = Buffer.from(await card.arrayBuffer());
+  assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [1200, 630]);
+  const miniapp = JSON.parse(await page.locator('meta[name="fc:miniapp"]').getAttribute("content"));
+  assert.deepEqual([miniapp.version, miniapp.button.action.url], ["1", host + path]);
+  const data = JSON.parse(await page.locator('script[type="application/ld+json"]').textContent());
+  assert.deepEqual([data["@type"], data.url, data.offers["@type"], data.offers.price, data.offers.priceCurrency], ["VisualArtwork", host + path, "Offer", "0", "ETH"]);
+  const feed = await (await fetch(`${host}/@${name}/feed.json`)).json();
+  assert.equal(feed.items[0].id, moments[0].page);
+  // A consumer finds the embed by the page's head alone.
+  const discovery = await page.locator('link[type="application/json+oembed"]').getAttribute("href");
+  const { html } = await (await fetch(discovery)).json();
+  const elsewhere = createServer((_, answer) => answer.setHeader("content-type", "text/html").end(`<!doctype html><title>Elsewhere</title>${html}`));
+  await new Promise((listening) => elsewhere.listen(0, "127.0.0.1", listening));
+  await page.goto(`http://localhost:${elsewhere.address().port}/`);
+  const framed = page.frameLocator("iframe").locator(".work img");
+  await framed.waitFor();
+  await page.waitForFunction((image) => image.naturalWidth > 0, await framed.elementHandle()).catch(() => {});
+  assert.ok(await framed.evaluate((image) => image.naturalWidth > 0));
+  await page.goto("about:blank");
+  elsewhere.close();
+  await page.context().close();
+});
