@@ -56,7 +56,7 @@ pub enum Metric {
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::CodesSent,
         Self::CodesRefused,
         Self::MailBudgetUsedUp,
