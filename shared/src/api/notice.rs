@@ -120,7 +120,8 @@ fn allowance_of(hits: u32, max: u32) -> Allowance {
 
 /// Whether it can't be undone.
 fn is_grave(kind: ActivityKind) -> bool {
-    matches!(kind, ActivityKind::Withdrawn | ActivityKind::PayoutAdded | ActivityKind::DeletionRequested)
+    use ActivityKind::{AdminGranted, Collected, DeletionRequested, PayoutAdded, Withdrawn};
+    matches!(kind, Withdrawn | Collected | AdminGranted | PayoutAdded | DeletionRequested)
 }
 
 fn log_failure(request: &Request, sent: Result<(), ApiError>) {
