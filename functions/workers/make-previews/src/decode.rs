@@ -3,7 +3,7 @@
 
 use std::io::{self, Cursor, Read, Write};
 
-use image::{DynamicImage, ImageDecoder, ImageReader, Limits, metadata::Orientation};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, metadata::Orientation};
 use rlimit::Resource;
 
 use crate::{
@@ -63,6 +63,7 @@ fn decode(file: &[u8]) -> Result<Raster, Refusal> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(MAX_DECODED);
     reader.limits(limits);
+    let format = reader.format();
     let mut decoder = reader.into_decoder()?;
     let (width, height) = decoder.dimensions();
     // The library's limit is for what a decoder needs besides.
@@ -73,5 +74,7 @@ fn decode(file: &[u8]) -> Result<Raster, Refusal> {
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder)?;
     image.apply_orientation(orientation);
-    Ok(Raster { size: (image.width(), image.height()), image })
+    // Two bits a pixel. A photograph's JPEG may have less, too.
+    let is_flat = format != Some(ImageFormat::Jpeg) && (file.len() as u64) * 4 < u64::from(width) * u64::from(height);
+    Ok(Raster { size: (image.width(), image.height()), image, is_flat })
 }

@@ -26,7 +26,7 @@ pub(crate) fn forms(raster: &Raster) -> Result<(Header, Vec<Vec<u8>>), Refusal> 
     let base = shrink(&raster.image, (largest.width * COARSE, largest.height * COARSE), true);
     let (mut header, mut files) = (Vec::new(), Vec::new());
     for form in sizes(raster.image.width(), raster.image.height()) {
-        let file = encode(&shrink(&base, (form.width, form.height), false))?;
+        let file = encode(&shrink(&base, (form.width, form.height), false), raster.is_flat)?;
         header.push((form, file.len()));
         files.push(file);
     }
@@ -57,12 +57,17 @@ fn shrink(image: &DynamicImage, (width, height): (u32, u32), coarsely: bool) -> 
     }
 }
 
-/// Without loss where the picture is small: its pixels are meant.
-fn encode(image: &DynamicImage) -> Result<Vec<u8>, Refusal> {
+/// Without loss where the picture is small, whose pixels are meant, and where areas and lines take fewer bytes so.
+fn encode(image: &DynamicImage, is_flat: bool) -> Result<Vec<u8>, Refusal> {
     let pixels = image.to_rgba8();
     let encoder = webp::Encoder::from_rgba(pixels.as_raw(), pixels.width(), pixels.height());
     let is_small = pixels.width() < WIDTHS[0] && pixels.height() < WIDTHS[0];
-    let encoded = encoder.encode_simple(is_small, QUALITY).map_err(|_| Refusal::Encoding)?;
+    let encode = |without_loss| encoder.encode_simple(without_loss, QUALITY).map_err(|_| Refusal::Encoding);
+    let encoded = encode(is_small)?;
+    if is_flat && !is_small {
+        let exact = encode(true)?;
+        return Ok(if exact.len() < encoded.len() { exact.to_vec() } else { encoded.to_vec() });
+    }
     Ok(encoded.to_vec())
 }
 

@@ -157,7 +157,7 @@ impl Queue {
     }
 
     async fn kept(&self, uri: &str) -> Result<Option<StoredContent>, QueueError> {
-        match uri.strip_prefix("ipfs://").and_then(|cid| cid.parse::<Cid>().ok()) {
+        match Cid::in_uri(uri) {
             Some(cid) => Ok(self.media.content(cid).await?),
             None => Ok(None),
         }
@@ -166,8 +166,8 @@ impl Queue {
     /// A picture's bytes, from here or from elsewhere.
     async fn file(&self, uri: &str, failures: u32) -> Result<Vec<u8>, QueueError> {
         let Some(kept) = self.kept(uri).await? else { return Ok(self.downloader.download(uri, failures).await?) };
-        if kept.size > DOWNLOAD.bytes as u64 {
-            return Err(DecoderError::Refused(format!("{} bytes", kept.size)).into());
+        if kept.size > DOWNLOAD.bytes as u64 || !kept.mime.starts_with("image/") {
+            return Err(DecoderError::Refused(format!("{}, {} bytes", kept.mime, kept.size)).into());
         }
         let stream = self.bucket.read(&kept.object, 0, None).await?.ok_or(DownloadError::Unfetchable)?;
         Ok(stream.collect().await.map_err(BucketError::from)?.to_vec())

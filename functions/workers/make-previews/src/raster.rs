@@ -37,4 +37,6 @@ pub(crate) enum Refusal {
 pub(crate) struct Raster {
     pub image: DynamicImage,
     pub size: (u32, u32),
+    /// Whether its file has so few bytes for its pixels that they are areas and lines, not a photograph.
+    pub is_flat: bool,
 }

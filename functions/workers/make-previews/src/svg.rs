@@ -48,5 +48,5 @@ pub(crate) fn draw(file: &[u8]) -> Result<Raster, Refusal> {
         [pixel.red(), pixel.green(), pixel.blue(), pixel.alpha()]
     });
     let image = RgbaImage::from_raw(scaled.width(), scaled.height(), straight.collect()).ok_or(Refusal::Pixels)?;
-    Ok(Raster { image: DynamicImage::ImageRgba8(image), size: (scaled.width(), scaled.height()) })
+    Ok(Raster { image: DynamicImage::ImageRgba8(image), size: (scaled.width(), scaled.height()), is_flat: true })
 }
