@@ -22,7 +22,8 @@ async fn base_address_says_what_is_where() {
     let opened =
         browser().get(format!("{}/", stack.map.api)).header("accept", BROWSER).send().await.expect("an answer");
     let home = format!("{}/", stack.map.api.trim_end_matches("/api"));
-    assert_eq!((opened.status().as_u16(), &opened.headers()["location"]), (302, &*home));
+    assert_eq!(opened.status(), 302);
+    assert_eq!(opened.headers()["location"], home);
 }
 
 #[tokio::test]
@@ -31,7 +32,8 @@ async fn slash_too_many_leads_to_the_path_without_it() {
     let asked = |path: &str| browser().get(format!("{}{path}", stack.map.api)).send();
     for (path, location) in [("/timeline/?limit=1", "/api/timeline?limit=1"), ("/docs/", "/api/docs")] {
         let answer = asked(path).await.expect("an answer");
-        assert_eq!((answer.status().as_u16(), &answer.headers()["location"]), (308, location), "{path}");
+        assert_eq!(answer.status(), 308, "{path}");
+        assert_eq!(answer.headers()["location"], location);
     }
     for path in ["//evil.example/", "/nothing/", "/sale/"] {
         assert!([404, 405].contains(&asked(path).await.expect("an answer").status().as_u16()), "{path}");

@@ -81,3 +81,4 @@ mod uploads;
 mod use_link;
 mod webhooks;
 mod withdraw_funds;
+mod wrong_input;

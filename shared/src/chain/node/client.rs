@@ -24,9 +24,8 @@ use url::Url;
 
 use super::{
     fault::{NodeFault, halt_in_words},
-    health::Health,
+    health::{Endpoint, Health},
     pace::{PacedNode, is_rate_limit},
-    pool::Endpoint,
     urls::NodeUrls,
 };
 use crate::{

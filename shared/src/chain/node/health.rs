@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use alloy::providers::DynProvider;
+
 /// Time without preference after a failure, doubled after each further one.
 const MIN_PENALTY: Duration = Duration::from_secs(2);
 const MAX_PENALTY: Duration = Duration::from_secs(60);
@@ -39,6 +41,13 @@ struct State {
 /// What this process has seen of a node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Health(Arc<Mutex<State>>);
+
+/// A node, and what is known of it.
+#[derive(Clone)]
+pub(super) struct Endpoint {
+    pub(super) provider: DynProvider,
+    pub(super) health: Health,
+}
 
 impl Health {
     fn state(&self) -> MutexGuard<'_, State> {

@@ -12,7 +12,7 @@ use futures::{StreamExt, future::join_all, stream::FuturesUnordered};
 use super::{
     client::{Node, NodeError},
     fault::NodeFault,
-    health::{Head, Health, order},
+    health::{Endpoint, Head, Health, order},
 };
 use crate::{clock, deadline};
 
@@ -21,13 +21,6 @@ const HEDGE: Duration = Duration::from_millis(500);
 
 /// How long a failing node may take where all are asked.
 const FAILING_PATIENCE: Duration = Duration::from_secs(2);
-
-/// A node, and what is known of it.
-#[derive(Clone)]
-pub(super) struct Endpoint {
-    pub(super) provider: DynProvider,
-    pub(super) health: Health,
-}
 
 /// A transaction that no node is known to have accepted.
 #[derive(Debug, thiserror::Error)]
