@@ -20,8 +20,9 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 51] = [
+const OPERATIONS: [(&str, Outcome); 52] = [
     ("listActivity", Own),
+    ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
     ("listApiKeys", Own),
     ("createApiKey", Nothing),
