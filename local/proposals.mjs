@@ -202,6 +202,8 @@ function randomToken(random) {
   return token;
 }
 
+const YEAR_2600 = 19_880_899_200n;
+
 function randomSale(random) {
   const type = random.pick(["fixedPrice", "erc20Mint", "timed", "PartnerTimedSaleStrategy"]);
   const price = {
@@ -210,15 +212,16 @@ function randomSale(random) {
     timed: () => (random.chance(0.5) ? 0n : 1n + random.below(2n ** 64n)),
     PartnerTimedSaleStrategy: () => (random.chance(0.8) ? 0n : 1n + random.below(2n ** 64n)),
   }[type]();
-  const start = random.below(2n ** BigInt(random.between(1, 63)));
-  const end = random.chance(0.4) ? U64_MAX : start + 1n + random.below(2n ** 62n);
+  const start = random.below(2n ** BigInt(random.between(1, 34)));
+  const end = random.chance(0.4) ? U64_MAX : YEAR_2600 + random.below(10_000_000_000n);
   const sale = {
     type,
     pricePerToken: String(price),
     saleStart: random.number(start),
     saleEnd: random.number(end),
   };
-  if (random.chance(0.4)) sale.maxTokensPerAddress = random.number(random.below(U64_MAX));
+  const isUnlimited = type !== "fixedPrice" && type !== "erc20Mint" && price === 0n;
+  if (!isUnlimited && random.chance(0.4)) sale.maxTokensPerAddress = random.number(random.below(U64_MAX));
   if (type === "erc20Mint") sale.currency = random.address();
   return sale;
 }

@@ -13,12 +13,10 @@ async fn every_invalid_parameter_is_named() {
     let stack = Stack::connect();
     for (query, fields) in [
         ("period=year", vec!["period"]),
-        ("period=", vec!["period"]),
         ("limit=0", vec!["limit"]),
         ("limit=101", vec!["limit"]),
         ("page=0", vec!["page"]),
         ("page=-1", vec!["page"]),
-        ("artist=", vec!["artist"]),
         ("artist=a", vec!["artist"]),
         ("sort_by=unknown", vec!["sort_by"]),
         ("sort_order=random", vec!["sort_order"]),

@@ -10,6 +10,7 @@ use crate::profile::ArtistResponse;
 #[into_params(parameter_in = Path)]
 pub struct ReadArtistPath {
     /// One of the artist's wallets, or the username.
+    #[param(example = "0x540c18b7f99b3b599c6feb99964498931c211858")]
     pub address: ArtistName,
 }
 

@@ -1,5 +1,17 @@
-//! Contract of the documents that describe the service: `GET /openapi.json`, `/openapi-3.0.json`, `/llms.txt` and
+//! Contract of the documents that describe the service: `GET /`, `/openapi.json`, `/openapi-3.0.json`, `/llms.txt` and
 //! `/llms-full.txt`.
+
+/// What is where
+///
+/// At the base address: the pages for people, the description in all its forms, and the chains. A browser is sent to the
+/// home page.
+#[utoipa::path(
+    get,
+    path = "/",
+    tag = "Service",
+    responses((status = 200, description = "Addresses by name.", body = Object, content_type = "application/json")),
+)]
+pub fn read_places() {}
 
 /// This API description
 ///

@@ -211,6 +211,13 @@ mod tests {
     }
 
     #[test]
+    fn words_are_drawn() {
+        let inked = |title: &str| card(title).draw(None).unwrap().len();
+        assert_ne!(DATABASE.faces().count(), 0, "the fonts are no TrueType files");
+        assert!(inked("High water, and what it left behind") > inked(".") + 2_000);
+    }
+
+    #[test]
     fn versions_change_with_what_is_shown() {
         assert_eq!(card("a").version(), card("a").version());
         assert_ne!(card("a").version(), card("b").version());

@@ -15,8 +15,8 @@ use super::{
 const FOREIGN_FILTERS: [&str; 1] = ["channel"];
 
 /// Fields of bodies that clients of services like this one send, and that need no answer: the sender, whom the credential
-/// names here, and the channel that a client calls from.
-const TOLERATED: [&str; 2] = ["account", "channel"];
+/// names here, the channel that a client calls from, and a key's name.
+const TOLERATED: [&str; 3] = ["account", "channel", "key_name"];
 
 /// Paths of fields that were sent and that no endpoint read.
 pub(super) type Ignored = Arc<Mutex<BTreeSet<String>>>;

@@ -110,7 +110,7 @@ impl FromStr for SaleTime {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         match text.parse()? {
-            Whole(seconds) if seconds >= Self::YEAR_3000 && seconds < u64::MAX => {
+            Whole(seconds) if (Self::YEAR_3000..u64::MAX).contains(&seconds) => {
                 Err(Invalid("is after the year 3000: give Unix time in seconds, not in milliseconds"))
             }
             Whole(seconds) => Ok(Self(seconds)),

@@ -66,9 +66,8 @@ struct MetadataInPlace {
 #[schema(rename_all = "camelCase")]
 #[field(check)]
 struct MomentTerms {
-    /// Its sale; by default free, from now on and without an end.
-    #[schema(value_type = Option<SalesConfig>)]
-    #[field(default = json!({}))]
+    /// Its sale; `{}` is free, from now on and without an end.
+    #[schema(value_type = SalesConfig)]
     sales_config: Sale,
     /// Recipient of the protocol's referral reward, by default nobody. Needs the EIP-55 checksum in mixed case.
     #[schema(value_type = Option<Address>)]
