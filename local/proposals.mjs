@@ -15,6 +15,7 @@ const WORKERS = 4;
 
 const ZERO = `0x${"0".repeat(40)}`;
 const U64_MAX = 2n ** 64n - 1n;
+const YEAR_2600 = 19_880_899_200n;
 const ADMIN = 2n;
 const MINTER = 4n;
 
@@ -201,8 +202,6 @@ function randomToken(random) {
   if (random.chance(0.7)) token.mintToCreatorCount = random.number(random.below(random.chance(0.8) && most > 9n ? 9n : most));
   return token;
 }
-
-const YEAR_2600 = 19_880_899_200n;
 
 function randomSale(random) {
   const type = random.pick(["fixedPrice", "erc20Mint", "timed", "PartnerTimedSaleStrategy"]);

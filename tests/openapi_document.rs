@@ -22,6 +22,8 @@ const EXAMPLE_KEY_ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
 const EXAMPLE_CID: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
 /// Also the example of an upload's id.
 const EXAMPLE_TRANSACTION: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c";
+/// Also the example of a file's hash.
+const EXAMPLE_PICTURE: &str = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9";
 const EXAMPLE_WEBHOOK: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5d";
 const EXAMPLE_DELIVERY: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5e";
 
@@ -243,6 +245,7 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
             real.extend([(EXAMPLE_WEBHOOK, webhook), (EXAMPLE_DELIVERY, delivery)]);
         }
         ("GET", "/ipfs/{cid}") => real.push((EXAMPLE_CID, stack.stored_document(&writer.artist).await)),
+        ("GET", "/previews/{picture}/{width}") => real.push((EXAMPLE_PICTURE, stack.previewed_picture(writer).await)),
         ("POST", "/uploads/{id}/complete") => {
             let upload = stack.finished_upload(&writer.artist, picture(1_000)).await;
             real.insert(0, (EXAMPLE_TRANSACTION, upload));

@@ -55,7 +55,7 @@ async fn wrong_publication_says_which_field_and_why() {
         ("/token/tokenMetadataURI", json!(""), "token.tokenMetadataURI must be"),
         ("/token/metadata", json!({"name": "Both"}), "must be left out beside metadata"),
         ("/token/payoutRecipient", json!("0x1"), "must be an address: 0x and 40 hexadecimal digits"),
-        ("/token/payoutRecipient", json!(usdc.replace('F', "f")), "has a wrong EIP-55 checksum"),
+        ("/token/payoutRecipient", json!(usdc.replace('D', "d")), "has a wrong EIP-55 checksum"),
         ("/token/payoutRecipient", json!(format!("0x{:040}", 0)), "must not be the zero address"),
         ("/token", json!([]), "token must be an object"),
         ("/token", Value::Null, "token is required"),

@@ -103,8 +103,11 @@ def methods(name, path, operation, kind):
 def list_methods(name, page, signature, request, kind):
     """The methods that follow a list's `Link`."""
     rows = [(field, row[1]) for field, type_, _ in fields(page) if (row := re.fullmatch(r"list\[(\w+)\]", type_))]
+    items, asynchronous = name.removeprefix("list_"), "async " if kind else ""
+    # A page may have more beside its rows, which are named after the list.
+    rows = [row for row in rows if row[0] == items] or rows
     assert len(rows) == 1, name
-    (field, row), items, asynchronous = rows[0], name.removeprefix("list_"), "async " if kind else ""
+    (field, row) = rows[0]
     return f'''
     {asynchronous}def {items}_pages({signature}) -> {kind}Iterator[{page}]:
         """The pages of `{name}`, from the asked one on."""

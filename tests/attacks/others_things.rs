@@ -98,7 +98,11 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
     Answer::of(stack.post("/artists/payout-addresses").bearer_auth(token).json(&json!({"address": payout}))).await;
     let of_victim = async |path: &str| Answer::of(stack.get(path).bearer_auth(token)).await.expect_success().body;
     let key = of_victim("/artists/api-keys").await["keys"][0]["id"].clone();
-    let activity = of_victim("/artists/activity").await["activity"][0]["id"].clone();
+    let code = stack.code_for(&victim.artist.email).await;
+    let known = json!({"email": victim.artist.email, "code": code, "remember": true});
+    stack.post_json("/oauth/login", &known).await.expect_success();
+    let happened = of_victim("/artists/activity").await;
+    let (activity, device) = (happened["activity"][0]["id"].clone(), happened["devices"][0]["id"].clone());
     let transaction = of_victim("/transactions").await["transactions"][0]["id"].clone();
     let upload = stack.post("/uploads").bearer_auth(token).json(&json!({"contentType": "image/png", "size": 1000}));
     let upload = Answer::of(upload).await.expect_success().body["uploadId"].clone();
@@ -131,6 +135,7 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
             let path = path.replace("{id}", &text(named)).replace("{delivery}", &text(&transaction));
             let query = match id {
                 "listActivity" => format!("?before={}", text(&activity)),
+                "forgetDevice" => format!("?deviceId={}", text(&device)),
                 "revokeApiKey" => format!("?keyId={}", text(&key)),
                 "removePayoutAddress" => format!("?address={payout}"),
                 "disconnectWallet" => format!("?address={wallet}"),

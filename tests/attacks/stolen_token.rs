@@ -206,7 +206,7 @@ async fn redirected_webhook_is_told_without_its_path() {
     let stack = Stack::connect();
     let victim = stack.new_artist().await;
     let made = post(&stack, "/webhooks", &victim.token, &json!({"url": "https://hooks.example/own"})).await;
-    let id = made.expect_success().body["id"].as_str().expect("an id").to_owned();
+    let id = made.expect_success().body["webhook"]["id"].as_str().expect("an id").to_owned();
     let change = json!({"url": "https://thief.example/secret-path"});
     let request = stack.patch(&format!("/webhooks/{id}")).bearer_auth(&victim.token).json(&change);
     Answer::of(request).await.expect_success();

@@ -2,10 +2,11 @@ use std::time::Duration;
 
 use alloy::primitives::Address;
 use axum::Router;
+use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{Answer, SignedIn, Stack};
+use crate::{Answer, SignedIn, Stack, Writer};
 
 /// How a picture of one pixel begins.
 pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0";
@@ -39,6 +40,18 @@ impl Stack {
         let split = text(&made["splitAddress"]);
         self.wait_until(&format!("/splits/eip155:8453/{split}"), |body| body["waiting"].is_array()).await;
         split
+    }
+
+    /// The hash, in addresses of previews, of a picture that has some.
+    pub async fn previewed_picture(&self, writer: &Writer) -> String {
+        let dot = "<svg xmlns='http://www.w3.org/2000/svg' width='4' height='2'><rect width='4' height='2'/></svg>";
+        let document = json!({"name": "Previewed", "image": format!("data:image/svg+xml,{dot}")}).to_string();
+        let uri = format!("data:application/json;base64,{}", BASE64_STANDARD.encode(document));
+        let collection = self.release(&writer.key, "Previewed", &[uri]).await;
+        let path = format!("/moment?collectionAddress={collection}&tokenId=1");
+        let moment = self.wait_until(&path, |body| !body["metadata"]["placeholder"].is_null()).await;
+        let url = text(&moment["metadata"]["previews"][0]["url"]);
+        url.rsplit('/').nth(1).expect("a hash").to_owned()
     }
 
     /// The id of a webhook.
