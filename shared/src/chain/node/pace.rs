@@ -27,6 +27,8 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// Share of the answered calls a second that is asked for after a refusal, and calls that are added each second.
 const AFTER_REFUSAL: f64 = 0.8;
 const MORE: f64 = 1.0;
+/// What is added each second as a share of the rate, where that is more.
+const SHARE: f64 = 0.05;
 
 /// Words for too many calls.
 /// Sources: <https://docs.alchemy.com/reference/throughput>, <https://docs.infura.io/how-to/avoid-rate-limiting>,
@@ -133,7 +135,7 @@ impl Pace {
         self.answers += 1;
         let elapsed = now.duration_since(self.since);
         if elapsed >= WINDOW {
-            self.rate = self.rate.map(|rate| rate + MORE * elapsed.as_secs_f64());
+            self.rate = self.rate.map(|rate| rate + MORE.max(rate * SHARE) * elapsed.as_secs_f64());
             (self.answers, self.since) = (0, now);
         }
     }
