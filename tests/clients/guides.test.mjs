@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFi
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { before, test } from "node:test";
-import { Moments } from "../../clients/typescript/dist/index.js";
+import { Moments, NO_END } from "../../clients/typescript/dist/index.js";
 import { codesFor, root, run, stack, stackFile, unusedEmail } from "./support.mjs";
 
 const guides = readdirSync(join(root, "docs/guide")).map((name) => join(root, "docs/guide", name));
@@ -35,7 +35,7 @@ before(async () => {
   await moments.sendCode(email);
   await moments.logIn(email, (await codesFor(email)).at(-1));
   await moments.createApiKey();
-  const salesConfig = { type: "fixedPrice", pricePerToken: "0", saleStart: 0, saleEnd: 1 };
+  const salesConfig = { type: "fixedPrice", pricePerToken: "0", saleStart: 0, saleEnd: NO_END };
   const tokens = [1, 2, 3, 4, 5].map((number) => ({ tokenMetadataURI: `ar://guide-${number}`, salesConfig }));
   const contract = { name: "Guide", uri: "ar://guide" };
   const { contractAddress: collection } = await moments.write("/moment/create-batch", { body: { contract, tokens } });

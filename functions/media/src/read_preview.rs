@@ -30,7 +30,7 @@ struct PreviewFile(#[expect(dead_code, reason = "only described")] Vec<u8>);
     path = "/previews/{picture}/{width}",
     tag = "Media",
     params(ReadPreviewPath),
-    responses((status = 200, description = "The preview.", body = PreviewFile, content_type = "image/webp")),
+    responses((status = 200, description = "The preview, in WebP.", body = PreviewFile, content_type = "application/octet-stream")),
     extensions(("x-errors" = json!([404]))),
 )]
 pub fn read_preview() {}

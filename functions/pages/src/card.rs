@@ -31,7 +31,7 @@ fn card(site: &Site, chains: &Chains, moment: &MomentView, place: usize, clock: 
                     Some(picture) => (picture),
                     None => span .blank aria-hidden="true" { (title.chars().next().unwrap_or('·')) },
                 }
-                h3 dir="auto" { (title) }
+                h2 dir="auto" { (title) }
             }
             p .by { (person(site, &moment.creator)) }
             @if let Some(offer) = offer { p .price { (offer.price) } }
