@@ -107,7 +107,7 @@ pub fn work(site: &Site, title: &str, metadata: Option<&MetadataView>) -> Markup
         (Some(ContentType::Video), Some(source)) => html! { (film(site, title, metadata, &source)) },
         (Some(ContentType::Audio), Some(source)) => html! {
             @if let Some(image) = image() { (image) }
-            audio controls preload="metadata" src=(source) { (title) }
+            audio controls preload="none" src=(source) { (title) }
         },
         (Some(ContentType::Text), Some(source)) => html! {
             p .reading { a href=(source) { "Read “" (title) "”" } }
