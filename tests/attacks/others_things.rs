@@ -26,7 +26,7 @@ const OPERATIONS: [(&str, Outcome); 52] = [
     ("revokeApiKey", Refused(404)),
     ("listApiKeys", Own),
     ("createApiKey", Nothing),
-    ("updateArtist", Own),
+    ("updateArtist", Refused(400)),
     ("deleteArtist", Nothing),
     ("exportArtist", Own),
     ("removePayoutAddress", Refused(404)),
