@@ -80,8 +80,8 @@ pub fn embed_page(site: &Site, moment: &MomentView, chain: &Chain, clock: Clock)
     let content = html! {
         main .embed {
             div .work { (media::work(site, &title, moment.metadata.as_ref())) }
-            p {
-                a href=(moment.page) target="_blank" rel="noopener" dir="auto" { (title) }
+            div {
+                h1 { a href=(moment.page) target="_blank" rel="noopener" dir="auto" { (title) } }
                 " by " bdi { (name(&moment.creator)) }
                 @if offer.is_open { " · " (offer.price) }
             }
