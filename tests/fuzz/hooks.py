@@ -247,5 +247,8 @@ def fit(values, as_text=False):
 def fit_sale(sale):
     """Makes a sale valid for every strategy."""
     sale["saleStart"], sale["saleEnd"] = 0, str(2**64 - 1)
-    sale["currency"] = WALLET
-    sale["pricePerToken"] = str(int(str(sale.get("pricePerToken", 0))[:20] or 0) + 10_000)
+    sale["maxTokensPerAddress"] = 0
+    sale.pop("currency", None)
+    if sale.get("type") == "erc20Mint":
+        sale["currency"] = WALLET
+    sale["pricePerToken"] = str(int(str(sale.get("pricePerToken") or 0)[:20] or 0) + 10_000)
