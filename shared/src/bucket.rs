@@ -158,6 +158,12 @@ impl Bucket {
         Ok(unless_missing(call.dispatch().await)?.map(|answer| answer.body))
     }
 
+    /// Reads an object at once, which must be small; `None` if it doesn't exist.
+    pub async fn read_whole(&self, key: &str) -> Result<Option<Vec<u8>>, BucketError> {
+        let Some(content) = self.read(key, 0, None).await? else { return Ok(None) };
+        Ok(Some(content.collect().await?.to_vec()))
+    }
+
     /// A URL to read an object with, as this media type. No call.
     pub async fn sign_read(&self, key: &str, mime: &str, lifetime: Duration) -> Result<String, BucketError> {
         let call = self.client.get_object().bucket(&self.name).key(key).response_content_type(mime);

@@ -31,8 +31,7 @@ impl KeptDocuments {
         let Some(cid) = Cid::in_uri(uri) else { return Ok(None) };
         let content = self.media.content(cid).await?.filter(|content| content.size <= MAX_DOCUMENT);
         let Some(content) = content else { return Ok(None) };
-        let Some(stream) = self.bucket.read(&content.object, 0, None).await? else { return Ok(None) };
-        Ok(Some(stream.collect().await.map_err(BucketError::from)?.to_vec()))
+        Ok(self.bucket.read_whole(&content.object).await?)
     }
 }
 

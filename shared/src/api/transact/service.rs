@@ -263,17 +263,19 @@ impl TransactionService {
     fn open<'a>(&'a self, write: Write<'a>) -> BoxFuture<'a, Result<Opened<'a>, ApiError>> {
         let Write { request, caller, chain, repeat, .. } = write;
         Box::pin(async move {
-            let (fingerprint, sent) = (request.fingerprint(), request.idempotency_key()?);
-            let key = match (&sent, repeat) {
-                (Some(key), _) => Some(ReplayKey::new(caller.artist, key.as_str())),
-                (None, Repeat::Same) => Some(ReplayKey::of_request(caller.artist, &fingerprint)),
-                (None, Repeat::New) => None,
-            };
-            let (mut state, history) = self.state(caller.artist, chain, key.as_ref()).await?;
+            let sent = request.idempotency_key()?;
+            // The whole body is hashed only where a repeat must be told.
+            let fingerprint = (sent.is_some() || repeat == Repeat::Same).then(|| request.fingerprint());
+            let claim = fingerprint.map(|fingerprint| match &sent {
+                Some(key) => (ReplayKey::new(caller.artist, key.as_str()), fingerprint),
+                None => (ReplayKey::of_request(caller.artist, &fingerprint), fingerprint),
+            });
+            let key = claim.as_ref().map(|(key, _)| key);
+            let (mut state, history) = self.state(caller.artist, chain, key).await?;
             let earlier = state.replayed.take();
             let mut session = self.session(request, caller, chain, state, history)?;
             request.note_limits(&[session.budget(0).limit()]);
-            let Some(key) = key else { return Ok(Opened::Fresh(Box::new(session))) };
+            let Some((key, fingerprint)) = claim else { return Ok(Opened::Fresh(Box::new(session))) };
             let mut outlived = None;
             if let Some(earlier) = earlier {
                 let transactions = self.transactions_of(caller.artist, &earlier).await?;

@@ -1,5 +1,8 @@
-//! What the service is: `GET /` at its base address, and the API description: `GET /openapi.json` for machines, `GET /llms.txt` for programs that read text, `GET /docs` for people,
-//! with the scripts of that page, and the guides below it. The build makes all of them from `openapi.json` and `docs/guide/`.
+//! What the service is: `GET /` at its base address says what is where. The API description is `GET /openapi.json` for
+//! machines, `GET /llms.txt` for programs that read text, and `GET /docs` for people, with the scripts of that page and the
+//! guides below it. The build makes all of them from `openapi.json` and `docs/guide/`.
+
+use std::borrow::Cow;
 
 use shared::{
     api::read::Site,
@@ -42,10 +45,7 @@ impl Endpoint for ServeApiDocs {
         let (content_type, content) = match request.path().rsplit('/').next() {
             Some("docs") => return page(),
             Some("llms.txt") => ("text/markdown; charset=utf-8", built!("llms.txt")),
-            Some("llms-full.txt") => {
-                let text = self.addressed(built!("llms-full.txt"));
-                return Ok(Response::file("text/markdown; charset=utf-8", &text).cacheable(SECONDS_TO_KEEP));
-            }
+            Some("llms-full.txt") => ("text/markdown; charset=utf-8", built!("llms-full.txt")),
             Some("openapi-3.0.json") => ("application/json; charset=utf-8", built!("openapi-3.0.json")),
             Some("guide.css") => ("text/css; charset=utf-8", include_bytes!("guide.css").as_slice()),
             Some("openapi.json") => ("application/json; charset=utf-8", built!("openapi.json")),
@@ -58,13 +58,13 @@ impl Endpoint for ServeApiDocs {
                 Some((_, content_type, content)) if content_type.starts_with("text/html") => {
                     return guide(content_type, &self.addressed(content));
                 }
-                Some((_, content_type, content)) => {
-                    return Ok(Response::file(content_type, &self.addressed(content)).cacheable(SECONDS_TO_KEEP));
-                }
+                Some((_, content_type, content)) => (*content_type, *content),
                 None => return Err(ApiError::not_found(format!("There is nothing at {}", request.path()))),
             },
         };
-        Ok(Response::file(content_type, content).cacheable(SECONDS_TO_KEEP))
+        let is_text = content_type.starts_with("text/markdown");
+        let content = if is_text { self.addressed(content) } else { Cow::Borrowed(content) };
+        Ok(Response::file(content_type, &content).cacheable(SECONDS_TO_KEEP))
     }
 }
 
@@ -87,11 +87,11 @@ impl ServeApiDocs {
     }
 
     /// The text with this service's address in the place of the one that the guides are tested at.
-    fn addressed(&self, content: &[u8]) -> Vec<u8> {
+    fn addressed(&self, content: &'static [u8]) -> Cow<'static, [u8]> {
         const EXAMPLE: &str = "http://127.0.0.1:3000/api";
         match (std::str::from_utf8(content), self.site.endpoint("")) {
-            (Ok(text), address) if address.starts_with("http") => text.replace(EXAMPLE, &address).into_bytes(),
-            _ => content.to_vec(),
+            (Ok(text), address) if address.starts_with("http") => text.replace(EXAMPLE, &address).into_bytes().into(),
+            _ => content.into(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use media::read_preview::ReadPreviewPath;
 use shared::{
-    bucket::{Bucket, BucketError},
+    bucket::Bucket,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, StatusCode, serve},
     model::Picture,
@@ -29,9 +29,8 @@ impl Endpoint for ReadPreview {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ReadPreviewPath { picture, width } = request.path_parameters().read()?;
         let object = Picture::object(&picture.to_string(), width.get());
-        let found = self.0.read(&object, 0, None).await?;
-        let found = found.ok_or_else(|| ApiError::not_found("There is no such preview"))?;
-        let bytes = found.collect().await.map_err(BucketError::from)?.to_vec();
+        let found = self.0.read_whole(&object).await?;
+        let bytes = found.ok_or_else(|| ApiError::not_found("There is no such preview"))?;
         Response::bytes(StatusCode::OK, Picture::MIME, bytes)?
             .with("cache-control", KEPT)?
             .with("content-security-policy", POLICY)?

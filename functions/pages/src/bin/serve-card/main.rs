@@ -4,7 +4,7 @@
 use pages::{ShareCard, not_found};
 use shared::{
     api::read::{Reader, Site},
-    bucket::{Bucket, BucketError},
+    bucket::Bucket,
     chain::Chains,
     config::{self, StartError},
     http::{ApiError, Endpoint, FromFields, Request, Response, StatusCode, serve},
@@ -55,11 +55,11 @@ impl Endpoint for ServeCard {
         let Some(moment) = moment else { return unknown() };
         let card = ShareCard::of(&moment, chain);
         let object = format!("cards/{}/{}/{token}/{}", path.chain, path.contract, card.version());
-        let png = match self.read(&object).await? {
+        let png = match self.bucket.read_whole(&object).await? {
             Some(png) => png,
             None => {
                 let picture = match card.picture() {
-                    Some((hash, width)) => self.read(&Picture::object(hash, width)).await?,
+                    Some((hash, width)) => self.bucket.read_whole(&Picture::object(hash, width)).await?,
                     None => None,
                 };
                 let png = card.draw(picture.as_deref()).map_err(ApiError::internal)?;
@@ -69,12 +69,5 @@ impl Endpoint for ServeCard {
         };
         let answer = Response::bytes(StatusCode::OK, "image/png", png)?.cacheable(KEPT);
         answer.with("cross-origin-resource-policy", "cross-origin")?.with("x-content-type-options", "nosniff")
-    }
-}
-
-impl ServeCard {
-    async fn read(&self, object: &str) -> Result<Option<Vec<u8>>, ApiError> {
-        let Some(found) = self.bucket.read(object, 0, None).await? else { return Ok(None) };
-        Ok(Some(found.collect().await.map_err(BucketError::from)?.to_vec()))
     }
 }
