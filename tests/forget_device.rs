@@ -1,7 +1,13 @@
 //! `DELETE /artists/devices`
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
-use shared::model::DeviceToken;
+use shared::{
+    clock,
+    model::{DeviceToken, Email},
+    store::secret::{Devices, SecretTable},
+};
 use tests::{Answer, Stack, unused_email};
 
 #[tokio::test]
@@ -34,6 +40,26 @@ async fn devices_are_listed_with_their_activity_and_forgotten_one_by_one() {
     assert_eq!(listed().await, [ids[1].clone()]);
     let wrong = forget(&artist.token, "laptop").await.expect_error(400);
     assert_eq!(wrong.failing_fields(), ["deviceId"]);
+}
+
+#[tokio::test]
+async fn twenty_first_device_takes_the_place_of_the_one_unused_longest() {
+    let stack = Stack::connect();
+    let email = unused_email();
+    let address = email.parse::<Email>().expect("an address");
+    let devices =
+        Devices::new(SecretTable::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await, "SecretTable"));
+    let now = clock::now().expect("a time").as_secs();
+    let ids: Vec<_> = (0..20).map(|_| DeviceToken::random().expect("a token").id()).collect();
+    for (seen, id) in ids.iter().enumerate() {
+        let seen_at = now - 1000 + seen as u64;
+        devices.remember(&address, id, "127.0.0.0".to_owned(), "a laptop".to_owned(), seen_at).await.expect("a row");
+    }
+    let newest = stack.remember_device(&email).await.parse::<DeviceToken>().expect("a token").id();
+    let known = devices.list(&address, now).await.expect("devices");
+    let known: BTreeSet<_> = known.into_iter().map(|device| device.id.to_string()).collect();
+    let expected: BTreeSet<_> = ids[1..].iter().chain([&newest]).map(ToString::to_string).collect();
+    assert_eq!(known, expected);
 }
 
 #[tokio::test]
