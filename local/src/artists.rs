@@ -75,12 +75,7 @@ impl SignedIn {
         for (chain, url) in &map.rpc {
             let call = json!({"jsonrpc": "2.0", "id": 1, "method": "anvil_setBalance", "params": [account, ETHER]});
             post(url, None, &call).await?;
-            let usdc = map.contracts.get(chain).and_then(|contracts| contracts.get("usdc"));
-            let Some(usdc) = usdc else { continue };
-            let node = RootProvider::connect(url).await?;
-            let payer = node.get_accounts().await?.first().copied().ok_or("the node has no account")?;
-            let mint = Currency::mintCall { account: account.parse()?, amount: U256::from(USDC) }.abi_encode();
-            transact(&node, "an artist's USDC", payer, usdc.parse()?, U256::ZERO, mint).await?;
+            mint_usdc(map, chain, &account).await?;
         }
         let scopes = ["publish", "collect", "admin"];
         let wanted = json!({"name": "Demo", "scopes": scopes, "dailySpend": {"eth": "1000000000000000000"}});
@@ -90,7 +85,18 @@ impl SignedIn {
     }
 }
 
-async fn post(url: &str, token: Option<&str>, body: &Value) -> Result<Value, Error> {
+/// Gives an account 1,000 USDC on a chain, where there are any.
+pub(crate) async fn mint_usdc(map: &StackMap, chain: &str, account: &str) -> Result<(), Error> {
+    let usdc = map.contracts.get(chain).and_then(|contracts| contracts.get("usdc"));
+    let (Some(usdc), Some(url)) = (usdc, map.rpc.get(chain)) else { return Ok(()) };
+    let node = RootProvider::connect(url).await?;
+    let payer = node.get_accounts().await?.first().copied().ok_or("the node has no account")?;
+    let mint = Currency::mintCall { account: account.parse()?, amount: U256::from(USDC) }.abi_encode();
+    transact(&node, "USDC", payer, usdc.parse()?, U256::ZERO, mint).await?;
+    Ok(())
+}
+
+pub(crate) async fn post(url: &str, token: Option<&str>, body: &Value) -> Result<Value, Error> {
     let request = reqwest::Client::new().post(url).json(body);
     let request = token.iter().fold(request, |request, token| request.bearer_auth(token));
     let answer = request.send().await?;

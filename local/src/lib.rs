@@ -28,6 +28,7 @@ pub mod roles;
 pub mod secrets;
 pub mod stack;
 pub mod stack_map;
+pub mod test_events;
 pub mod traces;
 pub mod watch;
 pub mod welcome;

@@ -8,13 +8,15 @@
 //! - `local roles` compares the template's roles with the recorded calls: each role must allow exactly those.
 //! - `local containers <address> <command…>` starts a stack that containers reach at `address`, for `sam local`.
 //! - `local operator plan|execute|verify` prints, makes and checks the guardian's transactions for the operator's accounts.
+//! - `local invoke <function>` sends a function of the running stack its test event, with values of the stack, and prints
+//!   the answer; `local event <function> [stack.json]` prints the event instead, for `sam local invoke`.
 //! - `local address <public key…>` prints the addresses of KMS public keys (base64 SubjectPublicKeyInfo).
 
 use std::{
     env, fs,
     future::pending,
     os::unix::fs::symlink,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{ExitCode, ExitStatus},
     time::Duration,
 };
@@ -27,6 +29,7 @@ use local::{
     roles, secrets,
     stack::{LIMIT_FACTOR, Options, Stack},
     stack_map::StackMap,
+    test_events::TestEvents,
     watch, welcome,
 };
 use tokio::{
@@ -115,6 +118,18 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        [command, function] if command == "invoke" => {
+            let stack = running(&paths.local("stack.json"))?;
+            let answer = TestEvents::prepare(&paths, &stack).await?.send_to(function).await?;
+            println!("{}", serde_json::to_string_pretty(&answer)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        [command, function, file @ ..] if command == "event" && file.len() < 2 => {
+            let file = file.first().map_or_else(|| paths.local("stack.json"), PathBuf::from);
+            let event = TestEvents::prepare(&paths, &running(&file)?).await?.event(function).await?;
+            println!("{event}");
+            Ok(ExitCode::SUCCESS)
+        }
         [command] if command == "roles" => {
             let folder = paths.local("test");
             let needs = fs::read_to_string(folder.join(NEEDS)).map_err(|_| "nothing is recorded: run `make test`")?;
@@ -126,10 +141,16 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
         }
         _ => Err(
             "usage: local run | local test|bench|load <command> [argument…] | local roles | local operator plan|execute|verify | \
-             local containers <address> <command> [argument…] | local address <public key>…"
+             local containers <address> <command> [argument…] | local invoke|event <function> | local address <public key>…"
                 .into(),
         ),
     }
+}
+
+/// The addresses of the stack that wrote this file.
+fn running(file: &Path) -> Result<StackMap, Error> {
+    let text = fs::read_to_string(file).map_err(|_| "no stack runs here: start one with make run")?;
+    Ok(serde_json::from_str(&text)?)
 }
 
 /// `.local/stack.json`: a link, since the stack writes its map again when processes change. Gone when the stack stops.

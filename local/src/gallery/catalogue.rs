@@ -111,13 +111,13 @@ impl Catalogue {
 
 /// A file of a work.
 #[derive(Clone, Debug)]
-pub(super) struct WorkFile {
-    pub(super) mime: &'static str,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct WorkFile {
+    pub(crate) mime: &'static str,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl WorkFile {
-    pub(super) fn read(paths: &Paths, name: &str) -> Result<Self, Error> {
+    pub(crate) fn read(paths: &Paths, name: &str) -> Result<Self, Error> {
         let mime = match name.rsplit_once('.') {
             Some((_, "png")) => "image/png",
             Some((_, "gif")) => "image/gif",

@@ -14,10 +14,8 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use self::{
-    catalogue::{ArtistEntry, Catalogue, Conversation, Visit, Work, WorkContent, WorkFile},
-    session::Session,
-};
+use self::catalogue::{ArtistEntry, Catalogue, Conversation, Visit, Work, WorkContent};
+pub(crate) use self::{catalogue::WorkFile, session::Session};
 use crate::{
     Error,
     artists::{DemoArtist, SignedIn},

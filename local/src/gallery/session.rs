@@ -7,31 +7,31 @@ use super::catalogue::WorkFile;
 use crate::{Error, artists::DemoArtist};
 
 /// An artist with a key, as a client of the service.
-pub(super) struct Session<'a> {
-    pub(super) artist: &'a DemoArtist,
+pub(crate) struct Session<'a> {
+    pub(crate) artist: &'a DemoArtist,
     api: &'a str,
     http: &'a Client,
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(artist: &'a DemoArtist, api: &'a str, http: &'a Client) -> Self {
+    pub(crate) fn new(artist: &'a DemoArtist, api: &'a str, http: &'a Client) -> Self {
         Self { artist, api, http }
     }
 
     /// Sends JSON with the artist's key. A write answers when its transaction is mined.
-    pub(super) async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value, Error> {
+    pub(crate) async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value, Error> {
         let request = self.http.request(method, format!("{}{path}", self.api));
         self.answer(request.header("x-api-key", &self.artist.key).json(body)).await
     }
 
     /// Changes the profile, which no key may.
-    pub(super) async fn update_profile(&self, change: &Value) -> Result<Value, Error> {
+    pub(crate) async fn update_profile(&self, change: &Value) -> Result<Value, Error> {
         let request = self.http.patch(format!("{}/artists/me", self.api));
         self.answer(request.bearer_auth(&self.artist.token).json(change)).await
     }
 
     /// Collects: `name` is the order's own, so that none is placed twice.
-    pub(super) async fn collect(&self, name: &str, order: &Value) -> Result<Value, Error> {
+    pub(crate) async fn collect(&self, name: &str, order: &Value) -> Result<Value, Error> {
         let request = self.http.post(format!("{}/moment/collect", self.api));
         let request = request.header("x-api-key", &self.artist.key).header("idempotency-key", name);
         self.answer(request.json(order)).await
@@ -47,7 +47,7 @@ impl<'a> Session<'a> {
     }
 
     /// Uploads a file and returns its `ipfs://` URI.
-    pub(super) async fn upload(&self, file: WorkFile) -> Result<String, Error> {
+    pub(crate) async fn upload(&self, file: WorkFile) -> Result<String, Error> {
         let announced = json!({"contentType": file.mime, "size": file.bytes.len()});
         let begun = self.send(Method::POST, "/uploads", &announced).await?;
         let [part] = begun["parts"].as_array().map(Vec::as_slice).unwrap_or_default() else {
@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
     }
 
     /// Stores a metadata document and returns its URI.
-    pub(super) async fn store_metadata(&self, document: &Value) -> Result<String, Error> {
+    pub(crate) async fn store_metadata(&self, document: &Value) -> Result<String, Error> {
         let stored = self.send(Method::POST, "/metadata", document).await?;
         Ok(stored["uri"].as_str().ok_or("a stored document has a URI")?.to_owned())
     }

@@ -1,0 +1,302 @@
+//! Test events for a running stack: their files name artists, keys and moments that exist nowhere, and here get those of an
+//! artist who signs in for it, so that each request reaches its endpoint's code and succeeds.
+
+use std::{fs, time::Duration};
+
+use alloy::signers::{SignerSync, local::PrivateKeySigner};
+use reqwest::{Client, Method};
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    Error,
+    artists::{DemoArtist, SignedIn, mint_usdc},
+    functions::Invocation,
+    gallery::{Session, WorkFile},
+    mail,
+    paths::Paths,
+    stack_map::StackMap,
+};
+
+/// Example values of the files. One address stands for whatever an event is about: a collection, an artist, a split.
+mod example {
+    pub(super) const ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
+    pub(super) const ARTIST: &str = "0x9965507d1a55bcc2695c58ba16fb37d819b0a4dc";
+    pub(super) const ACCOUNT: &str = "0x2c36d01b9a4bcb4e2ebb5a3a56e9a3b9a8c6b6e1";
+    pub(super) const CID: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
+    pub(super) const CODE: &str = "123456";
+    pub(super) const DELIVERY: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5e";
+    pub(super) const DEVICE: &str = "9b74c9897bac770ffc029102a200c5de1f2a3b4c5d6e7f8091a2b3c4d5e6f701";
+    pub(super) const EMAIL: &str = "event@example.com";
+    pub(super) const KEY: &str = "01934b2e-7c1a-7f3e-9d2b-5a6c7d8e9f10";
+    pub(super) const LINK: &str = "tzDP2OZ_BkGuSgOFBWbKQBTqpQmnJkGN0yYkD7bTAgqfh0wXqzM5FTBfcpYv0vA1";
+    pub(super) const OTHER: &str = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+    pub(super) const PAYOUT: &str = "0x00000000000000000000000000000000000000a1";
+    pub(super) const PICTURE: &str = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9";
+    pub(super) const TRANSACTION: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5c";
+    pub(super) const USERNAME: &str = "ada.lovelace";
+    pub(super) const WEBHOOK: &str = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5d";
+}
+
+const CHAIN: u64 = 8453;
+
+/// Longest wait for the index, and for a picture's previews.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What an event's example values become.
+type Values = Vec<(&'static str, String)>;
+
+/// Who sends test events to a stack, and what they are about.
+pub struct TestEvents<'a> {
+    paths: &'a Paths,
+    stack: &'a StackMap,
+    http: Client,
+    artist: DemoArtist,
+    /// The artist's, with the free moment 1, which is a picture.
+    collection: String,
+    cid: String,
+}
+
+impl<'a> TestEvents<'a> {
+    /// Signs an artist in, with money and a key, and publishes a moment.
+    pub async fn prepare(paths: &'a Paths, stack: &'a StackMap) -> Result<Self, Error> {
+        let artist = new_artist(stack).await?.equip(stack, "event").await?;
+        let mut this =
+            Self { paths, stack, http: Client::new(), artist, collection: String::new(), cid: String::new() };
+        let uri = this.session().upload(this.picture()?).await?;
+        let body = json!({
+            "contract": {"name": "First Light"},
+            "token": {
+                "metadata": {"name": "First Light", "image": uri, "content": {"mime": "image/png", "uri": uri}},
+                "salesConfig": {"type": "fixedPrice", "pricePerToken": "0", "saleStart": "0"},
+            },
+        });
+        let made = this.send(Method::POST, "/moment/create", &body).await?;
+        this.cid = uri.trim_start_matches("ipfs://").to_owned();
+        this.collection = text(&made, "contractAddress")?;
+        this.wait_for(&format!("/moment?collectionAddress={}&tokenId=1", this.collection), |_| true).await?;
+        Ok(this)
+    }
+
+    /// The function's event file with values of the stack. What a request uses up, such as a code, is made for it.
+    pub async fn event(&self, function: &str) -> Result<Value, Error> {
+        let file = self.paths.root().join(format!("events/{function}.json"));
+        let mut event =
+            fs::read_to_string(&file).map_err(|error| format!("{} can't be read: {error}", file.display()))?;
+        if !event.contains("\"requestContext\"") {
+            return Ok(serde_json::from_str(&event)?);
+        }
+        // Whoever is deleted or signed out everywhere sends nothing any more.
+        let stranger = match function {
+            "delete-artist" | "log-out" => Some(new_artist(self.stack).await?),
+            _ => None,
+        };
+        for (example, value) in self.values(function).await?.into_iter().chain(self.common_values()) {
+            event = event.replace(example, &value);
+        }
+        let mut event: Value = serde_json::from_str(&event)?;
+        if function == "connect-wallet" {
+            event["body"] = self.proof(&PrivateKeySigner::random()).await?.to_string().into();
+        }
+        for (header, value) in [
+            ("authorization", format!("Bearer {}", stranger.map_or(self.artist.token.clone(), |artist| artist.token))),
+            ("x-api-key", self.artist.key.clone()),
+            ("idempotency-key", unique()),
+        ] {
+            if let Some(given) = event["headers"].get_mut(header) {
+                *given = value.into();
+            }
+        }
+        Ok(event)
+    }
+
+    /// Sends the function its event and returns what it answers.
+    pub async fn send_to(&self, function: &str) -> Result<Value, Error> {
+        let event = self.event(function).await?;
+        Invocation::of(&self.stack.lambda, function).send(&event).await
+    }
+
+    fn common_values(&self) -> Values {
+        vec![
+            (example::ADDRESS, self.collection.clone()),
+            (example::ARTIST, self.artist.account.clone()),
+            (example::ACCOUNT, self.artist.account.clone()),
+            (example::CID, self.cid.clone()),
+            (example::USERNAME, format!("event{}", unique().get(..8).unwrap_or_default())),
+        ]
+    }
+
+    /// Values for one function alone.
+    async fn values(&self, function: &str) -> Result<Values, Error> {
+        Ok(match function {
+            "challenge-wallet" => vec![(example::ADDRESS, lower(&PrivateKeySigner::random()))],
+            "disconnect-wallet" => {
+                let wallet = PrivateKeySigner::random();
+                self.as_artist("/artists/wallets", &self.proof(&wallet).await?).await?;
+                vec![(example::ADDRESS, lower(&wallet))]
+            }
+            "read-artist" | "serve-artist-page" => vec![(example::ADDRESS, self.artist.account.clone())],
+            "complete-upload" => {
+                let picture = self.picture()?;
+                let announced = json!({"contentType": picture.mime, "size": picture.bytes.len()});
+                let begun = self.send(Method::POST, "/uploads", &announced).await?;
+                let url = begun["parts"][0]["url"].as_str().unwrap_or_default();
+                self.http.put(url).body(picture.bytes).send().await?.error_for_status()?;
+                vec![(example::TRANSACTION, text(&begun, "uploadId")?)]
+            }
+            "read-transaction" => {
+                let path = "/transactions?limit=1";
+                let request = self.http.get(format!("{}{path}", self.stack.api)).bearer_auth(&self.artist.token);
+                let listed: Value = request.send().await?.error_for_status()?.json().await?;
+                vec![(example::TRANSACTION, text(&listed["transactions"][0], "transactionId")?)]
+            }
+            "read-preview" => {
+                let path = format!("/moment?collectionAddress={}&tokenId=1", self.collection);
+                let is_drawn = |moment: &Value| moment["metadata"]["previews"][0]["uri"].is_string();
+                let moment = self.wait_for(&path, is_drawn).await?;
+                let address = text(&moment["metadata"]["previews"][0], "uri")?;
+                vec![(example::PICTURE, address.rsplit('/').nth(1).unwrap_or_default().to_owned())]
+            }
+            "create-split" | "read-split" | "distribute-split" => self.split(function).await?,
+            "delete-webhook" | "list-deliveries" | "read-webhook" | "redeliver-webhook" | "rotate-webhook"
+            | "test-webhook" | "update-webhook" => self.webhook(function).await?,
+            "send-code" => vec![(example::EMAIL, unused_email())],
+            "log-in" => {
+                let email = unused_email();
+                self.post("/oauth/code", None, &json!({"email": email})).await?;
+                let code = mail::newest_code(&self.stack.mail, &email, 0).await?;
+                vec![(example::EMAIL, email), (example::CODE, code)]
+            }
+            "use-link" => {
+                let email = unused_email();
+                self.post("/oauth/code", None, &json!({"email": email})).await?;
+                mail::newest_code(&self.stack.mail, &email, 0).await?;
+                let mails = mail::mails_to(&self.stack.mail, &email).await?;
+                vec![(example::LINK, mails.last().and_then(mail::link_in).ok_or("the mail has no link")?.to_owned())]
+            }
+            "forget-device" => {
+                let (email, api) = (&self.artist.email, &self.stack.api);
+                let seen = mail::mails_to(&self.stack.mail, email).await?.len();
+                self.post("/oauth/code", None, &json!({"email": email})).await?;
+                let code = mail::newest_code(&self.stack.mail, email, seen).await?;
+                self.post("/oauth/login", None, &json!({"email": email, "code": code, "remember": true})).await?;
+                let request = self.http.get(format!("{api}/artists/activity")).bearer_auth(&self.artist.token);
+                let activity: Value = request.send().await?.error_for_status()?.json().await?;
+                vec![(example::DEVICE, text(&activity["devices"][0], "id")?)]
+            }
+            "revoke-api-key" => {
+                self.as_artist("/artists/api-keys", &json!({"name": "Spare"})).await?;
+                let request = self.http.get(format!("{}/artists/api-keys", self.stack.api));
+                let listed: Value = request.bearer_auth(&self.artist.token).send().await?.json().await?;
+                let keys = listed["keys"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let spare = keys.iter().find(|key| key["name"] == "Spare").ok_or("the key isn't listed")?;
+                vec![(example::KEY, text(spare, "id")?)]
+            }
+            "remove-payout-address" => {
+                self.as_artist("/artists/payout-addresses", &json!({"address": example::PAYOUT})).await?;
+                Vec::new()
+            }
+            "remove-collection-admin" => {
+                let path = format!("/collections/eip155:{CHAIN}/erc1155:{}/admins", self.collection);
+                self.send(Method::POST, &path, &json!({"adminAddress": example::OTHER})).await?;
+                Vec::new()
+            }
+            "revoke-permission" => {
+                let moment = json!({"collectionAddress": self.collection, "tokenId": "1", "chainId": CHAIN});
+                let granted = json!({"moment": moment, "adminAddress": example::OTHER});
+                self.send(Method::POST, "/moment/permission", &granted).await?;
+                Vec::new()
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// A split, where the event is about one, with something to distribute.
+    async fn split(&self, function: &str) -> Result<Values, Error> {
+        let recipients = [self.artist.account.as_str(), example::OTHER];
+        if function == "create-split" {
+            return Ok(vec![(example::PAYOUT, lower(&PrivateKeySigner::random()))]);
+        }
+        let shares = recipients.map(|address| json!({"address": address, "percentAllocation": 50}));
+        let split = text(&self.send(Method::POST, "/splits", &json!({"splits": shares})).await?, "splitAddress")?;
+        mint_usdc(self.stack, &CHAIN.to_string(), &split).await?;
+        Ok(vec![(example::ADDRESS, split)])
+    }
+
+    /// A webhook, with a delivery.
+    async fn webhook(&self, function: &str) -> Result<Values, Error> {
+        let wanted = json!({"url": "https://example.com/moments", "types": ["moment.collected"]});
+        let id = text(&self.as_artist("/webhooks", &wanted).await?["webhook"], "id")?;
+        let mut values = vec![(example::WEBHOOK, id.clone())];
+        if function == "redeliver-webhook" {
+            let delivery = self.as_artist(&format!("/webhooks/{id}/test"), &json!({})).await?;
+            values.push((example::DELIVERY, text(&delivery, "id")?));
+        }
+        Ok(values)
+    }
+
+    /// A body that proves to own the wallet.
+    async fn proof(&self, wallet: &PrivateKeySigner) -> Result<Value, Error> {
+        let challenge = self.as_artist("/artists/wallets/challenge", &json!({"address": lower(wallet)})).await?;
+        let message = text(&challenge, "message")?;
+        let signature = wallet.sign_message_sync(message.as_bytes())?.to_string();
+        Ok(json!({"message": message, "signature": signature}))
+    }
+
+    fn session(&self) -> Session<'_> {
+        Session::new(&self.artist, &self.stack.api, &self.http)
+    }
+
+    fn picture(&self) -> Result<WorkFile, Error> {
+        WorkFile::read(self.paths, "first-light.png")
+    }
+
+    async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value, Error> {
+        self.session().send(method, path, body).await
+    }
+
+    async fn as_artist(&self, path: &str, body: &Value) -> Result<Value, Error> {
+        self.post(path, Some(&self.artist.token), body).await
+    }
+
+    async fn post(&self, path: &str, token: Option<&str>, body: &Value) -> Result<Value, Error> {
+        crate::artists::post(&format!("{}{path}", self.stack.api), token, body).await
+    }
+
+    /// Reads until the answer is there and as wanted.
+    async fn wait_for(&self, path: &str, is_ready: impl Fn(&Value) -> bool) -> Result<Value, Error> {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            let answer = self.http.get(format!("{}{path}", self.stack.api)).send().await?;
+            if answer.status().is_success() {
+                let body = answer.json().await?;
+                if is_ready(&body) {
+                    return Ok(body);
+                }
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        Err(format!("{path} isn't there after {} s", PATIENCE.as_secs()).into())
+    }
+}
+
+async fn new_artist(stack: &StackMap) -> Result<SignedIn, Error> {
+    SignedIn::by_mail(&stack.api, &stack.mail, &unused_email()).await
+}
+
+fn unused_email() -> String {
+    format!("event-{}@example.com", unique())
+}
+
+/// 40 hexadecimal digits that nobody had before.
+fn unique() -> String {
+    alloy::hex::encode(PrivateKeySigner::random().address())
+}
+
+fn lower(wallet: &PrivateKeySigner) -> String {
+    wallet.address().to_string().to_lowercase()
+}
+
+fn text(answer: &Value, field: &str) -> Result<String, Error> {
+    Ok(answer[field].as_str().ok_or_else(|| format!("no {field} in {answer}"))?.to_owned())
+}
