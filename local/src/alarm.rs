@@ -59,7 +59,7 @@ pub enum State {
     InsufficientData,
 }
 
-/// An alarm on a metric, or on the largest absolute value of several.
+/// An alarm on a metric, or on an [expression](Expression) over several.
 #[derive(Clone, Debug)]
 pub struct Alarm {
     /// Logical id.
@@ -71,10 +71,21 @@ pub struct Alarm {
     /// Whether it sends mails itself.
     pub sends: bool,
     series: Vec<Series>,
-    is_absolute: bool,
+    expression: Expression,
     is_below: bool,
     threshold: f64,
     missing: String,
+}
+
+/// What an alarm computes from its metrics.
+#[derive(Clone, Copy, Debug)]
+enum Expression {
+    /// A metric as it is.
+    Plain,
+    /// `MAX([ABS(a), ABS(b)])`
+    LargestAbsolute,
+    /// `IF(a > n, 100 * a / b, 0)`: how many percent of b are a, if they are more than n.
+    ShareAbove(f64),
 }
 
 /// A metric and how its values in a period become one.
@@ -95,9 +106,12 @@ impl Alarm {
     fn of(resource: Resource<'_>, names: &Names) -> Result<Self, Error> {
         let own = resource.properties;
         let text = |name: &str| text(own, name, names).map_err(|error| format!("{}: {error}", resource.logical_id));
-        let (series, is_absolute, period) = match own.get("Metrics").and_then(Value::as_sequence) {
-            Some(parts) => largest_of(parts, names)?,
-            None => (vec![Series::of(own, &text("Statistic")?, names)?], false, text("Period")?),
+        let (series, expression, period) = match own.get("Metrics").and_then(Value::as_sequence) {
+            Some(parts) => computed(parts, names)?,
+            None => {
+                let statistic = text("Statistic").or_else(|_| text("ExtendedStatistic"))?;
+                (vec![Series::of(own, &statistic, names)?], Expression::Plain, text("Period")?)
+            }
         };
         let is_below = match text("ComparisonOperator")?.as_str() {
             "GreaterThanThreshold" => false,
@@ -113,7 +127,7 @@ impl Alarm {
             periods: text("EvaluationPeriods")?.parse()?,
             sends: own.get("AlarmActions").is_some(),
             series,
-            is_absolute,
+            expression,
             is_below,
             threshold: text("Threshold")?.parse()?,
             missing: text("TreatMissingData")?,
@@ -132,8 +146,15 @@ impl Alarm {
     }
 
     fn value(&self, points: &[Point], times: usize) -> Option<f64> {
-        let values = self.series.iter().filter_map(|series| series.value(points, times));
-        values.map(|value| if self.is_absolute { value.abs() } else { value }).reduce(f64::max)
+        let mut values = self.series.iter().map(|series| series.value(points, times));
+        match self.expression {
+            Expression::Plain => values.next().flatten(),
+            Expression::LargestAbsolute => values.flatten().map(f64::abs).reduce(f64::max),
+            Expression::ShareAbove(least) => {
+                let (part, whole) = (values.next().flatten()?, values.next().flatten()?);
+                Some(if part > least { 100.0 * part / whole } else { 0.0 })
+            }
+        }
     }
 
     fn is_broken_by(&self, value: f64) -> bool {
@@ -161,25 +182,39 @@ impl Series {
         match self.statistic.as_str() {
             "Minimum" => values.reduce(f64::min),
             "Maximum" => values.reduce(f64::max),
+            "p90" => {
+                let mut values: Vec<f64> = values.collect();
+                values.sort_unstable_by(f64::total_cmp);
+                values.get((values.len() * 9).div_ceil(10).saturating_sub(1)).copied()
+            }
             _ => values.reduce(|sum, value| sum + value).map(|sum| sum * times as f64),
         }
     }
 }
 
-/// The metrics in `MAX([ABS(a), ABS(b)])`, and their period.
-fn largest_of(parts: &[Value], names: &Names) -> Result<(Vec<Series>, bool, String), Error> {
-    let expression = parts.iter().find_map(|part| part.get("Expression")?.as_str()).unwrap_or_default();
-    let unsupported = || format!("template.yaml: the expression {expression} isn't supported");
-    let list = expression.strip_prefix("MAX([").and_then(|list| list.strip_suffix("])")).ok_or_else(unsupported)?;
+/// The metrics of an expression in its order, and their period.
+fn computed(parts: &[Value], names: &Names) -> Result<(Vec<Series>, Expression, String), Error> {
+    let text_of = parts.iter().find_map(|part| part.get("Expression")?.as_str()).unwrap_or_default();
+    let unsupported = || format!("template.yaml: the expression {text_of} isn't supported");
+    let (ids, expression) = if let Some(list) = text_of.strip_prefix("MAX([").and_then(|list| list.strip_suffix("])")) {
+        let id = |term: &str| Some(term.strip_prefix("ABS(")?.strip_suffix(')')?.to_owned());
+        (list.split(", ").map(id).collect::<Option<Vec<_>>>(), Expression::LargestAbsolute)
+    } else {
+        let share = text_of.strip_prefix("IF(").and_then(|share| share.strip_suffix(", 0)")).ok_or_else(unsupported)?;
+        let (condition, share) = share.split_once(", 100 * ").ok_or_else(unsupported)?;
+        let (part, least) = condition.split_once(" > ").ok_or_else(unsupported)?;
+        let (same, whole) = share.split_once(" / ").ok_or_else(unsupported)?;
+        let ids = (part == same).then(|| vec![part.to_owned(), whole.to_owned()]);
+        (ids, Expression::ShareAbove(least.parse()?))
+    };
     let (mut series, mut period) = (Vec::new(), String::new());
-    for term in list.split(", ") {
-        let id = term.strip_prefix("ABS(").and_then(|id| id.strip_suffix(')')).ok_or_else(unsupported)?;
-        let part = parts.iter().find(|part| part.get("Id").and_then(Value::as_str) == Some(id));
+    for id in ids.ok_or_else(unsupported)? {
+        let part = parts.iter().find(|part| part.get("Id").and_then(Value::as_str) == Some(id.as_str()));
         let stat = part.and_then(|part| part.get("MetricStat")).ok_or_else(unsupported)?;
         series.push(Series::of(stat.get("Metric").ok_or_else(unsupported)?, &text(stat, "Stat", names)?, names)?);
         period = text(stat, "Period", names)?;
     }
-    Ok((series, true, period))
+    Ok((series, expression, period))
 }
 
 fn text(value: &Value, name: &str, names: &Names) -> Result<String, Error> {

@@ -4,13 +4,18 @@
 use std::{fs, time::Duration};
 
 use alloy::signers::{SignerSync, local::PrivateKeySigner};
+use aws_sdk_dynamodb::types::AttributeValue;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::{
+    net::TcpListener,
+    time::{Instant, sleep},
+};
 
 use crate::{
     Error,
     artists::{DemoArtist, SignedIn, mint_usdc},
+    cloud::Endpoints,
     functions::Invocation,
     gallery::{Session, WorkFile},
     mail,
@@ -43,6 +48,9 @@ const CHAIN: u64 = 8453;
 /// Longest wait for the index, and for a picture's previews.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Pause before something is asked again.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// What an event's example values become.
 type Values = Vec<(&'static str, String)>;
 
@@ -52,7 +60,7 @@ pub struct TestEvents<'a> {
     stack: &'a StackMap,
     http: Client,
     artist: DemoArtist,
-    /// The artist's, with the free moment 1, which is a picture.
+    /// The artist's, with the free moments 1 and 2, which are pictures.
     collection: String,
     cid: String,
 }
@@ -64,17 +72,15 @@ impl<'a> TestEvents<'a> {
         let mut this =
             Self { paths, stack, http: Client::new(), artist, collection: String::new(), cid: String::new() };
         let uri = this.session().upload(this.picture()?).await?;
-        let body = json!({
-            "contract": {"name": "First Light"},
-            "token": {
-                "metadata": {"name": "First Light", "image": uri, "content": {"mime": "image/png", "uri": uri}},
-                "salesConfig": {"type": "fixedPrice", "pricePerToken": "0", "saleStart": "0"},
-            },
+        let token = json!({
+            "metadata": {"name": "First Light", "image": uri, "content": {"mime": "image/png", "uri": uri}},
+            "salesConfig": {"type": "fixedPrice", "pricePerToken": "0", "saleStart": "0"},
         });
-        let made = this.send(Method::POST, "/moment/create", &body).await?;
+        let body = json!({"contract": {"name": "First Light", "uri": uri}, "tokens": [token, token]});
+        let made = this.send(Method::POST, "/moment/create-batch", &body).await?;
         this.cid = uri.trim_start_matches("ipfs://").to_owned();
         this.collection = text(&made, "contractAddress")?;
-        this.wait_for(&format!("/moment?collectionAddress={}&tokenId=1", this.collection), |_| true).await?;
+        this.wait_for(&format!("/moment?collectionAddress={}&tokenId=2", this.collection), |_| true).await?;
         Ok(this)
     }
 
@@ -145,16 +151,14 @@ impl<'a> TestEvents<'a> {
                 vec![(example::TRANSACTION, text(&begun, "uploadId")?)]
             }
             "read-transaction" => {
-                let path = "/transactions?limit=1";
-                let request = self.http.get(format!("{}{path}", self.stack.api)).bearer_auth(&self.artist.token);
-                let listed: Value = request.send().await?.error_for_status()?.json().await?;
-                vec![(example::TRANSACTION, text(&listed["transactions"][0], "transactionId")?)]
+                let listed = self.read("/transactions?limit=1").await?;
+                vec![(example::TRANSACTION, text(&listed["transactions"][0], "id")?)]
             }
             "read-preview" => {
                 let path = format!("/moment?collectionAddress={}&tokenId=1", self.collection);
-                let is_drawn = |moment: &Value| moment["metadata"]["previews"][0]["uri"].is_string();
+                let is_drawn = |moment: &Value| moment["metadata"]["previews"][0]["url"].is_string();
                 let moment = self.wait_for(&path, is_drawn).await?;
-                let address = text(&moment["metadata"]["previews"][0], "uri")?;
+                let address = text(&moment["metadata"]["previews"][0], "url")?;
                 vec![(example::PICTURE, address.rsplit('/').nth(1).unwrap_or_default().to_owned())]
             }
             "create-split" | "read-split" | "distribute-split" => self.split(function).await?,
@@ -175,19 +179,17 @@ impl<'a> TestEvents<'a> {
                 vec![(example::LINK, mails.last().and_then(mail::link_in).ok_or("the mail has no link")?.to_owned())]
             }
             "forget-device" => {
-                let (email, api) = (&self.artist.email, &self.stack.api);
+                let email = &self.artist.email;
                 let seen = mail::mails_to(&self.stack.mail, email).await?.len();
                 self.post("/oauth/code", None, &json!({"email": email})).await?;
                 let code = mail::newest_code(&self.stack.mail, email, seen).await?;
                 self.post("/oauth/login", None, &json!({"email": email, "code": code, "remember": true})).await?;
-                let request = self.http.get(format!("{api}/artists/activity")).bearer_auth(&self.artist.token);
-                let activity: Value = request.send().await?.error_for_status()?.json().await?;
+                let activity = self.read("/artists/activity").await?;
                 vec![(example::DEVICE, text(&activity["devices"][0], "id")?)]
             }
             "revoke-api-key" => {
                 self.as_artist("/artists/api-keys", &json!({"name": "Spare"})).await?;
-                let request = self.http.get(format!("{}/artists/api-keys", self.stack.api));
-                let listed: Value = request.bearer_auth(&self.artist.token).send().await?.json().await?;
+                let listed = self.read("/artists/api-keys").await?;
                 let keys = listed["keys"].as_array().map(Vec::as_slice).unwrap_or_default();
                 let spare = keys.iter().find(|key| key["name"] == "Spare").ok_or("the key isn't listed")?;
                 vec![(example::KEY, text(spare, "id")?)]
@@ -196,17 +198,23 @@ impl<'a> TestEvents<'a> {
                 self.as_artist("/artists/payout-addresses", &json!({"address": example::PAYOUT})).await?;
                 Vec::new()
             }
+            "add-collection-admin" | "grant-permission" => vec![(example::OTHER, lower(&PrivateKeySigner::random()))],
             "remove-collection-admin" => {
+                let admin = lower(&PrivateKeySigner::random());
                 let path = format!("/collections/eip155:{CHAIN}/erc1155:{}/admins", self.collection);
-                self.send(Method::POST, &path, &json!({"adminAddress": example::OTHER})).await?;
-                Vec::new()
+                self.send(Method::POST, &path, &json!({"adminAddress": admin})).await?;
+                vec![(example::OTHER, admin)]
             }
             "revoke-permission" => {
+                let admin = lower(&PrivateKeySigner::random());
                 let moment = json!({"collectionAddress": self.collection, "tokenId": "1", "chainId": CHAIN});
-                let granted = json!({"moment": moment, "adminAddress": example::OTHER});
+                let granted = json!({"moment": moment, "adminAddress": admin});
                 self.send(Method::POST, "/moment/permission", &granted).await?;
-                Vec::new()
+                vec![(example::OTHER, admin)]
             }
+            // Others show the first.
+            "hide-moment" => vec![(r#"\"tokenId\": \"1\""#, r#"\"tokenId\": \"2\""#.to_owned())],
+            "withdraw-funds" => vec![(example::ACCOUNT, self.old_wallet().await?)],
             _ => Vec::new(),
         })
     }
@@ -220,19 +228,49 @@ impl<'a> TestEvents<'a> {
         let shares = recipients.map(|address| json!({"address": address, "percentAllocation": 50}));
         let split = text(&self.send(Method::POST, "/splits", &json!({"splits": shares})).await?, "splitAddress")?;
         mint_usdc(self.stack, &CHAIN.to_string(), &split).await?;
+        self.wait_for(&format!("/splits/eip155:{CHAIN}/{split}"), |_| true).await?;
         Ok(vec![(example::ADDRESS, split)])
     }
 
-    /// A webhook, with a delivery.
+    /// A webhook. One that is to be delivered to again has a delivery that came.
     async fn webhook(&self, function: &str) -> Result<Values, Error> {
-        let wanted = json!({"url": "https://example.com/moments", "types": ["moment.collected"]});
-        let id = text(&self.as_artist("/webhooks", &wanted).await?["webhook"], "id")?;
-        let mut values = vec![(example::WEBHOOK, id.clone())];
-        if function == "redeliver-webhook" {
-            let delivery = self.as_artist(&format!("/webhooks/{id}/test"), &json!({})).await?;
-            values.push((example::DELIVERY, text(&delivery, "id")?));
+        if function != "redeliver-webhook" {
+            return Ok(vec![(example::WEBHOOK, self.new_webhook("https://example.com/moments").await?)]);
         }
-        Ok(values)
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let id = self.new_webhook(&format!("http://{}/", listener.local_addr()?)).await?;
+        let receiver = axum::Router::new().fallback(async || ());
+        let receiver = tokio::spawn(axum::serve(listener, receiver).into_future());
+        let delivery = text(&self.as_artist(&format!("/webhooks/{id}/test"), &json!({})).await?, "id")?;
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            let deliveries = self.read(&format!("/webhooks/{id}/deliveries")).await?;
+            if deliveries["deliveries"][0]["status"] == "delivered" {
+                break;
+            }
+            sleep(PAUSE).await;
+        }
+        receiver.abort();
+        Ok(vec![(example::WEBHOOK, id), (example::DELIVERY, delivery)])
+    }
+
+    async fn new_webhook(&self, url: &str) -> Result<String, Error> {
+        let made = self.as_artist("/webhooks", &json!({"url": url, "types": ["moment.collected"]})).await?;
+        text(&made["webhook"], "id")
+    }
+
+    /// A wallet of the artist that is connected for long enough to be paid.
+    async fn old_wallet(&self) -> Result<String, Error> {
+        let wallet = PrivateKeySigner::random();
+        self.as_artist("/artists/wallets", &self.proof(&wallet).await?).await?;
+        let endpoints = Endpoints { aws: self.stack.aws.clone(), dynamodb: self.stack.dynamodb.clone() };
+        let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&self.stack.dynamodb).await);
+        let table = self.stack.names.get("ArtistTable").ok_or("the stack has no ArtistTable")?;
+        let call = client.update_item().table_name(table).update_expression("SET connected_at = :then");
+        let call = call.key("pk", AttributeValue::S(format!("WALLET#{}", lower(&wallet))));
+        let call = call.key("sk", AttributeValue::S("ARTIST".to_owned()));
+        call.expression_attribute_values(":then", AttributeValue::N("1700000000".to_owned())).send().await?;
+        Ok(lower(&wallet))
     }
 
     /// A body that proves to own the wallet.
@@ -263,6 +301,12 @@ impl<'a> TestEvents<'a> {
         crate::artists::post(&format!("{}{path}", self.stack.api), token, body).await
     }
 
+    /// Reads what only the artist may.
+    async fn read(&self, path: &str) -> Result<Value, Error> {
+        let request = self.http.get(format!("{}{path}", self.stack.api)).bearer_auth(&self.artist.token);
+        Ok(request.send().await?.error_for_status()?.json().await?)
+    }
+
     /// Reads until the answer is there and as wanted.
     async fn wait_for(&self, path: &str, is_ready: impl Fn(&Value) -> bool) -> Result<Value, Error> {
         let start = Instant::now();
@@ -274,7 +318,7 @@ impl<'a> TestEvents<'a> {
                     return Ok(body);
                 }
             }
-            sleep(Duration::from_millis(100)).await;
+            sleep(PAUSE).await;
         }
         Err(format!("{path} isn't there after {} s", PATIENCE.as_secs()).into())
     }

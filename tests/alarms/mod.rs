@@ -59,6 +59,11 @@ impl Seen {
         Self { points: values.iter().map(point).collect(), names }
     }
 
+    fn and(mut self, other: Self) -> Self {
+        self.points.extend(other.points);
+        self
+    }
+
     fn has(&self, metric: &str) -> bool {
         self.points.iter().any(|point| point.metric == metric)
     }
@@ -126,7 +131,7 @@ async fn one_cause_sends_one_mail() -> Result<(), Error> {
             "ChainsAlarm",
         ),
         ("lanes can't send", &["QueueAgeAlarm", "OldestOpenSlotAlarm", "FailedWritesAlarm"], "ChainsAlarm"),
-        ("endpoints fail", &["ServerErrorsAlarm"], "ServiceAlarm"),
+        ("endpoints fail", &["ServerErrorsAlarm", "SlowReadsAlarm"], "ServiceAlarm"),
         ("codes are guessed", &["SignInsRefusedAlarm", "CodesRefusedAlarm"], "SignInAlarm"),
         ("runs fail", &["DeadLettersAlarm", "MetadataFailuresAlarm", "SilentPinningAlarm"], "WorkersAlarm"),
         ("runs measure nothing", &["RankingAgeAlarm", "FanOutLagAlarm"], "ConsequencesAlarm"),

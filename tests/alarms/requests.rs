@@ -1,9 +1,11 @@
 //! Alarms on what clients are answered.
 
+use std::{sync::atomic::Ordering, time::Instant};
+
 use futures::{StreamExt, stream};
 use local::{api_gateway::ApiGateway, database};
 use serde_json::json;
-use tests::{Error, Sandbox, Stack, unused_email};
+use tests::{DatabaseProxy, Error, Sandbox, Stack, unused_email};
 
 use super::{Seen, Tried, Tries, function, staged, template};
 
@@ -11,14 +13,20 @@ use super::{Seen, Tried, Tries, function, staged, template};
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 pub async fn tries(stack: &Stack) -> Result<Tries, Error> {
-    let (codes, budget, sign_ins, writes) =
-        tokio::join!(codes_refused(stack), mail_budget(stack), sign_ins_refused(stack), failed_writes(stack));
+    let (codes, budget, sign_ins, writes, slow) = tokio::join!(
+        codes_refused(stack),
+        mail_budget(stack),
+        sign_ins_refused(stack),
+        failed_writes(stack),
+        slow_reads(stack)
+    );
     let mut tries = Tries::from([
         ("CodesRefusedAlarm", codes),
         ("MailBudgetAlarm", budget),
         ("SignInsRefusedAlarm", sign_ins),
         ("FailedWritesAlarm", writes),
         ("BouncedMailsAlarm", bounced_mails(stack)?),
+        ("SlowReadsAlarm", slow?),
     ]);
     tries.extend(answers(stack).await?);
     Ok(tries)
@@ -77,6 +85,27 @@ async fn failed_writes(stack: &Stack) -> Tried {
     Tried { with: seen(&with), without: seen(&without), times: 1 }
 }
 
+/// The database takes its time.
+async fn slow_reads(stack: &Stack) -> Result<Tried, Error> {
+    let proxy = DatabaseProxy::start().await?;
+    proxy.lead_to(&stack.map.dynamodb);
+    let sandbox = Sandbox::with_database(stack, "list-timeline", &proxy.url).await;
+    let read = async |delay: u64| {
+        proxy.delay.store(delay, Ordering::Relaxed);
+        let start = Instant::now();
+        assert_eq!(sandbox.get("limit=1").await["statusCode"], 200);
+        let milliseconds = start.elapsed().as_millis() as f64;
+        Seen::of_aws(
+            &staged(stack),
+            ("AWS/Lambda", "Duration"),
+            ("FunctionName", "ListTimelineFunction"),
+            &[milliseconds],
+        )
+    };
+    let without = read(0).await;
+    Ok(Tried { with: read(2_001).await, without, times: 1 })
+}
+
 /// The tables are gone; and a client asks very often. The gateway counts its answers.
 async fn answers(stack: &Stack) -> Result<Tries, Error> {
     let (failing, well) = (staged(stack), staged(stack));
@@ -101,7 +130,11 @@ async fn answers(stack: &Stack) -> Result<Tries, Error> {
     Ok(Tries::from([
         (
             "ServerErrorsAlarm",
-            Tried { with: seen(&failing, "5xx", &failures), without: seen(&well, "5xx", &successes), times: 1 },
+            Tried {
+                with: seen(&failing, "5xx", &failures).and(seen(&failing, "Count", &failures)),
+                without: seen(&well, "5xx", &successes).and(seen(&well, "Count", &successes)),
+                times: 1,
+            },
         ),
         (
             "RequestsAlarm",
