@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 use serde_norway::Value;
-use template::{Resource, Template, resolve};
+use template::{Resource, Template, resolve, resolve_all};
 
 use crate::Error;
 
@@ -98,9 +98,9 @@ struct Series {
 }
 
 impl Alarm {
-    /// All alarms of a template. `names` come from [`Template::deployed`].
+    /// All alarms of a stage. `names` come from [`Template::deployed`].
     pub fn all(template: &Template, names: &Names) -> Result<Vec<Self>, Error> {
-        template.resources("AWS::CloudWatch::Alarm").map(|alarm| Self::of(alarm, names)).collect()
+        made(template, "AWS::CloudWatch::Alarm", names)?.into_iter().map(|alarm| Self::of(alarm, names)).collect()
     }
 
     fn of(resource: Resource<'_>, names: &Names) -> Result<Self, Error> {
@@ -125,7 +125,7 @@ impl Alarm {
             id: resource.logical_id.to_owned(),
             period: period.parse()?,
             periods: text("EvaluationPeriods")?.parse()?,
-            sends: own.get("AlarmActions").is_some(),
+            sends: sends(own, names)?,
             series,
             expression,
             is_below,
@@ -217,6 +217,18 @@ fn computed(parts: &[Value], names: &Names) -> Result<(Vec<Series>, Expression, 
     Ok((series, expression, period))
 }
 
+/// The resources of a type that the stage has.
+fn made<'a>(template: &'a Template, r#type: &'a str, names: &Names) -> Result<Vec<Resource<'a>>, Error> {
+    let made = template.resources(r#type).map(|resource| Ok((resource.is_made(names)?, resource)));
+    let made: Vec<_> = made.collect::<Result<_, Error>>()?;
+    Ok(made.into_iter().filter_map(|(is_made, resource)| is_made.then_some(resource)).collect())
+}
+
+fn sends(alarm: &Value, names: &Names) -> Result<bool, Error> {
+    let Some(actions) = alarm.get("AlarmActions") else { return Ok(false) };
+    Ok(!resolve_all(actions, names)?.is_empty())
+}
+
 fn text(value: &Value, name: &str, names: &Names) -> Result<String, Error> {
     Ok(resolve(value.get(name).ok_or_else(|| format!("template.yaml: no {name}"))?, names)?)
 }
@@ -235,7 +247,8 @@ pub struct Composite {
 impl Composite {
     /// All composite alarms of a template. `names` come from [`Template::deployed`].
     pub fn all(template: &Template, names: &Names) -> Result<Vec<Self>, Error> {
-        template.resources("AWS::CloudWatch::CompositeAlarm").map(|alarm| Self::of(alarm, names)).collect()
+        let made = made(template, "AWS::CloudWatch::CompositeAlarm", names)?;
+        made.into_iter().map(|alarm| Self::of(alarm, names)).collect()
     }
 
     fn of(resource: Resource<'_>, names: &Names) -> Result<Self, Error> {

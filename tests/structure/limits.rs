@@ -1,8 +1,15 @@
 //! CloudFormation's limits and an account's quotas, by the template as SAM expands it.
 
-use std::{collections::BTreeMap, fs, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    process::Command,
+};
 
-use local::paths::Paths;
+use local::{
+    alarm::{Alarm, Composite, mails},
+    paths::Paths,
+};
 use serde_norway::Value;
 use template::{Template, resolve, resolve_all};
 
@@ -91,7 +98,7 @@ fn resources_stay_below_cloudformations_limit_and_are_counted_in_the_guide() {
 #[test]
 fn idle_costs_in_the_guide_are_those_that_the_script_counts() {
     let paths = Paths::of_checkout();
-    for arguments in [&["--lanes", "1"][..], &[], &["--lanes", "4", "--edge"]] {
+    for arguments in [&["--lanes", "1", "--small"][..], &["--lanes", "1"], &[], &["--lanes", "4", "--edge"]] {
         let mut script = Command::new(paths.python_program("python"));
         let output =
             script.arg("local/sam/cost").args(arguments).current_dir(paths.root()).output().expect("python runs");
@@ -101,6 +108,22 @@ fn idle_costs_in_the_guide_are_those_that_the_script_counts() {
         assert_eq!(sums.len(), 2, "{table}");
         let row = format!("| {} | {} |", sums[0], sums[1]);
         assert!(guide().contains(&row), "docs/operations.md doesn't say {row} for {arguments:?}");
+    }
+}
+
+#[test]
+fn a_small_stage_has_fewer_alarms_and_each_speaks_for_itself() {
+    let template = template();
+    let stage = |size: &str| {
+        let mut names = template.deployed(BTreeMap::from([("Size".to_owned(), size.to_owned())])).expect("names");
+        names.insert("DeadLetters.QueueName".to_owned(), "dead-letters".to_owned());
+        (Alarm::all(&template, &names).expect("alarms"), Composite::all(&template, &names).expect("composites"))
+    };
+    let ((full, composites), (small, none)) = (stage("full"), stage("small"));
+    assert!(small.len() < full.len() && !composites.is_empty() && none.is_empty());
+    for alarm in &small {
+        let sent = mails(&small, &none, &BTreeSet::from([alarm.id.clone()]));
+        assert_eq!(sent, BTreeSet::from([alarm.id.clone()]));
     }
 }
 

@@ -245,14 +245,18 @@ impl Template {
             let schedules = resource.events("ScheduleV2").map(|event| {
                 let expression = event.get("ScheduleExpression").and_then(scalar);
                 let expression = expression.ok_or_else(|| missing(&logical_id, "ScheduleExpression"))?;
-                Ok(Schedule { expression, input: event.get("Input").and_then(scalar) })
+                Ok(Schedule { expression, input: event.get("Input").and_then(resolve::preferred).and_then(scalar) })
             });
             let schedules: Vec<_> = schedules.collect::<Result<_, TemplateError>>()?;
             let property = |name: &str| {
                 let global = || at(&self.document, &format!("Globals.Function.{name}"));
                 at(resource.properties, name).or_else(global).and_then(Value::as_u64)
             };
-            let reserved = resource.properties.get("ReservedConcurrentExecutions").and_then(resolve::number);
+            let reserved = resource
+                .properties
+                .get("ReservedConcurrentExecutions")
+                .and_then(resolve::preferred)
+                .and_then(Value::as_u64);
             let policies = policy::policies(resource.properties.get("Policies"))
                 .ok_or_else(|| missing(&logical_id, "a readable policy"))?;
             let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);

@@ -107,11 +107,11 @@ pub(crate) fn chosen<'a>(
     }
 }
 
-/// A number, or the first of an `!If`.
-pub(crate) fn number(value: &Value) -> Option<u64> {
+/// A value, or the first of an `!If`.
+pub(crate) fn preferred(value: &Value) -> Option<&Value> {
     match value {
-        Value::Tagged(tagged) if tagged.tag == "!If" => tagged.value.get(1).and_then(number),
-        value => value.as_u64(),
+        Value::Tagged(tagged) if tagged.tag == "!If" => tagged.value.get(1).and_then(preferred),
+        value => Some(value),
     }
 }
 

@@ -9,6 +9,9 @@ use crate::{clock, config};
 
 static NAMESPACE: OnceLock<String> = OnceLock::new();
 
+/// Whether there is a metric for each chain, beside the totals.
+static BY_CHAIN: OnceLock<bool> = OnceLock::new();
+
 /// A metric. The template's alarms and dashboard refer to it by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
@@ -96,6 +99,7 @@ impl Metric {
 pub(super) fn init() {
     if let Some(namespace) = config::optional("METRICS_NAMESPACE") {
         let _ = NAMESPACE.set(namespace);
+        let _ = BY_CHAIN.set(config::optional("SIZE").is_none_or(|size| size != "small"));
     }
 }
 
@@ -107,6 +111,9 @@ pub fn count(metric: Metric) {
 /// Records values, both per dimensions (name and value) and in total.
 pub fn record(dimensions: &[(&str, &str)], values: &[(Metric, i64)]) {
     let Some((namespace, now)) = NAMESPACE.get().zip(clock::now().ok()) else { return };
+    // With one chain its metrics are the totals.
+    let is_left_out = |(name, _): &(&str, &str)| *name == "Chain" && BY_CHAIN.get() == Some(&false);
+    let dimensions = if dimensions.iter().any(is_left_out) { &[] } else { dimensions };
     let line = line(namespace, now.as_millis(), dimensions, values);
     // A single write keeps other output from splitting the line. A failed write can't be reported anywhere.
     let _ = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());
