@@ -98,7 +98,7 @@ async fn function(stage: &Stack, binary: &str, variables: &[(&str, &str)]) -> Sa
     Sandbox::crowd(stage, binary, variables, &stage.map.dynamodb, 8).await
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_alarm_goes_off_by_its_cause_and_not_without_it() -> Result<(), Error> {
     let (stack, template) = (Stack::connect(), template()?);
     let (chains, requests, workers) =

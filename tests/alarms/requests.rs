@@ -13,20 +13,17 @@ use super::{Seen, Tried, Tries, function, staged, template};
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 pub async fn tries(stack: &Stack) -> Result<Tries, Error> {
-    let (codes, budget, sign_ins, writes, slow) = tokio::join!(
-        codes_refused(stack),
-        mail_budget(stack),
-        sign_ins_refused(stack),
-        failed_writes(stack),
-        slow_reads(stack)
-    );
+    // On a thread of its own, since it looks at the clock.
+    let slow = tokio::spawn(slow_reads(staged(stack)));
+    let (codes, budget, sign_ins, writes) =
+        tokio::join!(codes_refused(stack), mail_budget(stack), sign_ins_refused(stack), failed_writes(stack));
     let mut tries = Tries::from([
         ("CodesRefusedAlarm", codes),
         ("MailBudgetAlarm", budget),
         ("SignInsRefusedAlarm", sign_ins),
         ("FailedWritesAlarm", writes),
         ("BouncedMailsAlarm", bounced_mails(stack)?),
-        ("SlowReadsAlarm", slow?),
+        ("SlowReadsAlarm", slow.await??),
     ]);
     tries.extend(answers(stack).await?);
     Ok(tries)
@@ -86,22 +83,19 @@ async fn failed_writes(stack: &Stack) -> Tried {
 }
 
 /// The database takes its time.
-async fn slow_reads(stack: &Stack) -> Result<Tried, Error> {
+async fn slow_reads(stage: Stack) -> Result<Tried, Error> {
     let proxy = DatabaseProxy::start().await?;
-    proxy.lead_to(&stack.map.dynamodb);
-    let sandbox = Sandbox::with_database(stack, "list-timeline", &proxy.url).await;
+    proxy.lead_to(&stage.map.dynamodb);
+    let sandbox = Sandbox::with_database(&stage, "list-timeline", &proxy.url).await;
     let read = async |delay: u64| {
         proxy.delay.store(delay, Ordering::Relaxed);
         let start = Instant::now();
         assert_eq!(sandbox.get("limit=1").await["statusCode"], 200);
         let milliseconds = start.elapsed().as_millis() as f64;
-        Seen::of_aws(
-            &staged(stack),
-            ("AWS/Lambda", "Duration"),
-            ("FunctionName", "ListTimelineFunction"),
-            &[milliseconds],
-        )
+        Seen::of_aws(&stage, ("AWS/Lambda", "Duration"), ("FunctionName", "ListTimelineFunction"), &[milliseconds])
     };
+    // The first starts the function.
+    read(0).await;
     let without = read(0).await;
     Ok(Tried { with: read(2_001).await, without, times: 1 })
 }
