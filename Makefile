@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi operator tools binaries check-tools browser build deploy rollback smoke doctor sam-tools sam-local sam-test invoke sbom
+.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor sam-tools sam-local sam-test invoke sbom
 
 .DEFAULT_GOAL := help
 
@@ -190,3 +190,7 @@ tests/clients/.venv/.installed: tests/clients/requirements.txt
 # Writes openapi.json from the endpoints' types and descriptions.
 openapi: ## Writes openapi.json from the endpoints' types
 	@OPENAPI=write $(CARGO) test --workspace --test contract --quiet >/dev/null
+
+# The tables of docs/data-model.md and docs/configuration.md.
+tables: ## Writes the tables that documents have of the code and the template
+	@TABLES=write $(CARGO) test --workspace --quiet --test structure -- the_document_shows >/dev/null

@@ -10,4 +10,5 @@ mod floors;
 mod limits;
 mod pages;
 mod permissions;
+mod tables;
 mod takeover;

@@ -10,6 +10,6 @@ pub use self::{
     events::EventLogs,
     notification_reads::{NotificationReads, NumberPage},
     page_lookups::{LookupKeys, LookupRows, PageLookups},
-    personal_data::{ARTIST_KINDS, Person, PersonalData, PersonalPage, SECRET_KINDS},
+    personal_data::{Person, PersonalData, PersonalPage},
     wallet_connections::WalletConnections,
 };

@@ -1,5 +1,4 @@
-//! All rows of a person that stand in partitions of their own, to be exported or erased. A test compares the kinds of
-//! partitions with docs/data-model.md.
+//! All rows of a person that stand in partitions of their own, to be exported or erased.
 
 use std::collections::HashMap;
 
@@ -12,17 +11,14 @@ use crate::{
     aws::Dispatch,
     model::{Address, ArtistId, ChainId, Email, ExportCursor},
     store::{
-        artist::transactions::replay_key,
-        engine::table::{ArtistTable, Item, PrimaryKey, SecretTable, StoreError, Table, text},
+        artist::{self, transactions::replay_key},
+        engine::{
+            Section,
+            table::{ArtistTable, Item, PrimaryKey, SecretTable, StoreError, Table, text},
+        },
+        secret,
     },
 };
-
-/// Partitions of the artist table that are named after an artist, without the profile's own.
-pub const ARTIST_KINDS: [&str; 10] =
-    ["PAYOUTS", "ACTIVITY", "OWN", "UPLOADS", "UPLOADED", "SPENT", "TRANSACTIONS", "ACCOUNT", "WEBHOOKS", "DELIVERIES"];
-
-/// The same of the secret table.
-pub const SECRET_KINDS: [&str; 3] = ["ARTIST", "USE", "SESSIONS"];
 
 const AT_ONCE: usize = 8;
 
@@ -63,7 +59,7 @@ impl PersonalData {
 
     /// Returns a page of at most `limit` rows, the profile first. A Query for each partition.
     pub async fn page(&self, person: &Person, after: ExportCursor, limit: usize) -> Result<PersonalPage, StoreError> {
-        let profile = (&*self.artists, format!("ARTIST#{}", person.artist));
+        let profile = (&*self.artists, artist::rows::profile(person.artist).pk);
         let partitions: Vec<_> = [profile].into_iter().chain(self.partitions(person)).collect();
         let mut page = PersonalPage::default();
         let mut after_key = Some(after.key).filter(|key| !key.is_empty());
@@ -103,17 +99,27 @@ impl PersonalData {
 
     fn partitions(&self, person: &Person) -> Vec<(&Table, String)> {
         let Person { artist, email, wallets, chains } = person;
-        let mut all: Vec<_> = ARTIST_KINDS.iter().map(|kind| (&*self.artists, format!("{kind}#{artist}"))).collect();
+        let artist = artist.to_string();
+        let (address, mailbox) = (email.fingerprint(), email.mailbox());
+        // The profile goes by itself, at last.
+        let own = named_after(artist::ROWS, "{artist}").filter(|kind| *kind != "ARTIST#");
+        let mut all: Vec<_> = own.map(|kind| (&*self.artists, format!("{kind}{artist}"))).collect();
         for wallet in wallets {
-            all.extend(chains.iter().map(|chain| (&*self.artists, format!("VIEWED#{chain}#{wallet}"))));
+            all.extend(
+                chains.iter().map(|chain| (&*self.artists, artist::rows::viewed_notifications(*chain, *wallet))),
+            );
         }
-        all.extend(SECRET_KINDS.iter().map(|kind| (&*self.secrets, format!("{kind}#{artist}"))));
-        all.push((&*self.secrets, format!("GUESSES#{}", email.mailbox())));
-        for kind in ["CODE", "DEVICES", "STOPPED"] {
-            all.push((&*self.secrets, format!("{kind}#{}", email.fingerprint())));
+        for (name, value) in [("{artist}", &artist), ("{mailbox_hash}", &mailbox), ("{email_hash}", &address)] {
+            all.extend(named_after(secret::ROWS, name).map(|kind| (&*self.secrets, format!("{kind}{value}"))));
         }
         all
     }
+}
+
+/// What stands before the value in the partitions that are named after it alone.
+fn named_after(rows: &'static [Section], value: &str) -> impl Iterator<Item = &'static str> {
+    let partitions = rows.iter().flat_map(|section| section.rows).filter_map(|rows| rows.first());
+    partitions.filter_map(move |row| row.pk.strip_suffix(value).filter(|kind| !kind.contains('{')))
 }
 
 /// A transaction's idempotency key has a row of its own, which goes first: nothing else names it.

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{ActivityId, ActivityKind, ArtistId},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, row, text},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, StoreError, row, text},
+    },
 };
 
 /// Something that happened to an account.
@@ -37,7 +40,7 @@ impl Activities {
 
     /// Records an activity. One write.
     pub async fn record(&self, artist: ArtistId, activity: &Activity) -> Result<(), StoreError> {
-        let key = PrimaryKey::new(partition(artist), activity.id.to_string());
+        let key = rows::activity(artist, activity.id);
         let item = row(&key, activity)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
@@ -51,7 +54,7 @@ impl Activities {
         limit: u32,
         now: u64,
     ) -> Result<Vec<Activity>, StoreError> {
-        let call = self.0.query().expression_attribute_values(":pk", text(partition(artist)));
+        let call = self.0.query().expression_attribute_values(":pk", text(rows::activities(artist)));
         let call = match before {
             None => call.key_condition_expression("pk = :pk"),
             Some(before) => call
@@ -62,8 +65,4 @@ impl Activities {
         let rows: Vec<Activity> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
         Ok(rows.into_iter().filter(|activity| activity.expires_at > now).collect())
     }
-}
-
-fn partition(artist: ArtistId) -> String {
-    format!("ACTIVITY#{artist}")
 }

@@ -7,13 +7,14 @@ use super::artists::Artists;
 use crate::{
     aws::Dispatch,
     model::{ArtistId, Email},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, number, text, unless_refused, updating},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, StoreError, number, text, unless_refused, updating},
+    },
 };
 
 /// How long an artist can take the deletion back, in seconds.
 pub const GRACE: u64 = 7 * 24 * 60 * 60;
-
-const PARTITION: &str = "DELETIONS";
 
 /// An account that is to be erased.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +51,7 @@ impl Deletions {
 
     /// Stores a deletion, or returns the one that is there. One write.
     pub async fn request(&self, artist: ArtistId, now: u64) -> Result<Deletion, StoreError> {
-        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key(artist).item()));
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(rows::deletion(artist).item()));
         let call = call
             .update_expression("SET artist_id = :artist, due_at = if_not_exists(due_at, :due)")
             .expression_attribute_values(":artist", text(artist))
@@ -62,7 +63,7 @@ impl Deletions {
 
     /// Takes a deletion back. One write.
     pub async fn take_back(&self, artist: ArtistId) -> Result<Cancelled, StoreError> {
-        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(artist).item()));
+        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(rows::deletion(artist).item()));
         let call = call.condition_expression("attribute_not_exists(begun_at)").return_values(ReturnValue::AllOld);
         Ok(match unless_refused(call.dispatch().await)? {
             None => Cancelled::TooLate,
@@ -74,7 +75,8 @@ impl Deletions {
     /// Returns the deletions that are due. A Query per megabyte.
     pub async fn due(&self, now: u64) -> Result<Vec<Deletion>, StoreError> {
         let query = self.0.query().key_condition_expression("pk = :pk");
-        let mut pages = query.expression_attribute_values(":pk", text(PARTITION)).into_paginator().items().send();
+        let mut pages =
+            query.expression_attribute_values(":pk", text(rows::deletions())).into_paginator().items().send();
         let mut due = Vec::new();
         while let Some(row) = pages.next().await {
             let deletion: Deletion = serde_dynamo::from_item(row?)?;
@@ -102,19 +104,15 @@ impl Deletions {
     /// meanwhile. A read, a write for each name that was given up, and a transaction.
     pub async fn finish(&self, artist: ArtistId) -> Result<bool, StoreError> {
         let mut writes = Artists::new(self.0.clone()).erasure(artist).await?;
-        writes.push(self.0.deletion(&key(artist))?);
+        writes.push(self.0.deletion(&rows::deletion(artist))?);
         self.0.write_together(writes).await
     }
 
     fn begun_now(&self, artist: ArtistId, now: u64) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
         Update::builder()
             .table_name(&self.0.name)
-            .set_key(Some(key(artist).item()))
+            .set_key(Some(rows::deletion(artist).item()))
             .update_expression("SET begun_at = :now")
             .expression_attribute_values(":now", number(now))
     }
-}
-
-fn key(artist: ArtistId) -> PrimaryKey {
-    PrimaryKey::new(PARTITION, artist.to_string())
 }

@@ -10,9 +10,12 @@ use super::{pins::PinJob, transactions::DAY};
 use crate::{
     aws::Dispatch,
     model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType},
-    store::engine::{
-        index::Bulk,
-        table::{ArtistTable, PrimaryKey, StoreError, number, row, unless_refused, updating},
+    store::{
+        artist::rows,
+        engine::{
+            index::Bulk,
+            table::{ArtistTable, StoreError, number, row, unless_refused, updating},
+        },
     },
 };
 
@@ -114,19 +117,19 @@ impl Media {
 
     /// The content with this CID. One read.
     pub async fn content(&self, cid: Cid) -> Result<Option<StoredContent>, StoreError> {
-        self.0.get(&content_key(cid)).await
+        self.0.get(&rows::content(cid)).await
     }
 
     /// Adds content, and queues it to be pinned; `false` if it is there already. One transaction.
     pub async fn add_content(&self, cid: Cid, content: &StoredContent) -> Result<bool, StoreError> {
         let job = PinJob::new(cid);
-        let writes = vec![self.0.insertion(&content_key(cid), content)?, self.0.replacement(&job.key(), &job)?];
+        let writes = vec![self.0.insertion(&rows::content(cid), content)?, self.0.replacement(&job.key(), &job)?];
         self.0.write_together(writes).await
     }
 
     /// Notes that a file is pinned. One transaction.
     pub async fn finish_pin(&self, job: &PinJob, now: u64) -> Result<(), StoreError> {
-        let update = Update::builder().table_name(&self.0.name).set_key(Some(content_key(job.cid).item()));
+        let update = Update::builder().table_name(&self.0.name).set_key(Some(rows::content(job.cid).item()));
         let update = update.update_expression("SET pinned_at = :now").expression_attribute_values(":now", number(now));
         self.0.write_together(vec![job.removal(&self.0)?, updating(update)?]).await?;
         Ok(())
@@ -134,14 +137,14 @@ impl Media {
 
     /// The block with this CID, of a file that has several. One read.
     pub async fn block(&self, cid: Cid) -> Result<Option<StoredBlock>, StoreError> {
-        self.0.get(&block_key(cid)).await
+        self.0.get(&rows::block(cid)).await
     }
 
     /// Adds blocks. One write for each.
     pub async fn add_blocks(&self, blocks: BTreeMap<Cid, StoredBlock>) -> Result<(), StoreError> {
         let mut writes = Vec::new();
         for (cid, block) in blocks {
-            let key = block_key(cid);
+            let key = rows::block(cid);
             let item = row(&key, &block)?;
             writes.push((key, Some(Arc::new(item))));
         }
@@ -150,7 +153,7 @@ impl Media {
 
     /// An artist's upload that isn't expired. One read.
     pub async fn upload(&self, artist: ArtistId, id: UploadId, now: u64) -> Result<Option<Upload>, StoreError> {
-        let upload: Option<Upload> = self.0.get(&upload_key(artist, id)).await?;
+        let upload: Option<Upload> = self.0.get(&rows::upload(artist, id)).await?;
         Ok(upload.filter(|upload| upload.expires_at > now))
     }
 
@@ -163,7 +166,7 @@ impl Media {
         now: u64,
         until: u64,
     ) -> Result<Option<Upload>, StoreError> {
-        let key = upload_key(artist, id);
+        let key = rows::upload(artist, id);
         let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
         let call = call
             .update_expression("SET hashing_until = :until")
@@ -179,7 +182,7 @@ impl Media {
 
     /// Stores an upload as it stands, which releases the lease on hashing. One write.
     pub async fn save_upload(&self, artist: ArtistId, id: UploadId, upload: &Upload) -> Result<(), StoreError> {
-        let item = row(&upload_key(artist, id), upload)?;
+        let item = row(&rows::upload(artist, id), upload)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
@@ -193,7 +196,7 @@ impl Media {
         now: u64,
     ) -> Result<Result<u64, u64>, StoreError> {
         let (day, table) = (now / DAY, &self.0);
-        let key = usage_key(artist, day);
+        let key = rows::uploaded_bytes(artist, day);
         let Some(rest) = most.checked_sub(bytes) else { return Ok(Err(most)) };
         let call = table.client.update_item().table_name(&table.name).set_key(Some(key.item()));
         let call = call
@@ -209,20 +212,4 @@ impl Media {
             None => Ok(Err(used(table.get(&key).await?))),
         }
     }
-}
-
-fn content_key(cid: Cid) -> PrimaryKey {
-    PrimaryKey::new(format!("CONTENT#{cid}"), "CONTENT")
-}
-
-fn block_key(cid: Cid) -> PrimaryKey {
-    PrimaryKey::new(format!("BLOCK#{cid}"), "BLOCK")
-}
-
-fn upload_key(artist: ArtistId, id: UploadId) -> PrimaryKey {
-    PrimaryKey::new(format!("UPLOADS#{artist}"), id.to_string())
-}
-
-fn usage_key(artist: ArtistId, day: u64) -> PrimaryKey {
-    PrimaryKey::new(format!("UPLOADED#{artist}"), format!("{day}"))
 }

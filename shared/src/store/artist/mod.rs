@@ -6,11 +6,13 @@ pub(super) mod deletions;
 pub(super) mod media;
 pub(super) mod payouts;
 pub(super) mod pins;
+pub(super) mod rows;
 pub(super) mod search;
 pub(super) mod service_events;
 pub(super) mod transactions;
 pub(super) mod webhooks;
 
+pub use self::rows::ROWS;
 pub use self::{
     activities::{Activities, Activity},
     artists::{

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{Address, ArtistId},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, number, text, updating},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, StoreError, number, text, updating},
+    },
 };
 
 /// How long after it was added an address can be paid.
@@ -51,19 +54,19 @@ impl PayoutAddresses {
             .condition_expression("attribute_not_exists(kept) OR kept < :max")
             .expression_attribute_values(":one", number(1))
             .expression_attribute_values(":max", number(MAX_PAYOUTS));
-        let writes = vec![updating(count)?, self.0.insertion(&key(artist, added.address), added)?];
+        let writes = vec![updating(count)?, self.0.insertion(&rows::payout_address(artist, added.address), added)?];
         self.0.write_together(writes).await
     }
 
     /// Returns an address, if the artist added it. One read.
     pub async fn find(&self, artist: ArtistId, address: Address) -> Result<Option<PayoutAddress>, StoreError> {
-        self.0.get(&key(artist, address)).await
+        self.0.get(&rows::payout_address(artist, address)).await
     }
 
     /// Returns an artist's addresses. One Query.
     pub async fn list(&self, artist: ArtistId) -> Result<Vec<PayoutAddress>, StoreError> {
         let call = self.0.query().key_condition_expression("pk = :pk AND begins_with(sk, :prefix)");
-        let call = call.expression_attribute_values(":pk", text(partition(artist)));
+        let call = call.expression_attribute_values(":pk", text(rows::payout_addresses(artist)));
         let answer = call.expression_attribute_values(":prefix", text("0x")).dispatch().await?;
         Ok(serde_dynamo::from_items(answer.items.unwrap_or_default())?)
     }
@@ -74,21 +77,14 @@ impl PayoutAddresses {
             .count(artist)
             .update_expression("ADD kept :minus_one")
             .expression_attribute_values(":minus_one", number(-1));
-        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key(artist, address).item()));
+        let delete =
+            Delete::builder().table_name(&self.0.name).set_key(Some(rows::payout_address(artist, address).item()));
         let delete = delete.condition_expression("attribute_exists(pk)").build()?;
         self.0.write_together(vec![updating(count)?, TransactWriteItem::builder().delete(delete).build()]).await
     }
 
     fn count(&self, artist: ArtistId) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
-        let key = PrimaryKey::new(partition(artist), "COUNT");
+        let key = rows::payout_count(artist);
         Update::builder().table_name(&self.0.name).set_key(Some(key.item()))
     }
-}
-
-fn partition(artist: ArtistId) -> String {
-    format!("PAYOUTS#{artist}")
-}
-
-fn key(artist: ArtistId, address: Address) -> PrimaryKey {
-    PrimaryKey::new(partition(artist), address.to_string())
 }

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::Cid,
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, Table, row, text},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, PrimaryKey, StoreError, Table, row, text},
+    },
 };
-
-const PARTITION: &str = "PINS";
 
 /// A file that isn't pinned yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +54,7 @@ impl Pins {
             .0
             .query()
             .key_condition_expression("pk = :queue AND sk < :later")
-            .expression_attribute_values(":queue", text(PARTITION))
+            .expression_attribute_values(":queue", text(rows::pins()))
             .expression_attribute_values(":later", text(due_prefix(now + 1)))
             .limit(limit.into());
         Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
@@ -69,12 +70,12 @@ impl Pins {
 
     /// The pause. One read.
     pub async fn pause(&self) -> Result<PinPause, StoreError> {
-        Ok(self.0.get(&pause_key()).await?.unwrap_or_default())
+        Ok(self.0.get(&rows::pin_pause()).await?.unwrap_or_default())
     }
 
     /// Sets the pause. One write.
     pub async fn set_pause(&self, pause: PinPause) -> Result<(), StoreError> {
-        let item = row(&pause_key(), &pause)?;
+        let item = row(&rows::pin_pause(), &pause)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
@@ -94,12 +95,8 @@ impl PinJob {
     }
 
     pub(in crate::store) fn key(&self) -> PrimaryKey {
-        PrimaryKey::new(PARTITION, format!("{}#{}", due_prefix(self.due), self.cid))
+        rows::pin(self.due, self.cid)
     }
-}
-
-fn pause_key() -> PrimaryKey {
-    PrimaryKey::new(PARTITION, "PAUSE")
 }
 
 fn due_prefix(time: u64) -> String {

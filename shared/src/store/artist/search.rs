@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{Address, FoldedName},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, text},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, PrimaryKey, StoreError, text},
+    },
 };
 
 /// An artist in search results.
@@ -64,5 +67,5 @@ impl Search {
 
 fn search_key(name: &FoldedName) -> PrimaryKey {
     let first: String = name.as_str().chars().take(1).collect();
-    PrimaryKey::new(format!("SEARCH#{first}"), name.as_str())
+    rows::searched_name(&first, name.as_str())
 }

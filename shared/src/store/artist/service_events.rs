@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::Event,
-    store::engine::{
-        event_segments::{LogHead, NumberedEvent, Run, json, sort_key},
-        table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row},
+    store::{
+        artist::rows,
+        engine::{
+            event_segments::{LogHead, NumberedEvent, Run, json},
+            table::{ArtistTable, StoreError, backoff, number, row},
+        },
     },
 };
 
@@ -16,9 +19,6 @@ const LIFETIME: u64 = 30 * 24 * 60 * 60;
 
 /// Other writers may be faster so often.
 const ATTEMPTS: u32 = 20;
-
-const PARTITION: &str = "EVENTS";
-const HEAD: &str = "HEAD";
 
 /// The service's own log.
 #[derive(Clone)]
@@ -38,13 +38,13 @@ impl ServiceEvents {
 
     /// The log's end; `None` before the first event. One read.
     pub async fn head(&self) -> Result<Option<LogHead>, StoreError> {
-        Ok(self.0.get::<HeadRow>(&PrimaryKey::new(PARTITION, HEAD)).await?.map(|row| row.head))
+        Ok(self.0.get::<HeadRow>(&rows::service_events_head()).await?.map(|row| row.head))
     }
 
     /// Events after the one with this number. One Query.
     pub async fn after(&self, number: u64, rows: i32) -> Result<Vec<NumberedEvent>, StoreError> {
         // Rows are deleted in time, so that a gap may stay; and each is committed before the next one.
-        self.0.0.clone().consistent().events_after(PARTITION, number, rows, false).await
+        self.0.0.clone().consistent().events_after(&rows::service_events(), number, rows, false).await
     }
 
     /// Makes these writes and appends events, all or nothing; `false` if one of their conditions failed.
@@ -83,11 +83,11 @@ impl ServiceEvents {
         let mut end = head;
         for (last, run) in Run::pack(head, &texts)? {
             let run = Run { expires_at: Some(now.saturating_add(LIFETIME)), ..run };
-            writes.push(self.0.insertion(&PrimaryKey::new(PARTITION, sort_key(last)), &run)?);
+            writes.push(self.0.insertion(&rows::service_event(last), &run)?);
             end.last = last;
         }
         let put = Put::builder().table_name(&self.0.name);
-        let put = put.set_item(Some(row(&PrimaryKey::new(PARTITION, HEAD), &HeadRow { head: end })?));
+        let put = put.set_item(Some(row(&rows::service_events_head(), &HeadRow { head: end })?));
         let put = match known {
             None => put.condition_expression("attribute_not_exists(pk)"),
             Some(head) => put

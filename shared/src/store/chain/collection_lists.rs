@@ -5,13 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::metadata::Documents;
 use crate::{
     model::{Address, ChainId, Collection},
-    store::engine::{
-        index::UnitOfWork,
-        structures::{
-            merged::{self, NewestFirst},
-            numbered_list::{CountedPage, NumberedList},
+    store::{
+        chain::rows,
+        engine::{
+            index::UnitOfWork,
+            structures::{
+                merged::{self, NewestFirst},
+                numbered_list::{CountedPage, NumberedList},
+            },
+            table::{ChainTable, StoreError},
         },
-        table::{ChainTable, StoreError},
     },
 };
 
@@ -103,7 +106,7 @@ impl UnitOfWork {
 
 fn partition(chain: ChainId, creator: Option<Address>) -> String {
     match creator {
-        Some(creator) => format!("COLLECTION_LIST#{chain}#{creator}"),
-        None => format!("COLLECTION_LIST#{chain}"),
+        Some(creator) => rows::collections_of_creator(chain, creator),
+        None => rows::collections_of_chain(chain),
     }
 }

@@ -6,9 +6,12 @@ use uuid::Uuid;
 use crate::{
     aws::Dispatch,
     model::{Address, ArtistChange, ArtistChanged, ArtistId, ChainId},
-    store::engine::{
-        index::UnitOfWork,
-        table::{PrimaryKey, StoreError, text},
+    store::{
+        chain::rows,
+        engine::{
+            index::UnitOfWork,
+            table::{StoreError, text},
+        },
     },
 };
 
@@ -59,7 +62,7 @@ impl UnitOfWork {
             .query()
             .table_name(&self.table().name)
             .key_condition_expression("pk = :names AND sk > :after")
-            .expression_attribute_values(":names", text(named_partition(chain, wallet)))
+            .expression_attribute_values(":names", text(rows::named_comments(chain, wallet)))
             // Every comment id sorts after a space, and no key may be empty.
             .expression_attribute_values(":after", text(after.unwrap_or(" ")))
             .limit(limit.into())
@@ -71,19 +74,22 @@ impl UnitOfWork {
     /// Stores a new change. Undoing blocks doesn't remove it: a change that was propagated beside them is pending again.
     pub fn add_change(&mut self, chain: ChainId, change: &ArtistChanged) -> Result<(), StoreError> {
         let ArtistChanged { id, artist_id, change } = change;
-        self.put_lasting(&change_key(chain, *id), &ChangeRow { artist_id: *artist_id, change: *change, reached: &None })
+        self.put_lasting(
+            &rows::artist_change(chain, *id),
+            &ChangeRow { artist_id: *artist_id, change: *change, reached: &None },
+        )
     }
 
     /// Stores the progress of a change.
     pub fn put_change(&mut self, chain: ChainId, carried: &PendingRename) -> Result<(), StoreError> {
         let PendingRename { change: ArtistChanged { id, artist_id, change }, reached } = carried;
         let row = ChangeRow { artist_id: *artist_id, change: *change, reached };
-        self.put(&change_key(chain, *id), &row)
+        self.put(&rows::artist_change(chain, *id), &row)
     }
 
     /// Deletes a fully propagated change.
     pub fn remove_change(&mut self, chain: ChainId, id: Uuid) {
-        self.delete(&change_key(chain, id));
+        self.delete(&rows::artist_change(chain, id));
     }
 
     /// Returns the oldest pending change as of the last commit. One Query.
@@ -94,26 +100,10 @@ impl UnitOfWork {
             .query()
             .table_name(&self.table().name)
             .key_condition_expression("pk = :changes")
-            .expression_attribute_values(":changes", text(changes_partition(chain)))
+            .expression_attribute_values(":changes", text(rows::artist_changes(chain)))
             .limit(1)
             .consistent_read(true);
         let items = call.dispatch().await?.items.unwrap_or_default();
         Ok(serde_dynamo::from_items(items)?.pop())
     }
-}
-
-pub(in crate::store) fn named_key(chain: ChainId, wallet: Address, comment: &str) -> PrimaryKey {
-    PrimaryKey::new(named_partition(chain, wallet), comment)
-}
-
-fn named_partition(chain: ChainId, wallet: Address) -> String {
-    format!("NAMED#{chain}#{wallet}")
-}
-
-fn changes_partition(chain: ChainId) -> String {
-    format!("CHANGES#{chain}")
-}
-
-fn change_key(chain: ChainId, id: Uuid) -> PrimaryKey {
-    PrimaryKey::new(changes_partition(chain), id.to_string())
 }

@@ -2,13 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::comment_names::{NameReference, named_key};
+use super::comment_names::NameReference;
 use crate::{
     model::{ChainId, Comment, CommentId, EventId, MomentRef},
-    store::engine::{
-        index::UnitOfWork,
-        structures::numbered_list::{NumberedList, Page, length_key, row_key},
-        table::{ChainTable, PrimaryKey, StoreError},
+    store::{
+        chain::rows,
+        engine::{
+            index::UnitOfWork,
+            structures::numbered_list::{NumberedList, Page, length_key, row_key},
+            table::{ChainTable, PrimaryKey, StoreError},
+        },
     },
 };
 
@@ -84,17 +87,17 @@ impl Comments {
 
     /// Returns a comment of the comments protocol. Two reads.
     pub async fn find(&self, chain: ChainId, comment: CommentId) -> Result<Option<Comment>, StoreError> {
-        let Some(PlaceRow { place }) = self.0.get(&place_key(chain, comment)).await? else { return Ok(None) };
+        let Some(PlaceRow { place }) = self.0.get(&rows::comment_place(chain, comment)).await? else { return Ok(None) };
         let listed: Option<ListedComment> = self.0.get(&place).await?;
         Ok(listed.map(|listed| listed.comment))
     }
 
     fn top_level_list(&self, moment: &MomentRef) -> NumberedList<'_> {
-        NumberedList { table: &self.0, partition: top_level_partition(moment) }
+        NumberedList { table: &self.0, partition: rows::comments(moment) }
     }
 
     fn reply_list(&self, moment: &MomentRef, parent: CommentId) -> NumberedList<'_> {
-        NumberedList { table: &self.0, partition: reply_partition(moment, parent) }
+        NumberedList { table: &self.0, partition: rows::replies(moment, parent) }
     }
 }
 
@@ -109,8 +112,8 @@ impl UnitOfWork {
             return Ok(false);
         }
         let partition = match comment.reply_to_id {
-            None => top_level_partition(moment),
-            Some(parent) => reply_partition(moment, parent),
+            None => rows::comments(moment),
+            Some(parent) => rows::replies(moment, parent),
         };
         let listed = ListedComment { comment: comment.clone(), reply_count: 0, replies: Vec::new() };
         let number = self.append(&partition, &CommentRow { listed, sparks: *sparks }).await?;
@@ -118,7 +121,7 @@ impl UnitOfWork {
         match comment.comment_id {
             Some(id) => {
                 self.put(&named_key, &place)?;
-                self.put(&place_key(moment.chain, id), &place)?;
+                self.put(&rows::comment_place(moment.chain, id), &place)?;
             }
             None => self.insert(&named_key, &place)?,
         }
@@ -137,7 +140,7 @@ impl UnitOfWork {
     /// Gives a comment the ids that it has in the comments protocol; `false` if the sender has none with this id.
     pub async fn adopt_comment(&mut self, original: EventId, new: &NewComment) -> Result<bool, StoreError> {
         let NewComment { moment, comment, .. } = new;
-        let former_key = named_key(moment.chain, comment.sender, &original.to_string());
+        let former_key = rows::named_comment(moment.chain, comment.sender, &original.to_string());
         let Some(PlaceRow { place }) = self.get(&former_key).await? else { return Ok(false) };
         let Some(mut row) = self.get::<CommentRow>(&place).await? else { return Ok(false) };
         let adopted = &mut row.listed.comment;
@@ -149,7 +152,7 @@ impl UnitOfWork {
         let place = PlaceRow { place };
         self.put(&new.named_key(), &place)?;
         if let Some(id) = comment.comment_id {
-            self.put(&place_key(moment.chain, id), &place)?;
+            self.put(&rows::comment_place(moment.chain, id), &place)?;
         }
         Ok(true)
     }
@@ -160,12 +163,12 @@ impl UnitOfWork {
         chain: ChainId,
         references: &[NameReference],
     ) -> Result<(), StoreError> {
-        let keys = references.iter().map(|reference| named_key(chain, reference.wallet, &reference.comment));
+        let keys = references.iter().map(|reference| rows::named_comment(chain, reference.wallet, &reference.comment));
         let rows = self.prefetch_by_place(keys.collect()).await?;
         let mut parents = Vec::new();
         for row in &rows {
             let parent = self.get::<ListedComment>(row).await?.and_then(|listed| listed.comment.reply_to_id);
-            parents.extend(parent.map(|parent| place_key(chain, parent)));
+            parents.extend(parent.map(|parent| rows::comment_place(chain, parent)));
         }
         self.prefetch_by_place(parents).await.map(drop)
     }
@@ -193,7 +196,7 @@ impl UnitOfWork {
         reference: &NameReference,
         name: &str,
     ) -> Result<(), StoreError> {
-        let key = named_key(chain, reference.wallet, &reference.comment);
+        let key = rows::named_comment(chain, reference.wallet, &reference.comment);
         let Some(PlaceRow { place }) = self.get(&key).await? else { return Ok(()) };
         let Some(mut row) = self.get::<CommentRow>(&place).await? else { return Ok(()) };
         let renamed = &mut row.listed.comment;
@@ -215,7 +218,7 @@ impl UnitOfWork {
         comment: CommentId,
         change: impl FnOnce(&mut CommentRow),
     ) -> Result<(), StoreError> {
-        let Some(PlaceRow { place }) = self.get(&place_key(chain, comment)).await? else { return Ok(()) };
+        let Some(PlaceRow { place }) = self.get(&rows::comment_place(chain, comment)).await? else { return Ok(()) };
         let Some(mut row) = self.get(&place).await? else { return Ok(()) };
         change(&mut row);
         self.put(&place, &row)
@@ -226,10 +229,10 @@ impl NewComment {
     /// Keys that adding it reads, for prefetching.
     pub fn keys(&self) -> impl Iterator<Item = PrimaryKey> {
         let list = match self.comment.reply_to_id {
-            None => top_level_partition(&self.moment),
-            Some(parent) => reply_partition(&self.moment, parent),
+            None => rows::comments(&self.moment),
+            Some(parent) => rows::replies(&self.moment, parent),
         };
-        let parent = self.comment.reply_to_id.map(|parent| place_key(self.moment.chain, parent));
+        let parent = self.comment.reply_to_id.map(|parent| rows::comment_place(self.moment.chain, parent));
         let named = self.comment.comment_id.map(|_| self.named_key());
         [length_key(&list)].into_iter().chain(named).chain(parent)
     }
@@ -238,7 +241,7 @@ impl NewComment {
     fn named_key(&self) -> PrimaryKey {
         let Comment { id, comment_id, sender, .. } = &self.comment;
         let id = comment_id.map_or_else(|| id.to_string(), |id| id.to_string());
-        named_key(self.moment.chain, *sender, &id)
+        rows::named_comment(self.moment.chain, *sender, &id)
     }
 }
 
@@ -248,18 +251,6 @@ impl From<Page<ListedComment>> for CommentPage {
     }
 }
 
-fn place_key(chain: ChainId, comment: CommentId) -> PrimaryKey {
-    PrimaryKey::new(format!("COMMENT#{chain}#{comment}"), "PLACE")
-}
-
 pub(in crate::store) fn comment_count_key(moment: &MomentRef) -> PrimaryKey {
-    length_key(&top_level_partition(moment))
-}
-
-fn top_level_partition(moment: &MomentRef) -> String {
-    format!("COMMENTS#{moment}")
-}
-
-fn reply_partition(moment: &MomentRef, parent: CommentId) -> String {
-    format!("REPLIES#{moment}#{parent}")
+    length_key(&rows::comments(moment))
 }

@@ -11,9 +11,12 @@ use super::previews::DuePreviews;
 use crate::{
     aws::Dispatch,
     model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
-    store::engine::{
-        index::UnitOfWork,
-        table::{ChainTable, PrimaryKey, StoreError, text},
+    store::{
+        chain::rows,
+        engine::{
+            index::UnitOfWork,
+            table::{ChainTable, PrimaryKey, StoreError, text},
+        },
     },
 };
 
@@ -133,7 +136,7 @@ impl Documents {
             .0
             .query()
             .key_condition_expression("pk = :inbox")
-            .expression_attribute_values(":inbox", text(inbox_partition(chain)))
+            .expression_attribute_values(":inbox", text(rows::arrived_documents(chain)))
             .limit(limit.into());
         Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
@@ -144,7 +147,7 @@ impl Documents {
             .0
             .query()
             .key_condition_expression("pk = :queue AND sk < :later")
-            .expression_attribute_values(":queue", text(queue_partition(shard)))
+            .expression_attribute_values(":queue", text(rows::due_documents(shard)))
             .expression_attribute_values(":later", text(due_prefix(now + 1)))
             .limit(i32::try_from(limit).unwrap_or(i32::MAX));
         Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
@@ -207,13 +210,13 @@ impl DueDocument {
     fn key(&self) -> PrimaryKey {
         let hash = Documents::uri_hash(&self.uri);
         let shard = hash.bytes().next().map_or(0, |digit| digit % QUEUE_SHARDS);
-        PrimaryKey::new(queue_partition(shard), format!("{}#{}#{hash}", due_prefix(self.due), self.chain))
+        rows::due_document(shard, self.due, self.chain, &hash)
     }
 }
 
 impl ArrivedDocument {
     fn key(&self, chain: ChainId) -> PrimaryKey {
-        PrimaryKey::new(inbox_partition(chain), format!("{}#{}", self.uri_hash, self.at))
+        rows::arrived_document(chain, &self.uri_hash, self.at)
     }
 }
 
@@ -224,15 +227,7 @@ fn can_be_fetched(uri: &str) -> bool {
 }
 
 pub(in crate::store) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
-    PrimaryKey::new(format!("METADATA#{chain}#{uri_hash}"), "DOCUMENT")
-}
-
-fn inbox_partition(chain: ChainId) -> String {
-    format!("METADATA_INBOX#{chain}")
-}
-
-fn queue_partition(shard: u8) -> String {
-    format!("METADATA_DUE#{shard}")
+    rows::document(chain, uri_hash)
 }
 
 fn due_prefix(time: u64) -> String {

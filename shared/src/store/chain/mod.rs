@@ -10,9 +10,11 @@ pub(super) mod metadata;
 pub(super) mod moments;
 pub(super) mod payments;
 pub(super) mod previews;
+pub(super) mod rows;
 pub(super) mod timeline;
 pub(super) mod transfers;
 
+pub use self::rows::ROWS;
 pub use self::{
     collection_lists::{CollectionLists, CollectionPage, ListedCollection},
     comment_names::{NameReference, PendingRename},

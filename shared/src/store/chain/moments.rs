@@ -5,9 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{Address, ChainId, Collection, FeeRecipient, Moment, MomentRef, MomentSale, Protocol, Royalty},
-    store::engine::{
-        index::UnitOfWork,
-        table::{ChainTable, PrimaryKey, StoreError, text},
+    store::{
+        chain::rows,
+        engine::{
+            index::UnitOfWork,
+            table::{ChainTable, PrimaryKey, StoreError, text},
+        },
     },
 };
 
@@ -90,7 +93,7 @@ impl Moments {
             .0
             .query()
             .key_condition_expression("pk = :collections")
-            .expression_attribute_values(":collections", text(known_partition(chain)));
+            .expression_attribute_values(":collections", text(rows::known_collections(chain)));
         let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
         let rows: Vec<KnownCollection> = serde_dynamo::from_items(items)?;
         Ok(rows.into_iter().filter_map(|row| Some((row.address?, row.protocol))).collect())
@@ -107,7 +110,7 @@ impl Moments {
             .0
             .query()
             .key_condition_expression("pk = :account AND sk > :after")
-            .expression_attribute_values(":account", text(administered_partition(chain, account)))
+            .expression_attribute_values(":account", text(rows::administered_collections(chain, account)))
             .expression_attribute_values(":after", text(after.map_or("0".to_owned(), |after| after.to_string())))
             .limit(100);
         let rows: Vec<AdministeredRow> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
@@ -123,7 +126,7 @@ impl UnitOfWork {
 
     /// Adds a new collection.
     pub fn add_collection(&mut self, collection: &Collection) -> Result<(), StoreError> {
-        let known = PrimaryKey::new(known_partition(collection.chain_id), collection.address.to_string());
+        let known = rows::known_collection(collection.chain_id, collection.address);
         self.put(&known, &KnownCollection { address: None, protocol: collection.protocol })?;
         self.put_collection(collection)
     }
@@ -160,12 +163,12 @@ impl UnitOfWork {
 
     /// Returns a tier of an edition.
     pub async fn tier(&mut self, chain: ChainId, edition: Address, tier: u8) -> Result<Option<Tier>, StoreError> {
-        self.get(&tier_key(chain, edition, tier)).await
+        self.get(&rows::tier(chain, edition, tier)).await
     }
 
     /// Replaces a tier of an edition.
     pub fn put_tier(&mut self, chain: ChainId, edition: Address, tier: u8, to: &Tier) -> Result<(), StoreError> {
-        self.put(&tier_key(chain, edition, tier), to)
+        self.put(&rows::tier(chain, edition, tier), to)
     }
 
     /// Adds or removes a collection from those that `account` is an admin of.
@@ -176,7 +179,7 @@ impl UnitOfWork {
         account: Address,
         is_admin: bool,
     ) -> Result<(), StoreError> {
-        let key = PrimaryKey::new(administered_partition(chain, account), collection.to_string());
+        let key = rows::administered_collection(chain, account, collection);
         if is_admin {
             return self.put(&key, &AdministeredRow { collection });
         }
@@ -203,7 +206,7 @@ impl UnitOfWork {
 
 /// Key of a collection.
 pub fn collection_key(chain: ChainId, address: Address) -> PrimaryKey {
-    PrimaryKey::new(format!("COLLECTION#{chain}#{address}"), "COLLECTION")
+    rows::collection(chain, address)
 }
 
 /// Keys of a moment and of its early settings.
@@ -213,30 +216,14 @@ pub fn moment_keys(moment: &MomentRef) -> [PrimaryKey; 2] {
 
 /// Key of a moment.
 pub fn moment_key(moment: &MomentRef) -> PrimaryKey {
-    PrimaryKey::new(format!("MOMENTS#{}#{}", moment.chain, moment.collection), token_digits(moment))
+    rows::moment(moment.chain, moment.collection, &moment.token.to_string())
 }
 
 fn early_key(moment: &MomentRef) -> PrimaryKey {
-    PrimaryKey::new(format!("EARLY#{}#{}", moment.chain, moment.collection), token_digits(moment))
-}
-
-fn tier_key(chain: ChainId, edition: Address, tier: u8) -> PrimaryKey {
-    PrimaryKey::new(format!("TIER#{chain}#{edition}#{tier}"), "TIER")
+    rows::early_settings(moment.chain, moment.collection, &moment.token.to_string())
 }
 
 /// Key of a revenue split.
 pub fn split_key(chain: ChainId, address: Address) -> PrimaryKey {
-    PrimaryKey::new(format!("SPLIT#{chain}#{address}"), "SPLIT")
-}
-
-fn administered_partition(chain: ChainId, account: Address) -> String {
-    format!("ADMIN_OF#{chain}#{account}")
-}
-
-fn known_partition(chain: ChainId) -> String {
-    format!("COLLECTIONS#{chain}")
-}
-
-fn token_digits(moment: &MomentRef) -> String {
-    format!("{:0>78}", moment.token.to_string())
+    rows::split(chain, address)
 }

@@ -6,14 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{Address, ChainId, EventId, Payment, TokenId},
-    store::engine::{
-        index::{Progress, UnitOfWork},
-        structures::{
-            merged::{self, NewestFirst},
-            numbered_list::{CountedPage, NumberedList, row_key},
-            packed_list::{NumbersPage, newest_key},
+    store::{
+        chain::rows,
+        engine::{
+            index::{Progress, UnitOfWork},
+            structures::{
+                merged::{self, NewestFirst},
+                numbered_list::{CountedPage, NumberedList, row_key},
+                packed_list::{NumbersPage, newest_key},
+            },
+            table::{ChainTable, PrimaryKey, StoreError},
         },
-        table::{ChainTable, PrimaryKey, StoreError},
     },
 };
 
@@ -44,7 +47,7 @@ impl PaymentFilter {
     pub fn partition(&self, chain: ChainId) -> String {
         let part = |name: &str, address: Option<Address>| address.map_or(String::new(), |it| format!("#{name}#{it}"));
         let moment = self.moment.map_or(String::new(), |(collection, token)| format!("#MOMENT#{collection}#{token}"));
-        format!("PAYMENTS#{chain}{}{}{moment}", part("ARTIST", self.artist), part("COLLECTOR", self.collector))
+        rows::payments(chain, &format!("{}{}{moment}", part("ARTIST", self.artist), part("COLLECTOR", self.collector)))
     }
 }
 
@@ -184,7 +187,7 @@ impl Payments {
         &self,
         ids: &BTreeSet<EventId>,
     ) -> Result<HashMap<EventId, NotificationPlace>, StoreError> {
-        let rows: Vec<NotificationRow> = self.0.get_many(ids.iter().map(|id| notification_key(*id))).await?;
+        let rows: Vec<NotificationRow> = self.0.get_many(ids.iter().map(|id| rows::notification(*id))).await?;
         let place = |NotificationRow { chain, artist, number, id, block }| {
             (id, NotificationPlace { id, list: NotificationList { chain, artist }, number, block })
         };
@@ -271,7 +274,7 @@ impl UnitOfWork {
         let id = payment.notification_id();
         let in_artists_list = self.append_number(&of_artist.partition(chain), number).await?;
         let notification = NotificationRow { chain, artist: creator, number: in_artists_list, id, block };
-        self.insert(&notification_key(id), &notification)?;
+        self.insert(&rows::notification(id), &notification)?;
         self.append_number(&of_moment.partition(chain), number).await?;
         let due = self.append_labelled(&of_collector.partition(chain), number, creator).await?;
         let of_both = |artist| PaymentFilter { artist: Some(artist), ..of_collector }.partition(chain);
@@ -291,8 +294,4 @@ pub fn payment_keys(
     moment: (Address, TokenId),
 ) -> impl Iterator<Item = PrimaryKey> {
     PaymentFilter::of(creator, buyer, moment).into_iter().map(move |list| newest_key(&list.partition(chain)))
-}
-
-fn notification_key(id: EventId) -> PrimaryKey {
-    PrimaryKey::new(format!("NOTIFICATION#{id}"), "PLACE")
 }

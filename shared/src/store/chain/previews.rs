@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{ChainId, Content, ContentType, Metadata, Previews},
-    store::engine::table::{ChainTable, PrimaryKey, StoreError, Table, text},
+    store::{
+        chain::rows,
+        engine::table::{ChainTable, PrimaryKey, StoreError, Table, text},
+    },
 };
-
-const QUEUE: &str = "PREVIEWS_DUE";
 
 /// The files that documents name.
 #[derive(Clone)]
@@ -52,7 +53,7 @@ impl PreviewQueue {
             .0
             .query()
             .key_condition_expression("pk = :queue AND sk < :later")
-            .expression_attribute_values(":queue", text(QUEUE))
+            .expression_attribute_values(":queue", text(rows::due_previews()))
             .expression_attribute_values(":later", text(due_prefix(now + 1)))
             .limit(limit);
         Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
@@ -87,7 +88,7 @@ impl DuePreviews {
     }
 
     pub(super) fn key(&self) -> PrimaryKey {
-        PrimaryKey::new(QUEUE, format!("{}#{}#{}", due_prefix(self.due), self.chain, self.uri_hash))
+        rows::due_preview(self.due, self.chain, &self.uri_hash)
     }
 
     /// Fails its transaction if another run had it first.
@@ -99,7 +100,7 @@ impl DuePreviews {
 }
 
 pub(in crate::store) fn previews_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
-    PrimaryKey::new(format!("PREVIEWS#{chain}#{uri_hash}"), "PREVIEWS")
+    rows::previews(chain, uri_hash)
 }
 
 fn due_prefix(time: u64) -> String {

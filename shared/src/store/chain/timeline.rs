@@ -10,13 +10,16 @@ use super::{metadata::Documents, moments::moment_key};
 use crate::{
     aws::Dispatch,
     model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
-    store::engine::{
-        index::UnitOfWork,
-        structures::{
-            numbered_list::length_key,
-            ranked_set::{RankKey, RankedSet, RankedSets, SetLoader},
+    store::{
+        chain::rows,
+        engine::{
+            index::UnitOfWork,
+            structures::{
+                numbered_list::length_key,
+                ranked_set::{RankKey, RankedSet, RankedSets, SetLoader},
+            },
+            table::{ChainTable, Item, PrimaryKey, StoreError, text},
         },
-        table::{ChainTable, Item, PrimaryKey, StoreError, text},
     },
 };
 
@@ -176,7 +179,7 @@ impl Timelines {
             .table
             .query()
             .key_condition_expression("pk = :relist")
-            .expression_attribute_values(":relist", text(relist_partition(chain)))
+            .expression_attribute_values(":relist", text(rows::relistings(chain)))
             .limit(limit.into());
         Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
@@ -246,7 +249,7 @@ impl Listing {
 impl UnitOfWork {
     /// Returns a moment's listing.
     pub async fn listing(&mut self, moment: &MomentRef) -> Result<Option<Listing>, StoreError> {
-        self.get(&listing_key(moment)).await
+        self.get(&rows::listing(moment)).await
     }
 
     /// Adds a new moment to its timelines and to the groups of its collection, creator and URI.
@@ -274,7 +277,7 @@ impl UnitOfWork {
         let (members, is_all) = self.numbered::<NotedRow>(&by.partition(chain), first, limit).await?;
         let place = |noted: NotedRow| MomentRef { chain, collection: noted.collection, token: noted.token_id };
         let moments: Vec<MomentRef> = members.into_iter().map(place).collect();
-        self.prefetch(moments.iter().flat_map(|moment| [listing_key(moment), moment_key(moment)])).await?;
+        self.prefetch(moments.iter().flat_map(|moment| [rows::listing(moment), moment_key(moment)])).await?;
         Ok((moments, is_all))
     }
 
@@ -286,7 +289,7 @@ impl UnitOfWork {
 
     /// Stores the progress of a relisting, or deletes it when done.
     pub fn set_relisted(&mut self, chain: ChainId, relisting: &Relisting, is_all: bool) -> Result<(), StoreError> {
-        let key = PrimaryKey::new(relist_partition(chain), relisting.by.partition(chain));
+        let key = rows::relisting(chain, &relisting.by.partition(chain));
         if is_all {
             self.delete(&key);
             return Ok(());
@@ -314,16 +317,16 @@ impl UnitOfWork {
         for (scope, filter) in belongs_in.difference(&is_in) {
             set(moment.chain, *scope, *filter).insert(self, key, &member).await?;
         }
-        self.put(&listing_key(moment), after)
+        self.put(&rows::listing(moment), after)
     }
 }
 
 impl TimelineSubject {
     fn partition(&self, chain: ChainId) -> String {
         match self {
-            Self::Of(collection) => format!("MOMENTS_OF#{chain}#{collection}"),
-            Self::By(creator) => format!("MOMENTS_BY#{chain}#{creator}"),
-            Self::With(uri_hash) => format!("MOMENTS_WITH#{chain}#{uri_hash}"),
+            Self::Of(collection) => rows::moments_of(chain, *collection),
+            Self::By(creator) => rows::moments_by(chain, *creator),
+            Self::With(uri_hash) => rows::moments_with(chain, uri_hash),
         }
     }
 }
@@ -337,7 +340,7 @@ pub fn listing_keys(moment: &MomentRef, creator: Address, protocol: Protocol, ur
         TimelineSubject::With(Documents::uri_hash(uri)),
     ];
     let mut keys: Vec<PrimaryKey> = concerned.iter().map(|by| length_key(&by.partition(chain))).collect();
-    keys.extend([listing_key(moment), moment_key(moment)]);
+    keys.extend([rows::listing(moment), moment_key(moment)]);
     for protocol in [None, Some(protocol)] {
         let filter = TimelineFilter { protocol, ..TimelineFilter::default() };
         let scopes = [Scope::Collection(moment.collection), Scope::Made(creator), Scope::Of(creator)];
@@ -352,36 +355,28 @@ pub(in crate::store) fn score(created_at: u64, token: TokenId) -> u128 {
 }
 
 pub(in crate::store) fn set(chain: ChainId, scope: Scope, filter: TimelineFilter) -> RankedSet {
-    let mut name = format!("TIMELINE#{chain}#");
-    // Writing to a `String` never fails.
-    let _ = match scope {
-        Scope::Everyone => write!(name, "ALL"),
-        Scope::Collection(collection) => write!(name, "COLLECTION#{collection}"),
-        Scope::Made(account) => write!(name, "MADE#{account}"),
-        Scope::Mutual(account) => write!(name, "MUTUAL#{account}"),
-        Scope::Of(account) => write!(name, "OF#{account}"),
+    let scope = match scope {
+        Scope::Everyone => "ALL".to_owned(),
+        Scope::Collection(collection) => format!("COLLECTION#{collection}"),
+        Scope::Made(account) => format!("MADE#{account}"),
+        Scope::Mutual(account) => format!("MUTUAL#{account}"),
+        Scope::Of(account) => format!("OF#{account}"),
     };
+    let mut filters = String::new();
+    // Writing to a `String` never fails.
     if let Some(content_type) = filter.content_type {
-        let _ = write!(name, "#{content_type}");
+        let _ = write!(filters, "#{content_type}");
     }
     if let Some(protocol) = filter.protocol {
-        let _ = write!(name, "#{protocol}");
+        let _ = write!(filters, "#{protocol}");
     }
     if filter.curated {
-        name.push_str("#curated");
+        filters.push_str("#curated");
     }
     if filter.hidden {
-        name.push_str("#hidden");
+        filters.push_str("#hidden");
     }
-    RankedSet::growing(name)
-}
-
-fn relist_partition(chain: ChainId) -> String {
-    format!("RELIST#{chain}")
-}
-
-fn listing_key(moment: &MomentRef) -> PrimaryKey {
-    PrimaryKey::new(format!("LISTED#{moment}"), "LISTED")
+    RankedSet::growing(rows::timeline(chain, &scope, &filters))
 }
 
 #[cfg(test)]

@@ -5,14 +5,17 @@ use serde::Deserialize;
 use super::payments::{PaymentFilter, Payments};
 use crate::{
     model::{Address, ChainId, TokenId, Transfer, TransferType},
-    store::engine::{
-        index::UnitOfWork,
-        structures::{
-            merged::{self, NewestFirst},
-            numbered_list::{CountedPage, NumberedList, length_key, row_key},
-            packed_list::newest_key,
+    store::{
+        chain::rows,
+        engine::{
+            index::UnitOfWork,
+            structures::{
+                merged::{self, NewestFirst},
+                numbered_list::{CountedPage, NumberedList, length_key, row_key},
+                packed_list::newest_key,
+            },
+            table::{ChainTable, PrimaryKey, StoreError},
         },
-        table::{ChainTable, PrimaryKey, StoreError},
     },
 };
 
@@ -68,7 +71,7 @@ impl TransferList {
             Self::Collector(account, of) => format!("#COLLECTOR#{account}#{of}"),
             Self::Moment(collection, token) => format!("#MOMENT#{collection}#{token}"),
         };
-        format!("TRANSFERS#{chain}{filter}")
+        rows::transfers(chain, &filter)
     }
 
     fn parts(self) -> impl Iterator<Item = Part> {

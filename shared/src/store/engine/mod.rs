@@ -3,6 +3,7 @@
 pub(super) mod event_segments;
 pub(super) mod index;
 pub(super) mod lease;
+pub(super) mod rows;
 pub(super) mod structures;
 pub(super) mod table;
 
@@ -10,6 +11,7 @@ pub use self::{
     event_segments::{LogHead, NumberedEvent},
     index::{BlockId, CommitError, EventPlace, Extent, Journal, Opened, Prepared, Progress, UnitOfWork, Usage, Weight},
     lease::{Lease, LeaseLost, LeasedWork},
+    rows::{INDEX, Row, STRUCTURES, Section},
     structures::ranked_set::{Direction, RankKey, RankedPage, RankedSet, RankedSets, SetLoader},
     table::{Item, PrimaryKey, StoreError},
 };

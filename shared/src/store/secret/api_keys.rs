@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{ArtistId, DailySpend, KeyId, KeyName, Scope},
-    store::engine::table::{Item, PrimaryKey, SecretTable, StoreError, number, row, text, updating},
+    store::{
+        engine::table::{Item, SecretTable, StoreError, number, row, text, updating},
+        secret::rows,
+    },
 };
 
 /// Maximum number of live keys per artist.
@@ -96,22 +99,22 @@ impl ApiKeys {
             .expression_attribute_values(":max", number(MAX_KEYS));
         let writes = vec![
             updating(count)?,
-            self.0.insertion(&hash_key(hash), &owner)?,
-            self.0.insertion(&list_key(artist, record.id), &listed)?,
+            self.0.insertion(&rows::live_key(hash), &owner)?,
+            self.0.insertion(&rows::api_key(artist, record.id), &listed)?,
         ];
         self.0.write_together(writes).await
     }
 
     /// Returns the owner of the key with this hash. One read.
     pub async fn owner(&self, hash: &str) -> Result<Option<KeyOwner>, StoreError> {
-        self.0.get(&hash_key(hash)).await
+        self.0.get(&rows::live_key(hash)).await
     }
 
     /// Records a use at `now` (Unix seconds). One write.
     pub async fn note_use(&self, owner: &KeyOwner, now: u64) -> Result<(), StoreError> {
         const KEPT: u64 = 400 * 24 * 60 * 60;
         let used = UseRow { id: owner.id, last_used_at: now, expires_at: now + KEPT };
-        let item = row(&use_key(owner.artist_id, owner.id), &used)?;
+        let item = row(&rows::api_key_use(owner.artist_id, owner.id), &used)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
@@ -119,7 +122,7 @@ impl ApiKeys {
     /// Returns an artist's live keys, newest first. Two Queries.
     pub async fn list(&self, artist: ArtistId) -> Result<Vec<KeyRecord>, StoreError> {
         let (keys, uses) =
-            tokio::try_join!(self.rows(artist_partition(artist), "KEY#"), self.rows(use_partition(artist), ""))?;
+            tokio::try_join!(self.rows(rows::api_keys(artist), "KEY#"), self.rows(rows::api_key_uses(artist), ""))?;
         let (keys, uses): (Vec<ListRow>, Vec<UseRow>) =
             (serde_dynamo::from_items(keys)?, serde_dynamo::from_items(uses)?);
         let uses: HashMap<_, _> = uses.into_iter().map(|used| (used.id.to_string(), used.last_used_at)).collect();
@@ -144,19 +147,19 @@ impl ApiKeys {
 
     /// Revokes a key; `false` if the artist has no such key.
     pub async fn revoke(&self, artist: ArtistId, id: KeyId) -> Result<bool, StoreError> {
-        let listed = list_key(artist, id);
+        let listed = rows::api_key(artist, id);
         let Some(ListRow { hash, .. }) = self.0.get(&listed).await? else { return Ok(false) };
         let count = self
             .count(artist)
             .update_expression("ADD live :minus_one")
             .expression_attribute_values(":minus_one", number(-1));
         let mut writes = vec![updating(count)?];
-        for key in [hash_key(&hash), listed] {
+        for key in [rows::live_key(&hash), listed] {
             let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item()));
             let delete = delete.condition_expression("attribute_exists(pk)").build()?;
             writes.push(TransactWriteItem::builder().delete(delete).build());
         }
-        writes.push(self.0.deletion(&use_key(artist, id))?);
+        writes.push(self.0.deletion(&rows::api_key_use(artist, id))?);
         self.0.write_together(writes).await
     }
 
@@ -170,29 +173,9 @@ impl ApiKeys {
     }
 
     fn count(&self, artist: ArtistId) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
-        let key = PrimaryKey::new(artist_partition(artist), "COUNT");
+        let key = rows::api_key_count(artist);
         Update::builder().table_name(&self.0.name).set_key(Some(key.item()))
     }
-}
-
-fn artist_partition(artist: ArtistId) -> String {
-    format!("ARTIST#{artist}")
-}
-
-fn hash_key(hash: &str) -> PrimaryKey {
-    PrimaryKey::new(format!("KEY#{hash}"), "KEY")
-}
-
-fn list_key(artist: ArtistId, id: KeyId) -> PrimaryKey {
-    PrimaryKey::new(artist_partition(artist), format!("KEY#{id}"))
-}
-
-fn use_partition(artist: ArtistId) -> String {
-    format!("USE#{artist}")
-}
-
-fn use_key(artist: ArtistId, id: KeyId) -> PrimaryKey {
-    PrimaryKey::new(use_partition(artist), id.to_string())
 }
 
 fn default_scopes() -> Vec<Scope> {

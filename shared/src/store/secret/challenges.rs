@@ -9,7 +9,10 @@ use sha2::{Digest, Sha256};
 use crate::{
     aws::Dispatch,
     model::{Address, ArtistId, ChainId},
-    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+    store::{
+        engine::table::{SecretTable, StoreError, number, row, text, unless_refused},
+        secret::rows,
+    },
 };
 
 /// How long a challenge can be answered.
@@ -54,7 +57,7 @@ impl Challenges {
 
     /// Stores a challenge. One write.
     pub async fn put(&self, challenge: &StoredChallenge) -> Result<(), StoreError> {
-        let item = row(&key(&challenge.hash), challenge)?;
+        let item = row(&rows::challenge(&challenge.hash), challenge)?;
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
@@ -71,7 +74,7 @@ impl Challenges {
             .client
             .update_item()
             .table_name(&self.0.name)
-            .set_key(Some(key(&hash(message)).item()))
+            .set_key(Some(rows::challenge(&hash(message)).item()))
             .update_expression("SET tries = tries + :one")
             .condition_expression("artist_id = :artist AND tries < :max AND expires_at > :now")
             .expression_attribute_values(":one", number(1))
@@ -84,7 +87,7 @@ impl Challenges {
     }
 
     pub(in crate::store) fn redemption(&self, challenge: &StoredChallenge) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key(&challenge.hash).item()));
+        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(rows::challenge(&challenge.hash).item()));
         let delete = delete.condition_expression("attribute_exists(pk)").build()?;
         Ok(TransactWriteItem::builder().delete(delete).build())
     }
@@ -92,8 +95,4 @@ impl Challenges {
 
 fn hash(message: &str) -> String {
     alloy::hex::encode(Sha256::digest(message))
-}
-
-fn key(hash: &str) -> PrimaryKey {
-    PrimaryKey::new(format!("CHALLENGE#{hash}"), "CHALLENGE")
 }

@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{DeviceId, Email, OneTimeCode, SignInLink},
-    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+    store::{
+        engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+        secret::rows,
+    },
 };
 
 /// Stored part of a code.
@@ -64,7 +67,7 @@ impl Codes {
 
     /// Stores a link and the code of its mail, which replaces the holder's previous one. Up to three writes at once.
     pub async fn put(&self, email: &Email, link: &SignInLink, stored: &StoredLink) -> Result<(), StoreError> {
-        let (at_link, code) = (link_key(&email.fingerprint(), &link.hash()), stored.code.as_ref());
+        let (at_link, code) = (rows::link(&email.fingerprint(), &link.hash()), stored.code.as_ref());
         let held = code.map(|code| self.put_at(held(email, &code.holder), code));
         let newest = code.filter(|code| code.holder.is_newest()).map(|code| self.put_at(newest(email), code));
         let (link, codes) = (self.put_at(at_link, stored), try_join_all(held.into_iter().chain(newest)));
@@ -110,13 +113,13 @@ impl Codes {
 
     /// Returns the link if it is neither used nor expired. One read.
     pub async fn link(&self, link: &SignInLink, now: u64) -> Result<Option<StoredLink>, StoreError> {
-        let stored: Option<StoredLink> = self.0.get(&link_key(&link.fingerprint(), &link.hash())).await?;
+        let stored: Option<StoredLink> = self.0.get(&rows::link(&link.fingerprint(), &link.hash())).await?;
         Ok(stored.filter(|stored| stored.expires_at > now))
     }
 
     /// Deletes a link and the code of its mail; `false` if the link was used. Up to three writes at once.
     pub async fn remove_link(&self, link: &SignInLink, stored: &StoredLink) -> Result<bool, StoreError> {
-        let key = link_key(&link.fingerprint(), &link.hash());
+        let key = rows::link(&link.fingerprint(), &link.hash());
         let code = async {
             match &stored.code {
                 Some(code) => self.remove_code(&stored.email, code).await,
@@ -129,7 +132,7 @@ impl Codes {
 
     /// Deletes a code and the link of its mail; `false` if the code was used or replaced. Up to three writes at once.
     pub async fn remove(&self, email: &Email, code: &StoredCode) -> Result<bool, StoreError> {
-        let link = link_key(&email.fingerprint(), &code.link);
+        let link = rows::link(&email.fingerprint(), &code.link);
         let link = self.remove_at(&link, "attribute_exists(pk)", None);
         let (is_removed, _) = tokio::try_join!(self.remove_code(email, code), link)?;
         Ok(is_removed)
@@ -166,17 +169,9 @@ fn held(email: &Email, holder: &CodeHolder) -> PrimaryKey {
         CodeHolder::Device(id) => format!("DEVICE#{id}"),
         CodeHolder::Client(hash) => format!("CLIENT#{hash}"),
     };
-    PrimaryKey::new(partition(&email.fingerprint()), name)
+    rows::held_code(&email.fingerprint(), &name)
 }
 
 fn newest(email: &Email) -> PrimaryKey {
-    PrimaryKey::new(partition(&email.fingerprint()), "CODE")
-}
-
-fn link_key(fingerprint: &str, hash: &str) -> PrimaryKey {
-    PrimaryKey::new(partition(fingerprint), format!("LINK#{hash}"))
-}
-
-fn partition(fingerprint: &str) -> String {
-    format!("CODE#{fingerprint}")
+    rows::newest_code(&email.fingerprint())
 }

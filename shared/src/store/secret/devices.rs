@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{DeviceId, Email},
-    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+    store::{
+        engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
+        secret::rows,
+    },
 };
 
 /// How long a device is known after the last sign-in, in seconds.
@@ -90,7 +93,8 @@ impl Devices {
     /// Returns the devices of an address that are known at `now` (Unix seconds). One Query.
     pub async fn list(&self, email: &Email, now: u64) -> Result<Vec<Device>, StoreError> {
         let call = self.0.query().key_condition_expression("pk = :pk");
-        let answer = call.expression_attribute_values(":pk", text(partition(email))).dispatch().await?;
+        let answer =
+            call.expression_attribute_values(":pk", text(rows::devices(&email.fingerprint()))).dispatch().await?;
         let devices: Vec<Device> = serde_dynamo::from_items(answer.items.unwrap_or_default())?;
         Ok(devices.into_iter().filter(|device| device.fields.expires_at > now).collect())
     }
@@ -103,9 +107,5 @@ impl Devices {
 }
 
 pub(in crate::store) fn key(email: &Email, id: &DeviceId) -> PrimaryKey {
-    PrimaryKey::new(partition(email), id.to_string())
-}
-
-fn partition(email: &Email) -> String {
-    format!("DEVICES#{}", email.fingerprint())
+    rows::device(&email.fingerprint(), id)
 }

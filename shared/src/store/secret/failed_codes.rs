@@ -7,7 +7,10 @@ use super::{devices, stopped_mails};
 use crate::{
     aws::Dispatch,
     model::{DeviceId, Email},
-    store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row, unless_refused},
+    store::{
+        engine::table::{PrimaryKey, SecretTable, StoreError, number, row, unless_refused},
+        secret::rows,
+    },
 };
 
 /// Wrong tries in a row after which codes no longer work on unknown devices.
@@ -127,9 +130,9 @@ impl FailedCodes {
 }
 
 fn streak_key(email: &Email) -> PrimaryKey {
-    PrimaryKey::new(format!("GUESSES#{}", email.mailbox()), "STREAK")
+    rows::wrong_codes(&email.mailbox())
 }
 
 fn known_key(email: &Email) -> PrimaryKey {
-    PrimaryKey::new(format!("GUESSES#{}", email.mailbox()), "KNOWN")
+    rows::known_mailbox(&email.mailbox())
 }

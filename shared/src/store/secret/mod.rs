@@ -7,9 +7,11 @@ pub(super) mod devices;
 pub(super) mod failed_codes;
 pub(super) mod rate_windows;
 pub(super) mod request_counts;
+pub(super) mod rows;
 pub(super) mod sessions;
 pub(super) mod stopped_mails;
 
+pub use self::rows::ROWS;
 pub use self::{
     api_keys::{ApiKeys, KeyGrant, KeyOwner, KeyRecord, MAX_KEYS},
     challenges::{CHALLENGE_LIFETIME, Challenges, StoredChallenge},

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
-use crate::store::engine::table::{PrimaryKey, SecretTable, StoreError, number, row};
+use crate::store::{
+    engine::table::{SecretTable, StoreError, number, row},
+    secret::rows,
+};
 
 /// Hits of one subject by time slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,12 +42,13 @@ impl RateWindows {
 
     /// Returns the windows of up to 100 different subjects, in their order; new ones are empty.
     pub async fn load(&self, subjects: &[&str]) -> Result<Vec<RateWindow>, StoreError> {
-        let stored: Vec<StoredWindow> = self.0.get_many(subjects.iter().map(|subject| key(subject))).await?;
+        let stored: Vec<StoredWindow> =
+            self.0.get_many(subjects.iter().map(|subject| rows::rate_window(subject))).await?;
         let mut windows: HashMap<_, _> = stored
             .into_iter()
             .map(|row| (row.pk, RateWindow { slices: row.slices, version: row.version, expires_at: row.expires_at }))
             .collect();
-        Ok(subjects.iter().map(|subject| windows.remove(&key(subject).pk).unwrap_or_default()).collect())
+        Ok(subjects.iter().map(|subject| windows.remove(&rows::rate_window(subject).pk).unwrap_or_default()).collect())
     }
 
     /// Saves all windows or none; `false` if one has changed since it was loaded.
@@ -54,7 +58,7 @@ impl RateWindows {
             window.version += 1;
             let put = Put::builder()
                 .table_name(&self.0.name)
-                .set_item(Some(row(&key(subject), &window)?))
+                .set_item(Some(row(&rows::rate_window(subject), &window)?))
                 .condition_expression("attribute_not_exists(pk) OR version = :loaded")
                 .expression_attribute_values(":loaded", number(loaded))
                 .build()?;
@@ -63,8 +67,4 @@ impl RateWindows {
         let puts = puts.collect::<Result<_, StoreError>>()?;
         self.0.write_together(puts).await
     }
-}
-
-fn key(subject: &str) -> PrimaryKey {
-    PrimaryKey::new(format!("RATE#{subject}"), "WINDOW")
 }

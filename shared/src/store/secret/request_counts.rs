@@ -6,7 +6,10 @@ use serde::Deserialize;
 
 use crate::{
     aws::Dispatch,
-    store::engine::table::{PrimaryKey, SecretTable, StoreError, number},
+    store::{
+        engine::table::{SecretTable, StoreError, number},
+        secret::rows,
+    },
 };
 
 /// Counts of all subjects.
@@ -26,7 +29,7 @@ impl RequestCounts {
 
     /// Counts a request in the subject's window; how many there were. `expires_at` is in Unix seconds. One write.
     pub async fn count(&self, subject: &str, window: u64, expires_at: u64) -> Result<u32, StoreError> {
-        let key = PrimaryKey::new(format!("RATE#{subject}"), format!("COUNT#{window}"));
+        let key = rows::request_count(subject, window);
         let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(key.item()));
         let call = call
             .update_expression("ADD hits :one SET expires_at = :end")

@@ -6,7 +6,10 @@ use uuid::Uuid;
 use crate::{
     aws::Dispatch,
     model::ArtistId,
-    store::engine::table::{PrimaryKey, SecretTable, StoreError, row},
+    store::{
+        engine::table::{PrimaryKey, SecretTable, StoreError, row},
+        secret::rows,
+    },
 };
 
 /// Signed-out tokens of all artists.
@@ -29,18 +32,19 @@ impl Sessions {
 
     /// Whether a token was signed out. One read.
     pub async fn is_over(&self, artist: ArtistId, token: Uuid) -> Result<bool, StoreError> {
-        let rows: Vec<SignedOut> = self.0.get_many([one_key(artist, token), all_key(artist)]).await?;
+        let rows: Vec<SignedOut> =
+            self.0.get_many([rows::ended_session(artist, token), rows::ended_sessions(artist)]).await?;
         Ok(rows.iter().any(|row| row.through.is_none_or(|through| token <= through)))
     }
 
     /// Ends one token. One write.
     pub async fn end(&self, artist: ArtistId, token: Uuid, expires_at: u64) -> Result<(), StoreError> {
-        self.put(&one_key(artist, token), &SignedOut { through: None, expires_at }).await
+        self.put(&rows::ended_session(artist, token), &SignedOut { through: None, expires_at }).await
     }
 
     /// Ends all tokens that were issued so far. One write.
     pub async fn end_all(&self, artist: ArtistId, expires_at: u64) -> Result<(), StoreError> {
-        self.put(&all_key(artist), &SignedOut { through: Some(Uuid::now_v7()), expires_at }).await
+        self.put(&rows::ended_sessions(artist), &SignedOut { through: Some(Uuid::now_v7()), expires_at }).await
     }
 
     async fn put(&self, key: &PrimaryKey, row_: &SignedOut) -> Result<(), StoreError> {
@@ -48,12 +52,4 @@ impl Sessions {
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
-}
-
-fn one_key(artist: ArtistId, token: Uuid) -> PrimaryKey {
-    PrimaryKey::new(format!("SESSIONS#{artist}"), format!("TOKEN#{token}"))
-}
-
-fn all_key(artist: ArtistId) -> PrimaryKey {
-    PrimaryKey::new(format!("SESSIONS#{artist}"), "ALL")
 }

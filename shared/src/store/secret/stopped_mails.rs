@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::Email,
-    store::engine::table::{PrimaryKey, SecretTable, StoreError, row},
+    store::{
+        engine::table::{PrimaryKey, SecretTable, StoreError, row},
+        secret::rows,
+    },
 };
 
 /// How long an address is stopped, in seconds: by then a full or wrongly closed mailbox may be open again.
@@ -41,5 +44,5 @@ impl StoppedMails {
 }
 
 pub(super) fn key(email: &Email) -> PrimaryKey {
-    PrimaryKey::new(format!("STOPPED#{}", email.fingerprint()), "STOPPED")
+    rows::stopped_mails(&email.fingerprint())
 }

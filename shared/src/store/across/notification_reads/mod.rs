@@ -13,6 +13,7 @@ use self::state::{CHUNK, ReadBitmap, State, Viewed, numbers};
 use crate::{
     model::{ChainId, EventId, Payment},
     store::{
+        artist::rows,
         chain::payments::{NotificationList, NotificationPlace, PaymentPage, Payments},
         engine::{
             structures::{
@@ -269,7 +270,7 @@ impl NotificationReads {
     ) -> Result<HashMap<NotificationList, State>, StoreError> {
         let by_partition: HashMap<String, NotificationList> =
             lists.into_iter().map(|list| (partition(list), list)).collect();
-        let keys = by_partition.keys().map(|pk| PrimaryKey::new(pk, "STATE"));
+        let keys = by_partition.values().map(|list| rows::viewed_state(list.chain, list.artist));
         let rows: Vec<StateRow> = self.table.get_many(keys).await?;
         Ok(rows.into_iter().filter_map(|row| Some((*by_partition.get(&row.pk)?, row.state))).collect())
     }
@@ -284,7 +285,7 @@ impl NotificationReads {
     fn replacement(&self, list: NotificationList, mut state: State) -> Result<TransactWriteItem, StoreError> {
         let before = state.version;
         state.version += 1;
-        let item = row(&PrimaryKey::new(partition(list), "STATE"), &state)?;
+        let item = row(&rows::viewed_state(list.chain, list.artist), &state)?;
         let put = Put::builder().table_name(&self.table.name).set_item(Some(item));
         let put = match before {
             0 => put.condition_expression("attribute_not_exists(pk)"),
@@ -298,9 +299,9 @@ impl NotificationReads {
 }
 
 fn partition(list: NotificationList) -> String {
-    format!("VIEWED#{}#{}", list.chain, list.artist)
+    rows::viewed_notifications(list.chain, list.artist)
 }
 
 fn marks_key((list, chunk): (NotificationList, u64)) -> PrimaryKey {
-    PrimaryKey::new(partition(list), format!("MARKS#{chunk:010}"))
+    rows::viewed_marks(list.chain, list.artist, chunk)
 }

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{Address, ArtistId, Email, Wallet, WalletType},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, PrimaryKey, StoreError},
+    },
 };
 
 /// An artist as sign-in and writes know them.
@@ -93,13 +96,13 @@ impl Artists {
 }
 
 pub(super) fn email_key(email: &Email) -> PrimaryKey {
-    PrimaryKey::new(format!("EMAIL#{email}"), "ARTIST")
+    rows::artist_by_email(email)
 }
 
 pub(in crate::store) fn wallet_key(wallet: Address) -> PrimaryKey {
-    PrimaryKey::new(format!("WALLET#{wallet}"), "ARTIST")
+    rows::artist_by_wallet(wallet)
 }
 
 pub(in crate::store) fn profile_key(artist: ArtistId) -> PrimaryKey {
-    PrimaryKey::new(format!("ARTIST#{artist}"), "PROFILE")
+    rows::profile(artist)
 }

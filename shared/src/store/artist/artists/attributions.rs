@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::artist::Artists;
 use crate::{
     model::{Address, EventId},
-    store::engine::table::{PrimaryKey, StoreError},
+    store::{artist::rows, engine::table::StoreError},
 };
 
 #[derive(Serialize, Deserialize)]
@@ -21,7 +21,7 @@ impl Artists {
         if named == sender {
             return Ok(named);
         }
-        let key = PrimaryKey::new(format!("ATTRIBUTED#{creation}"), "CREATOR");
+        let key = rows::attribution(creation);
         if let Some(Attribution { creator }) = self.0.get(&key).await? {
             return Ok(creator);
         }

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::{artist::Artists, outbox::Outbox};
 use crate::{
     model::{Address, ArtistChange, ArtistId, ChainId, MomentRef, TokenId},
-    store::engine::table::{PrimaryKey, StoreError, text},
+    store::{
+        artist::rows,
+        engine::table::{PrimaryKey, StoreError, text},
+    },
 };
 
 #[derive(Serialize, Deserialize)]
@@ -40,7 +43,7 @@ impl Artists {
             .0
             .query()
             .key_condition_expression("pk = :hidden")
-            .expression_attribute_values(":hidden", text(hidden_partition(chain)));
+            .expression_attribute_values(":hidden", text(rows::hidden_moments(chain)));
         let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
         let rows: Vec<HiddenRow> = serde_dynamo::from_items(items)?;
         let place = |row: &HiddenRow| MomentRef { chain, collection: row.collection, token: row.token };
@@ -48,10 +51,6 @@ impl Artists {
     }
 }
 
-fn hidden_partition(chain: ChainId) -> String {
-    format!("HIDDEN#{chain}")
-}
-
 fn hidden_key(moment: &MomentRef) -> PrimaryKey {
-    PrimaryKey::new(hidden_partition(moment.chain), format!("{}#{}", moment.collection, moment.token))
+    rows::hidden_moment(moment.chain, moment.collection, moment.token)
 }

@@ -9,7 +9,10 @@ use uuid::Uuid;
 use crate::{
     aws::Dispatch,
     model::{ArtistChange, ArtistChanged, ArtistId},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, readable, row, text},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, PrimaryKey, StoreError, readable, row, text},
+    },
 };
 
 /// Messages of one Query.
@@ -19,7 +22,14 @@ const MESSAGES_A_QUERY: i32 = 100;
 #[derive(Clone)]
 pub struct Outbox {
     table: ArtistTable,
-    partition: &'static str,
+    reader: Reader,
+}
+
+/// Who reads the messages.
+#[derive(Clone, Copy)]
+enum Reader {
+    Index,
+    Rankings,
 }
 
 #[derive(Serialize)]
@@ -32,12 +42,12 @@ struct OutboxMessage {
 impl Outbox {
     /// Outbox of the indexer, in the artist table: every change.
     pub fn new(artists: ArtistTable) -> Self {
-        Self { table: artists, partition: "INBOX" }
+        Self { table: artists, reader: Reader::Index }
     }
 
     /// Outbox of `rank-collectors`: connected and disconnected wallets.
     pub fn of_rankings(artists: ArtistTable) -> Self {
-        Self { table: artists, partition: "INBOX#RANKINGS" }
+        Self { table: artists, reader: Reader::Rankings }
     }
 
     pub(super) fn posting(&self, artist_id: ArtistId, change: ArtistChange) -> Result<TransactWriteItem, StoreError> {
@@ -62,7 +72,7 @@ impl Outbox {
                 .query()
                 .table_name(&self.table.name)
                 .key_condition_expression("pk = :inbox AND sk >= :first")
-                .expression_attribute_values(":inbox", text(self.partition))
+                .expression_attribute_values(":inbox", text(self.partition()))
                 .expression_attribute_values(":first", text(first))
                 .set_exclusive_start_key(place.take())
                 .limit(MESSAGES_A_QUERY)
@@ -90,6 +100,16 @@ impl Outbox {
     }
 
     fn key(&self, id: Uuid) -> PrimaryKey {
-        PrimaryKey::new(self.partition, id.to_string())
+        match self.reader {
+            Reader::Index => rows::index_message(id),
+            Reader::Rankings => rows::ranking_message(id),
+        }
+    }
+
+    fn partition(&self) -> String {
+        match self.reader {
+            Reader::Index => rows::index_inbox(),
+            Reader::Rankings => rows::ranking_inbox(),
+        }
     }
 }

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     model::{Address, ArtistId, ArtistName, FoldedName, Username},
     store::{
+        artist::rows,
         artist::search::{ListedArtist, Search},
         engine::table::{PrimaryKey, StoreError, number, row, text, updating},
     },
@@ -127,5 +128,5 @@ impl Artists {
 }
 
 pub(super) fn name_key(folded: &FoldedName) -> PrimaryKey {
-    PrimaryKey::new(format!("USERNAME#{folded}"), "ARTIST")
+    rows::username(folded)
 }

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{ArtistId, ChainId},
-    store::engine::table::PrimaryKey,
+    store::{artist::rows, engine::table::PrimaryKey},
 };
 
 /// An artist's account on one chain, as the queue knows it.
@@ -33,5 +33,5 @@ impl AccountState {
 }
 
 pub(super) fn account_key(artist: ArtistId, chain: ChainId) -> PrimaryKey {
-    PrimaryKey::new(format!("ACCOUNT#{artist}"), chain.to_string())
+    rows::account(artist, chain)
 }

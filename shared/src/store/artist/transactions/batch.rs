@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{Address, ArtistId, ChainId, ConcurrencyKey, Fees, TransactionId},
-    store::engine::table::PrimaryKey,
+    store::{artist::rows, engine::table::PrimaryKey},
 };
 
 /// A nonce of a lane on a chain.
@@ -150,19 +150,15 @@ impl Batch {
 }
 
 pub(super) fn batch_key(slot: &Slot) -> PrimaryKey {
-    PrimaryKey::new(lane_partition(slot.chain, slot.lane), format!("BATCH#{:020}", slot.nonce))
+    rows::batch(slot.chain, slot.lane, slot.nonce)
 }
 
 pub(super) fn lane_key(chain: ChainId, lane: Address) -> PrimaryKey {
-    PrimaryKey::new(lane_partition(chain, lane), "LANE")
+    rows::lane(chain, lane)
 }
 
 pub(super) fn lanes_key(chain: ChainId) -> PrimaryKey {
-    PrimaryKey::new(format!("RELAY#{chain}"), "LANES")
-}
-
-fn lane_partition(chain: ChainId, lane: Address) -> String {
-    format!("LANE#{chain}#{lane}")
+    rows::lanes(chain)
 }
 
 #[cfg(test)]

@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     model::ChainId,
-    store::engine::table::{PrimaryKey, StoreError, number, updating},
+    store::{
+        artist::rows,
+        engine::table::{PrimaryKey, StoreError, number, updating},
+    },
 };
 
 /// Counters of a pool, so that concurrent transactions don't contend for one row.
@@ -63,5 +66,5 @@ impl Transactions {
 
 fn pool_key(chain: ChainId, charge: &Charge) -> PrimaryKey {
     let Charge { day, pool, shard, .. } = charge;
-    PrimaryKey::new(format!("POOL#{chain}#{day}"), format!("{}#{shard}", pool.word()))
+    rows::pool(chain, *day, pool.word(), *shard)
 }

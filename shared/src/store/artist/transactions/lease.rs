@@ -7,9 +7,12 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use super::transaction::Transactions;
 use crate::{
     model::ChainId,
-    store::engine::{
-        lease::{self, LeasedWork},
-        table::{PrimaryKey, StoreError},
+    store::{
+        artist::rows,
+        engine::{
+            lease::{self, LeasedWork},
+            table::{PrimaryKey, StoreError},
+        },
     },
 };
 
@@ -52,5 +55,5 @@ impl Transactions {
 }
 
 fn lease_key(chain: ChainId) -> PrimaryKey {
-    PrimaryKey::new(format!("RELAY#{chain}"), "LEASE")
+    rows::relay_lease(chain)
 }

@@ -3,7 +3,10 @@ use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
 use super::{charge::DAY, transaction::Transactions};
 use crate::{
     model::{ArtistId, DailySpend, KeyId},
-    store::engine::table::{PrimaryKey, StoreError, number, updating},
+    store::{
+        artist::rows,
+        engine::table::{StoreError, number, updating},
+    },
 };
 
 /// What a request pays out of the artist's account, to be counted against the daily limit of its credential.
@@ -41,7 +44,7 @@ impl Transactions {
     ) -> Result<TransactWriteItem, StoreError> {
         let day = now / DAY;
         let spender = outlay.key.map_or_else(|| "TOKEN".to_owned(), |key| key.to_string());
-        let key = PrimaryKey::new(format!("SPENT#{artist}"), format!("{day}#{spender}"));
+        let key = rows::spent(artist, day, &spender);
         let update = Update::builder()
             .table_name(&self.table.name)
             .set_key(Some(key.item()))

@@ -7,7 +7,10 @@ use super::{account::AccountState, transaction::Transactions};
 use crate::{
     aws::Dispatch,
     model::{ArtistId, ChainId, ConcurrencyKey, TransactionId},
-    store::engine::table::{PrimaryKey, StoreError, number, row, text, updating},
+    store::{
+        artist::rows,
+        engine::table::{StoreError, number, row, text, updating},
+    },
 };
 
 /// Milliseconds that each of an artist's waiting transactions puts off the next one.
@@ -52,7 +55,7 @@ impl Transactions {
                 .table_name(&self.table.name)
                 // The row that wakes the relay sorts before all digits.
                 .key_condition_expression("pk = :pk AND sk >= :first")
-                .expression_attribute_values(":pk", text(partition(chain)))
+                .expression_attribute_values(":pk", text(rows::queue(chain)))
                 .expression_attribute_values(":first", text("0"))
                 .consistent_read(true)
                 .limit(i32::try_from(limit - queued.len()).unwrap_or(i32::MAX))
@@ -77,7 +80,7 @@ impl Transactions {
     pub async fn wake(&self, chain: ChainId, now: u64) -> Result<(), StoreError> {
         let update = Update::builder()
             .table_name(&self.table.name)
-            .set_key(Some(PrimaryKey::new(partition(chain), "!WAKE").item()))
+            .set_key(Some(rows::queue_wake(chain).item()))
             .update_expression("SET woken_at = :now ADD calls :one")
             .expression_attribute_values(":now", number(now))
             .expression_attribute_values(":one", number(1));
@@ -86,22 +89,16 @@ impl Transactions {
     }
 
     pub(super) fn enqueue(&self, chain: ChainId, queued: &Queued) -> Result<TransactWriteItem, StoreError> {
-        let put = Put::builder().table_name(&self.table.name).set_item(Some(row(&key(chain, &queued.place), queued)?));
+        let put = Put::builder()
+            .table_name(&self.table.name)
+            .set_item(Some(row(&rows::queued(chain, &queued.place), queued)?));
         Ok(TransactWriteItem::builder().put(put.build()?).build())
     }
 
     pub(super) fn dequeue(&self, chain: ChainId, place: &str) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&self.table.name).set_key(Some(key(chain, place).item()));
+        let delete = Delete::builder().table_name(&self.table.name).set_key(Some(rows::queued(chain, place).item()));
         Ok(TransactWriteItem::builder().delete(delete.build()?).build())
     }
-}
-
-fn partition(chain: ChainId) -> String {
-    format!("QUEUE#{chain}")
-}
-
-fn key(chain: ChainId, place: &str) -> PrimaryKey {
-    PrimaryKey::new(partition(chain), place)
 }
 
 #[cfg(test)]

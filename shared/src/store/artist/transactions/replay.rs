@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     model::{ArtistId, TransactionId},
-    store::engine::table::PrimaryKey,
+    store::{artist::rows, engine::table::PrimaryKey},
 };
 
 /// Reference to a request by artist and hash of its idempotency key, or of the request itself.
@@ -51,5 +51,5 @@ pub struct Replay {
 }
 
 pub(in crate::store) fn replay_key(replay: &ReplayKey) -> PrimaryKey {
-    PrimaryKey::new(format!("REPLAY#{}", replay.0), "REQUEST")
+    rows::replay(&replay.0)
 }

@@ -10,7 +10,10 @@ use super::{
 use crate::{
     aws::Dispatch,
     model::{Address, ArtistId, ChainId, Creation, KeyId, Plan, TransactionId, TransactionStatus},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, text},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, PrimaryKey, StoreError, text},
+    },
 };
 use alloy::primitives::B256;
 
@@ -134,7 +137,7 @@ impl Transactions {
             .query()
             .table_name(&self.table.name)
             .key_condition_expression("pk = :pk AND sk < :end")
-            .expression_attribute_values(":pk", text(partition(artist)))
+            .expression_attribute_values(":pk", text(rows::transactions(artist)))
             .expression_attribute_values(":end", AttributeValue::S(end))
             .scan_index_forward(false)
             .limit(i32::try_from(limit.saturating_add(1)).unwrap_or(i32::MAX))
@@ -149,11 +152,7 @@ impl Transactions {
 }
 
 pub(super) fn transaction_key(artist: ArtistId, id: TransactionId) -> PrimaryKey {
-    PrimaryKey::new(partition(artist), id.to_string())
-}
-
-fn partition(artist: ArtistId) -> String {
-    format!("TRANSACTIONS#{artist}")
+    rows::transaction(artist, id)
 }
 
 /// As JSON text, which keeps 64-bit numbers inside tagged enums exact.

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{ArtistId, DeliveryId, DeliveryStatus, WebhookId},
-    store::engine::table::{ArtistTable, Item, MAX_WRITE, PrimaryKey, StoreError, backoff, row, text},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, Item, MAX_WRITE, PrimaryKey, StoreError, backoff, row, text},
+    },
 };
 
 /// How long deliveries are kept, in seconds.
@@ -85,9 +88,9 @@ impl Deliveries {
     pub async fn add(&self, deliveries: &[(ArtistId, Delivery)]) -> Result<(), StoreError> {
         for some in deliveries.chunks(MAX_WRITE * WRITES_AT_ONCE) {
             let puts = |few: &[(ArtistId, Delivery)]| {
-                let puts = few
-                    .iter()
-                    .map(|(artist, delivery)| put(&pending_key(*artist, delivery.webhook, delivery.id), delivery));
+                let puts = few.iter().map(|(artist, delivery)| {
+                    put(&rows::pending_delivery(*artist, delivery.webhook, delivery.id), delivery)
+                });
                 puts.collect::<Result<Vec<_>, _>>()
             };
             let writes = some.chunks(MAX_WRITE).map(puts).collect::<Result<Vec<_>, _>>()?;
@@ -108,16 +111,16 @@ impl Deliveries {
 
     /// Keeps what is known of a delivery that still waits. One write.
     pub async fn keep_pending(&self, artist: ArtistId, delivery: &Delivery) -> Result<(), StoreError> {
-        self.write(vec![put(&pending_key(artist, delivery.webhook, delivery.id), delivery)?]).await
+        self.write(vec![put(&rows::pending_delivery(artist, delivery.webhook, delivery.id), delivery)?]).await
     }
 
     /// Ends a delivery. One call, two writes.
     pub async fn end(&self, artist: ArtistId, delivery: &Delivery) -> Result<(), StoreError> {
         let gone = DeleteRequest::builder()
-            .set_key(Some(pending_key(artist, delivery.webhook, delivery.id).item()))
+            .set_key(Some(rows::pending_delivery(artist, delivery.webhook, delivery.id).item()))
             .build()?;
         let gone = WriteRequest::builder().delete_request(gone).build();
-        self.write(vec![put(&ended_key(artist, delivery.webhook, delivery.id), delivery)?, gone]).await
+        self.write(vec![put(&rows::ended_delivery(artist, delivery.webhook, delivery.id), delivery)?, gone]).await
     }
 
     /// Returns up to `limit` deliveries of a webhook before `before`, the newest first. Two Queries.
@@ -146,7 +149,7 @@ impl Deliveries {
         webhook: WebhookId,
         id: DeliveryId,
     ) -> Result<Option<Delivery>, StoreError> {
-        let keys = [pending_key(artist, webhook, id), ended_key(artist, webhook, id)];
+        let keys = [rows::pending_delivery(artist, webhook, id), rows::ended_delivery(artist, webhook, id)];
         let found: Vec<Delivery> = self.0.get_many(keys).await?;
         Ok(found.into_iter().next())
     }
@@ -162,7 +165,7 @@ impl Deliveries {
         // All ids sort below the letter.
         let end = before.map_or_else(|| format!("{prefix}g"), |before| format!("{prefix}{before}"));
         let call = self.0.query().key_condition_expression("pk = :pk AND sk BETWEEN :first AND :end");
-        let call = call.expression_attribute_values(":pk", text(partition(artist)));
+        let call = call.expression_attribute_values(":pk", text(rows::deliveries(artist)));
         let call =
             call.expression_attribute_values(":first", text(prefix)).expression_attribute_values(":end", text(end));
         let limit = limit + usize::from(before.is_some());
@@ -198,22 +201,10 @@ fn put(key: &PrimaryKey, delivery: &Delivery) -> Result<WriteRequest, StoreError
     Ok(WriteRequest::builder().put_request(PutRequest::builder().set_item(Some(item)).build()?).build())
 }
 
-fn partition(artist: ArtistId) -> String {
-    format!("DELIVERIES#{artist}")
-}
-
 fn pending_prefix(webhook: WebhookId) -> String {
     format!("{webhook}#PENDING#")
 }
 
 fn ended_prefix(webhook: WebhookId) -> String {
     format!("{webhook}#ENDED#")
-}
-
-fn pending_key(artist: ArtistId, webhook: WebhookId, id: DeliveryId) -> PrimaryKey {
-    PrimaryKey::new(partition(artist), format!("{webhook}#PENDING#{id}"))
-}
-
-fn ended_key(artist: ArtistId, webhook: WebhookId, id: DeliveryId) -> PrimaryKey {
-    PrimaryKey::new(partition(artist), format!("{webhook}#ENDED#{id}"))
 }

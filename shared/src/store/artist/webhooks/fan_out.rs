@@ -4,12 +4,13 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 
 use crate::aws::Dispatch;
-use crate::store::engine::{
-    lease::{self, Lease, LeasedWork},
-    table::{ArtistTable, PrimaryKey, StoreError, number, row},
+use crate::store::{
+    artist::rows,
+    engine::{
+        lease::{self, Lease, LeasedWork},
+        table::{ArtistTable, StoreError, number, row},
+    },
 };
-
-const PARTITION: &str = "FANOUT";
 
 /// How far one process, the leader, has passed the logs on to webhooks.
 #[derive(Clone)]
@@ -39,12 +40,12 @@ impl FanOutProgress {
         until: Instant,
         work: &mut W,
     ) -> Result<bool, W::Error> {
-        lease::hold(&self.0, &lease_key(), holder, until, |lease| lease, work).await
+        lease::hold(&self.0, &rows::fan_out_lease(), holder, until, |lease| lease, work).await
     }
 
     /// Acquires the lease; `None` if another process holds it.
     pub async fn acquire_lease(&self, holder: &str) -> Result<Option<Lease>, StoreError> {
-        self.0.acquire(&lease_key(), holder).await
+        self.0.acquire(&rows::fan_out_lease(), holder).await
     }
 
     /// Releases the lease. One write.
@@ -55,29 +56,23 @@ impl FanOutProgress {
     /// Has the worker woken by the table's stream. One write.
     pub async fn wake(&self, now: u64) -> Result<(), StoreError> {
         let call = self.0.client.update_item().table_name(&self.0.name);
-        let call =
-            call.set_key(Some(PrimaryKey::new(PARTITION, "WAKE").item())).update_expression("SET woken_at = :now");
+        let call = call.set_key(Some(rows::fan_out_wake().item())).update_expression("SET woken_at = :now");
         call.expression_attribute_values(":now", number(now)).dispatch().await?;
         Ok(())
     }
 
     /// Returns how far a log is passed on. One read.
     pub async fn position(&self, log: &str) -> Result<LogPosition, StoreError> {
-        Ok(self.0.get(&position_key(log)).await?.unwrap_or_default())
+        Ok(self.0.get(&rows::fan_out_position(log)).await?.unwrap_or_default())
     }
 
     /// Stores how far a log is passed on; `false` if another process holds the lease. One write.
     pub async fn advance(&self, lease: &Lease, log: &str, position: &LogPosition) -> Result<bool, StoreError> {
-        let put = Put::builder().table_name(&self.0.name).set_item(Some(row(&position_key(log), position)?)).build()?;
+        let put = Put::builder()
+            .table_name(&self.0.name)
+            .set_item(Some(row(&rows::fan_out_position(log), position)?))
+            .build()?;
         let put = TransactWriteItem::builder().put(put).build();
         self.0.write_together(vec![self.0.condition(lease)?, put]).await
     }
-}
-
-fn lease_key() -> PrimaryKey {
-    PrimaryKey::new(PARTITION, "LEASE")
-}
-
-fn position_key(log: &str) -> PrimaryKey {
-    PrimaryKey::new(PARTITION, format!("LOG#{log}"))
 }

@@ -11,14 +11,13 @@ use uuid::Uuid;
 use crate::{
     aws::Dispatch,
     model::{ArtistId, WebhookId},
-    store::engine::table::{
-        ArtistTable, Item, PrimaryKey, READS_AT_ONCE, StoreError, number, readable, row, text, unless_refused,
+    store::{
+        artist::rows,
+        engine::table::{
+            ArtistTable, Item, PrimaryKey, READS_AT_ONCE, StoreError, number, readable, row, text, unless_refused,
+        },
     },
 };
-
-const READY: &str = "WEBHOOKS_READY";
-const FAILING: &str = "WEBHOOKS_FAILING";
-const LATER: &str = "WEBHOOKS_LATER";
 
 /// Rows of each kind that a look reads at most.
 const READY_ROWS: i32 = 256;
@@ -124,12 +123,12 @@ impl WebhookQueue {
 
     /// Notes that something was added: it waits for its turn, behind a pause after a failure. One write.
     pub async fn note_added(&self, artist: ArtistId, webhook: WebhookId) -> Result<(), StoreError> {
-        self.note(artist, added_key(webhook)).await
+        self.note(artist, rows::webhook_added(webhook)).await
     }
 
     /// Like [`note_added`](Self::note_added), but due at once, regardless of back-off. One write, which wakes the worker.
     pub async fn ask(&self, artist: ArtistId, webhook: WebhookId) -> Result<(), StoreError> {
-        self.note(artist, asked_key(webhook)).await
+        self.note(artist, rows::webhook_asked(webhook)).await
     }
 
     async fn note(&self, artist: ArtistId, key: PrimaryKey) -> Result<(), StoreError> {
@@ -151,8 +150,8 @@ impl WebhookQueue {
         busy: impl Fn(WebhookId) -> bool,
     ) -> Result<QueueScan, StoreError> {
         let begins_within = place.0.is_some();
-        let ready = self.page(READY, READY_ROWS).set_exclusive_start_key(place.0.take());
-        let later = self.page(LATER, LATER_ROWS);
+        let ready = self.page(&rows::ready_webhooks(), READY_ROWS).set_exclusive_start_key(place.0.take());
+        let later = self.page(&rows::later_webhooks(), LATER_ROWS);
         let (ready, later) = tokio::join!(ready.dispatch(), later.dispatch());
         let (ready, later) = (ready?, later?);
         place.0 = ready.last_evaluated_key;
@@ -187,7 +186,7 @@ impl WebhookQueue {
         waiting: BTreeMap<WebhookId, DueWebhook>,
         now: u64,
     ) -> Result<Vec<DueWebhook>, StoreError> {
-        let failing = self.0.get_readable::<FailingRow>(waiting.keys().copied().map(failing_key)).await?;
+        let failing = self.0.get_readable::<FailingRow>(waiting.keys().copied().map(rows::failing_webhook)).await?;
         let mut failing: HashMap<_, _> = failing.into_iter().map(|row| (row.webhook, row)).collect();
         let (mut due, mut backing_off) = (Vec::new(), Vec::new());
         for (webhook, mut waiting) in waiting {
@@ -213,11 +212,11 @@ impl WebhookQueue {
     async fn leave_to_next_try(&self, failing: FailingRow, added: Option<u64>) -> Result<(), StoreError> {
         let (Some(_), Some(due_at)) = (added, failing.due_at) else { return Ok(()) };
         let webhook = failing.webhook;
-        let marked = row(&failing_key(webhook), &FailingRow { noted: added, ..failing })?;
+        let marked = row(&rows::failing_webhook(webhook), &FailingRow { noted: added, ..failing })?;
         let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(marked));
         let put = put.condition_expression("due_at = :due").expression_attribute_values(":due", number(due_at));
         if unless_refused(put.dispatch().await)?.is_some() {
-            self.delete_seen(added_key(webhook), added).await?;
+            self.delete_seen(rows::webhook_added(webhook), added).await?;
         }
         Ok(())
     }
@@ -227,22 +226,22 @@ impl WebhookQueue {
         let failing = due.failing(Some(due_at), due_at + MEMORY);
         let later = LaterRow { sk: String::new(), artist_id: due.artist_id };
         let mut writes = vec![
-            self.0.replacement(&failing_key(due.webhook), &failing)?,
-            self.0.replacement(&later_key(due_at, due.webhook), &later)?,
+            self.0.replacement(&rows::failing_webhook(due.webhook), &failing)?,
+            self.0.replacement(&rows::later_webhook(due_at, due.webhook), &later)?,
         ];
         for former in due.later.iter().filter(|former| **former != due_at) {
-            writes.push(self.0.deletion(&later_key(*former, due.webhook))?);
+            writes.push(self.0.deletion(&rows::later_webhook(*former, due.webhook))?);
         }
         self.0.write_together(writes).await?;
-        self.delete_seen(added_key(due.webhook), due.added).await?;
-        self.delete_seen(asked_key(due.webhook), due.asked).await
+        self.delete_seen(rows::webhook_added(due.webhook), due.added).await?;
+        self.delete_seen(rows::webhook_asked(due.webhook), due.asked).await
     }
 
     /// Forgets the failures before a try that worked: a write, if there were any. Comes before the try's own end, so that a
     /// worker that is killed in between leaves no failures that are over.
     pub async fn recover(&self, due: &mut DueWebhook) -> Result<(), StoreError> {
         if due.is_remembered {
-            let key = failing_key(due.webhook);
+            let key = rows::failing_webhook(due.webhook);
             self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key.item())).dispatch().await?;
         }
         (due.failures, due.failing_since, due.is_remembered, due.noted) = (0, None, false, None);
@@ -262,11 +261,11 @@ impl WebhookQueue {
     }
 
     async fn leave(&self, due: &DueWebhook, remembered: Option<FailingRow>) -> Result<(), StoreError> {
-        let failing = failing_key(due.webhook);
-        let (added, asked) = (added_key(due.webhook), asked_key(due.webhook));
+        let failing = rows::failing_webhook(due.webhook);
+        let (added, asked) = (rows::webhook_added(due.webhook), rows::webhook_asked(due.webhook));
         let mut writes = Vec::new();
         for later in &due.later {
-            writes.push(self.0.deletion(&later_key(*later, due.webhook))?);
+            writes.push(self.0.deletion(&rows::later_webhook(*later, due.webhook))?);
         }
         if remembered.is_none() && !due.is_remembered && writes.is_empty() {
             self.delete_seen(added, due.added).await?;
@@ -326,20 +325,4 @@ const SEEN: &str = "attribute_not_exists(pk) OR added = :seen";
 fn parts<T: std::str::FromStr>(sk: &str) -> Option<(&str, T)> {
     let (first, second) = sk.split_once('#')?;
     Some((first, second.parse().ok()?))
-}
-
-fn added_key(webhook: WebhookId) -> PrimaryKey {
-    PrimaryKey::new(READY, format!("ADDED#{webhook}"))
-}
-
-fn asked_key(webhook: WebhookId) -> PrimaryKey {
-    PrimaryKey::new(READY, format!("ASKED#{webhook}"))
-}
-
-fn failing_key(webhook: WebhookId) -> PrimaryKey {
-    PrimaryKey::new(FAILING, webhook.to_string())
-}
-
-fn later_key(due: u64, webhook: WebhookId) -> PrimaryKey {
-    PrimaryKey::new(LATER, format!("{due:012}#{webhook}"))
 }

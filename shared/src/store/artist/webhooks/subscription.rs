@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     aws::Dispatch,
     model::{Address, ArtistId, EventKind, WebhookDescription, WebhookId, WebhookStatus, WebhookUrl},
-    store::engine::table::{ArtistTable, PrimaryKey, StoreError, backoff, number, row, unless_refused},
+    store::{
+        artist::rows,
+        engine::table::{ArtistTable, StoreError, backoff, number, row, unless_refused},
+    },
 };
 
 /// Most webhooks of an artist.
@@ -85,7 +88,7 @@ impl Webhooks {
 
     /// Returns an artist's webhooks, the oldest first. One read.
     pub async fn list(&self, artist: ArtistId) -> Result<Vec<Webhook>, StoreError> {
-        let row: Option<WebhooksRow> = self.0.get(&key(artist)).await?;
+        let row: Option<WebhooksRow> = self.0.get(&rows::webhooks(artist)).await?;
         Ok(row.map(|row| row.webhooks).unwrap_or_default())
     }
 
@@ -97,7 +100,7 @@ impl Webhooks {
     /// Returns artists' webhooks; artists without any, or whose row can't be read, are left out. Ids must differ. One read
     /// per 100.
     pub async fn of_artists(&self, artists: &[ArtistId]) -> Result<HashMap<ArtistId, Vec<Webhook>>, StoreError> {
-        let rows: Vec<WebhooksRow> = self.0.get_readable(artists.iter().copied().map(key)).await?;
+        let rows: Vec<WebhooksRow> = self.0.get_readable(artists.iter().copied().map(rows::webhooks)).await?;
         Ok(rows.into_iter().map(|row| (row.artist_id, row.webhooks)).collect())
     }
 
@@ -139,13 +142,14 @@ impl Webhooks {
     ) -> Result<Option<T>, StoreError> {
         const ATTEMPTS: u32 = 8;
         for attempt in 0..ATTEMPTS {
-            let found: Option<WebhooksRow> = self.0.get(&key(artist)).await?;
+            let found: Option<WebhooksRow> = self.0.get(&rows::webhooks(artist)).await?;
             let mut state =
                 found.unwrap_or_else(|| WebhooksRow { artist_id: artist, webhooks: Vec::new(), version: 0 });
             let Some(result) = revision(&mut state.webhooks) else { return Ok(None) };
             let seen = state.version;
             state.version += 1;
-            let put = self.0.client.put_item().table_name(&self.0.name).set_item(Some(row(&key(artist), &state)?));
+            let put =
+                self.0.client.put_item().table_name(&self.0.name).set_item(Some(row(&rows::webhooks(artist), &state)?));
             let put = if seen == 0 {
                 put.condition_expression("attribute_not_exists(pk)")
             } else {
@@ -158,8 +162,4 @@ impl Webhooks {
         }
         Err(StoreError::Contention("webhooks"))
     }
-}
-
-fn key(artist: ArtistId) -> PrimaryKey {
-    PrimaryKey::new(format!("WEBHOOKS#{artist}"), "WEBHOOKS")
 }

@@ -8,6 +8,7 @@ use crate::{
     model::{Address, ArtistId, ChainId, Invalid, Page, Payment, Period, RankedBy, SortOrder, Spending},
     store::{
         chain::payments::PaymentFilter,
+        chain::rows,
         engine::{
             structures::{
                 numbered_list::NumberedList,
@@ -153,13 +154,12 @@ impl Leaderboards {
     ) -> Result<Vec<LeaderboardScope>, StoreError> {
         // A space sorts before every scope.
         let after = after.map_or_else(|| " ".to_owned(), |scope| scope.to_string());
-        let key = spending_key(wallet, LeaderboardScope::All);
         let call = self
             .0
             .table
             .query()
             .key_condition_expression("pk = :wallet AND sk > :after")
-            .expression_attribute_values(":wallet", text(key.pk))
+            .expression_attribute_values(":wallet", text(rows::spending_of_wallet(wallet)))
             .expression_attribute_values(":after", text(after))
             .limit(limit.into());
         let rows: Vec<ScopeRow> = serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?;
@@ -175,7 +175,7 @@ impl Leaderboard {
     /// Returns the ranked set that holds it, for both directions.
     pub fn set(self) -> RankedSet {
         let Self { scope, period, by } = self;
-        RankedSet::moving(format!("RANKING#{scope}#{period}#{by}"))
+        RankedSet::moving(rows::ranking(&scope.to_string(), period, by))
     }
 
     /// Returns the sort key: the highest first, ties by ascending id.
@@ -208,13 +208,13 @@ impl<'de> Deserialize<'de> for LeaderboardScope {
 }
 
 pub(super) fn collector_key(collector: ArtistId, scope: LeaderboardScope) -> PrimaryKey {
-    PrimaryKey::new(format!("COLLECTOR#{collector}"), scope.to_string())
+    rows::spending_of_collector(collector, &scope.to_string())
 }
 
 pub(super) fn spending_key(wallet: Address, scope: LeaderboardScope) -> PrimaryKey {
-    PrimaryKey::new(format!("SPENDING#{wallet}"), scope.to_string())
+    rows::spending(wallet, &scope.to_string())
 }
 
 pub(super) fn cursor_key(chain: ChainId) -> PrimaryKey {
-    PrimaryKey::new(format!("RANKINGS#{chain}"), "CURSOR")
+    rows::ranking_cursor(chain)
 }

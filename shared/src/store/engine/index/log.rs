@@ -7,8 +7,9 @@ use super::bulk::Write;
 use crate::{
     model::{ChainId, Event},
     store::engine::{
-        event_segments::{LogHead, NumberedEvent, Run, sort_key},
-        table::{PrimaryKey, StoreError, Table, row},
+        event_segments::{LogHead, NumberedEvent, Run},
+        rows,
+        table::{StoreError, Table, row},
     },
 };
 
@@ -18,7 +19,7 @@ const PAGE: i32 = 40;
 pub(super) fn appended(work: &str, head: LogHead, events: &[String]) -> Result<Vec<Write>, StoreError> {
     let runs = Run::pack(head, events)?.into_iter();
     runs.map(|(last, run)| {
-        let key = PrimaryKey::new(partition(work), sort_key(last));
+        let key = rows::chain_event(work, last);
         let item = row(&key, &run)?;
         Ok((key, Some(Arc::new(item))))
     })
@@ -29,7 +30,7 @@ pub(super) fn appended(work: &str, head: LogHead, events: &[String]) -> Result<V
 pub(super) async fn live_events(table: &Table, work: &str, first: u64, last: u64) -> Result<Vec<Event>, StoreError> {
     let (mut live_events, mut after) = (Vec::new(), first.saturating_sub(1));
     while after < last {
-        let events = table.events_after(&partition(work), after, PAGE, true).await?;
+        let events = table.events_after(&rows::chain_events(work), after, PAGE, true).await?;
         after = events.last().ok_or(StoreError::Missing("a row of events"))?.number;
         for NumberedEvent { event, .. } in events {
             // They are taken back the newest first.
@@ -51,10 +52,6 @@ impl Table {
         after: u64,
         rows: i32,
     ) -> Result<Vec<NumberedEvent>, StoreError> {
-        self.events_after(&partition(&chain.to_string()), after, rows, true).await
+        self.events_after(&rows::chain_events(&chain.to_string()), after, rows, true).await
     }
-}
-
-fn partition(work: &str) -> String {
-    format!("EVENTS#{work}")
 }

@@ -8,6 +8,7 @@ use crate::{
     model::ChainId,
     store::engine::{
         event_segments::LogHead,
+        rows,
         table::{ChainTable, PrimaryKey, StoreError, Table, number, row, text},
     },
 };
@@ -120,7 +121,7 @@ impl Progress {
     }
 
     fn key(work: &str) -> PrimaryKey {
-        PrimaryKey::new(format!("CHECKPOINT#{work}"), "CHECKPOINT")
+        rows::checkpoint(work)
     }
 }
 
@@ -132,20 +133,20 @@ impl Batch {
             .query()
             .table_name(&table.name)
             .key_condition_expression("pk = :batches")
-            .expression_attribute_values(":batches", text(partition(work)))
+            .expression_attribute_values(":batches", text(rows::batches(work)))
             .consistent_read(true);
         let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
         Ok(serde_dynamo::from_items(items)?)
     }
 
     pub(super) fn key(&self, work: &str) -> PrimaryKey {
-        PrimaryKey::new(partition(work), format!("{:020}", self.serial))
+        rows::batch(work, self.serial)
     }
 
     /// Keys of the journal's rows, each in a partition of its own: one partition takes 1,000 write units a second.
     pub(super) fn chunk_keys(&self, work: &str) -> impl Iterator<Item = PrimaryKey> + use<> {
         let (work, writer, batch) = (work.to_owned(), self.writer.clone(), self.serial);
-        (0..self.chunks).map(move |chunk| PrimaryKey::new(format!("JOURNAL#{work}#{writer}#{batch}#{chunk}"), "IMAGES"))
+        (0..self.chunks).map(move |chunk| rows::images(&work, &writer, batch, chunk))
     }
 
     /// Keys of the rows with its images: its own row, if it has no others.
@@ -158,10 +159,6 @@ impl Batch {
     pub(super) fn keys(&self, work: &str) -> impl Iterator<Item = PrimaryKey> + use<> {
         std::iter::once(self.key(work)).chain(self.chunk_keys(work))
     }
-}
-
-fn partition(work: &str) -> String {
-    format!("BATCHES#{work}")
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::aws::Dispatch;
 use crate::store::engine::{
     index::UnitOfWork,
+    rows,
     table::{PrimaryKey, StoreError, Table, text},
 };
 
@@ -28,7 +29,6 @@ struct LengthRow {
     length: u64,
 }
 
-const LENGTH: &str = "LENGTH";
 const LAST_NUMBER: u64 = 999_999_999_999;
 
 impl UnitOfWork {
@@ -153,9 +153,9 @@ impl NumberedList<'_> {
 }
 
 pub(in crate::store) fn length_key(partition: &str) -> PrimaryKey {
-    PrimaryKey::new(partition, LENGTH)
+    rows::list_length(partition)
 }
 
 pub(in crate::store) fn row_key(partition: &str, number: u64) -> PrimaryKey {
-    PrimaryKey::new(partition, format!("{number:012}"))
+    rows::list_row(partition, number)
 }

@@ -13,11 +13,10 @@ use crate::{
     model::Address,
     store::engine::{
         index::UnitOfWork,
+        rows,
         table::{PrimaryKey, StoreError, Table, text},
     },
 };
-
-const NEWEST: &str = "NEWEST";
 
 /// Numbers of a full row: with it, the row stays under a write unit.
 const MAX_NUMBERS: u64 = 64;
@@ -237,9 +236,9 @@ fn page(rows: &[NumbersRow], offset: u64, limit: usize) -> NumbersPage {
 }
 
 pub(in crate::store) fn newest_key(partition: &str) -> PrimaryKey {
-    PrimaryKey::new(partition, NEWEST)
+    rows::newest_numbers(partition)
 }
 
 fn full_key(partition: &str, before: u64) -> PrimaryKey {
-    PrimaryKey::new(partition, format!("{before:012}"))
+    rows::packed_numbers(partition, before)
 }

@@ -1,5 +1,5 @@
 use super::rank_key::RankKey;
-use crate::store::engine::table::PrimaryKey;
+use crate::store::engine::{rows, table::PrimaryKey};
 
 /// A set, stored in one partition.
 #[derive(Clone, Debug)]
@@ -42,14 +42,14 @@ impl RankedSet {
     }
 
     pub(super) fn member_key(&self, key: RankKey) -> PrimaryKey {
-        PrimaryKey::new(&self.partition, format!("{:032x}{:032x}", key.score, key.id))
+        rows::ranked_member(&self.partition, key.score, key.id)
     }
 
     pub(in crate::store) fn root_key(&self) -> PrimaryKey {
-        PrimaryKey::new(&self.partition, "root")
+        rows::ranked_root(&self.partition)
     }
 
     pub(super) fn node_key(&self, id: u32) -> PrimaryKey {
-        PrimaryKey::new(&self.partition, format!("node#{id}"))
+        rows::ranked_node(&self.partition, id)
     }
 }

@@ -1,0 +1,81 @@
+//! All rows of the secret table.
+
+use uuid::Uuid;
+
+use crate::{
+    model::{ArtistId, DeviceId, KeyId},
+    store::engine::rows::rows,
+};
+
+rows! { ROWS;
+    section "API keys" {
+        partition (hash: &str) = "KEY#{hash}" {
+            /// Owner of a key, its scopes and limits, to authenticate a request
+            fn live_key() = "KEY";
+        }
+        partition (artist: ArtistId) as api_keys = "ARTIST#{artist}" {
+            /// A key as its owner sees it, with its hash; ids sort by time
+            fn api_key(key: KeyId) = "KEY#{key}";
+            /// Number of live keys, 10 at most
+            fn api_key_count() = "COUNT";
+        }
+        partition (artist: ArtistId) as api_key_uses = "USE#{artist}" {
+            /// When a key was used last; apart from the key, so that who notes it can't write keys
+            fn api_key_use(key: KeyId) = "{key}" until "400 days after the use";
+        }
+    }
+
+    section "Sessions" {
+        partition (artist: ArtistId) = "SESSIONS#{artist}" {
+            /// A token that was signed out
+            fn ended_session(token: Uuid) = "TOKEN#{token}" until "With the token";
+            /// The last token of those that were signed out all at once
+            fn ended_sessions() = "ALL" until "An hour later";
+        }
+    }
+
+    section "Sign-in codes" {
+        partition (email_hash: &str) = "CODE#{email_hash}" {
+            /// HMAC of the newest code without a nonce, its number of tries and who asked for it. The write that
+            /// counts a try returns the row
+            fn newest_code() = "CODE" until "10 minutes after issue";
+            /// The same for whoever asked for it, so that others' tries don't count
+            fn held_code(holder: &str) = "{holder}" until "10 minutes after issue";
+            /// Address of a mail with a link, and the code of the same mail
+            fn link(secret_hash: &str) = "LINK#{secret_hash}" until "15 minutes after issue";
+        }
+        partition (email_hash: &str) as devices = "DEVICES#{email_hash}" {
+            /// A device that the address signed in on: the hash of its token, its name, network and times, its wrong
+            /// codes in a row
+            fn device(device: &DeviceId) = "{device}" until "A year after the last sign-in";
+        }
+        partition (mailbox_hash: &str) = "GUESSES#{mailbox_hash}" {
+            /// Number of wrong codes since the last sign-in, those of known devices apart
+            fn wrong_codes() = "STREAK" until "180 days after the last wrong code";
+            /// The mailbox has signed in before
+            fn known_mailbox() = "KNOWN" until "180 days after the last sign-in";
+        }
+        partition (email_hash: &str) = "STOPPED#{email_hash}" {
+            /// Mails to the address came back for good, or were called spam
+            fn stopped_mails() = "STOPPED" until "30 days later";
+        }
+    }
+
+    section "Wallet challenges" {
+        partition (message_hash: &str) = "CHALLENGE#{message_hash}" {
+            /// Artist, wallet and chain of a message to sign, and its number of tries. The write that counts a try
+            /// returns the row
+            fn challenge() = "CHALLENGE" until "10 minutes after issue";
+        }
+    }
+
+    section "Rate limits" {
+        partition (subject: &str) = "RATE#{subject}" {
+            /// Admitted requests of a subject by slice of time; personal subjects are hashed
+            fn rate_window() = "WINDOW" until "When the last request leaves the window";
+            /// Number of requests of a client's network, or of an artist, in one window of the clock, counted without
+            /// reading; of a shard of what all clients do together, or of an artist's notices
+            fn request_count(window: u64) = "COUNT#{window}" until "A window after its end";
+        }
+    }
+}
