@@ -70,7 +70,7 @@ pub struct Bucket {
 impl Bucket {
     /// The bucket that `MEDIA_BUCKET` names.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        Ok(Self::new(aws, config::required("MEDIA_BUCKET")?))
+        Ok(Self::new(aws, config::required(config::variables::MEDIA_BUCKET)?))
     }
 
     /// The bucket with this name.

@@ -11,7 +11,7 @@ use p256::ecdsa::Signature;
 
 use crate::{
     aws::Dispatch,
-    config::{self, ConfigError},
+    config::{self, ConfigError, Variable},
     telemetry::trace::AwsCalls,
 };
 
@@ -47,9 +47,9 @@ pub struct MacKey {
 }
 
 impl MacKey {
-    /// The key whose id is in the variable `name`.
-    pub fn from_env(aws: &aws_config::SdkConfig, name: &'static str) -> Result<Self, ConfigError> {
-        Ok(Self { client: client(aws), id: config::required(name)? })
+    /// The key whose id is in the variable.
+    pub fn from_env(aws: &aws_config::SdkConfig, id: &Variable) -> Result<Self, ConfigError> {
+        Ok(Self { client: client(aws), id: config::required(id)? })
     }
 
     /// The MAC of `message`. One KMS call.
@@ -78,9 +78,9 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// The key whose id is in the variable `name`.
-    pub fn from_env(aws: &aws_config::SdkConfig, name: &'static str) -> Result<Self, ConfigError> {
-        Ok(Self { client: client(aws), id: config::required(name)? })
+    /// The key whose id is in the variable.
+    pub fn from_env(aws: &aws_config::SdkConfig, id: &Variable) -> Result<Self, ConfigError> {
+        Ok(Self { client: client(aws), id: config::required(id)? })
     }
 
     /// The ES256 signature of `message` (at most 4096 bytes): r and s, 32 bytes each. One KMS call.

@@ -37,7 +37,11 @@ impl Mailer {
     /// Reads `MAIL_SENDER`, a verified identity of SES, and `MAIL_SETTINGS`, a configuration set.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
         let client = Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
-        Ok(Self { client, sender: config::required("MAIL_SENDER")?, settings: config::optional("MAIL_SETTINGS") })
+        Ok(Self {
+            client,
+            sender: config::required(config::variables::MAIL_SENDER)?,
+            settings: config::optional(config::variables::MAIL_SETTINGS),
+        })
     }
 
     /// Sends what signs in at the service at `origin`: a link, and a code unless strangers guess at it. One SES call.

@@ -22,7 +22,7 @@ pub struct ActivityRetention(Duration);
 impl ActivityRetention {
     /// Reads `ACTIVITY_RETENTION_DAYS` (90).
     pub fn from_env() -> Result<Self, StartError> {
-        let days: u64 = config::parsed_or("ACTIVITY_RETENTION_DAYS", "90")?;
+        let days: u64 = config::parsed(config::variables::ACTIVITY_RETENTION_DAYS)?;
         Ok(Self(Duration::from_secs(days.saturating_mul(24 * 60 * 60))))
     }
 

@@ -110,8 +110,8 @@ impl Credential {
     /// says otherwise, and an old token always.
     pub fn daily_spend() -> Result<DailySpend, ConfigError> {
         Ok(DailySpend {
-            eth: config::parsed_or("KEY_DAILY_WEI", "10000000000000000")?,
-            usdc: config::parsed_or("KEY_DAILY_USDC", "25000000")?,
+            eth: config::parsed(config::variables::KEY_DAILY_WEI)?,
+            usdc: config::parsed(config::variables::KEY_DAILY_USDC)?,
         })
     }
 }

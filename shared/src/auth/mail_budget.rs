@@ -38,7 +38,7 @@ impl MailBudget {
     /// Reads `MAILS_DAILY` (40000) and `CODES_TOTAL_HOURLY` (3000).
     pub fn from_env(secrets: SecretTable) -> Result<Self, ConfigError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        let (hourly, daily) = (config::parsed_or("CODES_TOTAL_HOURLY", "3000")?, half_of_a_day()?);
+        let (hourly, daily) = (config::parsed(config::variables::CODES_TOTAL_HOURLY)?, half_of_a_day()?);
         Ok(Self {
             open_hourly: TotalLimit::new(secrets.clone(), "mail#open", hourly, HOUR),
             open_daily: TotalLimit::new(secrets.clone(), "mail#open#day", daily, DAY),
@@ -80,5 +80,5 @@ impl KeptMails {
 }
 
 fn half_of_a_day() -> Result<u32, ConfigError> {
-    Ok(config::parsed_or::<u32>("MAILS_DAILY", "40000")? / 2)
+    Ok(config::parsed::<u32>(config::variables::MAILS_DAILY)? / 2)
 }

@@ -13,7 +13,8 @@ pub struct ServiceAddress {
 impl ServiceAddress {
     /// Reads `TOKEN_ISSUER`. If it is no URL, or missing, the address is the one that the gateway was asked at.
     pub fn from_env() -> Self {
-        let issuer: Option<Url> = config::optional("TOKEN_ISSUER").and_then(|issuer| issuer.parse().ok());
+        let issuer: Option<Url> =
+            config::optional(config::variables::TOKEN_ISSUER).and_then(|issuer| issuer.parse().ok());
         Self { configured: issuer.filter(Url::has_host) }
     }
 

@@ -44,7 +44,7 @@ pub struct PublicKeys(JwkSet);
 impl PublicKeys {
     /// Reads `TOKEN_PUBLIC_KEYS`. A retired key must stay there until its last token has expired.
     pub fn from_env() -> Result<Self, ConfigError> {
-        config::parsed("TOKEN_PUBLIC_KEYS")
+        config::parsed(config::variables::TOKEN_PUBLIC_KEYS)
     }
 
     /// The key set in its published form (RFC 7517).
@@ -109,7 +109,10 @@ struct Parties {
 
 impl Parties {
     fn from_env() -> Result<Self, ConfigError> {
-        Ok(Self { issuer: config::required("TOKEN_ISSUER")?, audience: config::required("TOKEN_AUDIENCE")? })
+        Ok(Self {
+            issuer: config::required(config::variables::TOKEN_ISSUER)?,
+            audience: config::required(config::variables::TOKEN_AUDIENCE)?,
+        })
     }
 }
 
@@ -134,7 +137,7 @@ pub struct TokenIssuer {
 impl TokenIssuer {
     /// Reads `TOKEN_KEY_ID` (the KMS key), `TOKEN_PUBLIC_KEYS`, `TOKEN_ISSUER` and `TOKEN_AUDIENCE`.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        let key = SigningKey::from_env(aws, "TOKEN_KEY_ID")?;
+        let key = SigningKey::from_env(aws, config::variables::TOKEN_KEY_ID)?;
         Ok(Self { key, key_id: PublicKeys::from_env()?.signing_key_id(), parties: Parties::from_env()? })
     }
 

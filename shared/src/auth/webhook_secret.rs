@@ -8,7 +8,7 @@ use hmac::{
 use sha2::Sha256;
 
 use crate::{
-    config::ConfigError,
+    config::{self, ConfigError},
     kms::{KmsError, MacKey},
     model::WebhookId,
 };
@@ -24,7 +24,7 @@ pub struct WebhookSecret(Vec<u8>);
 impl WebhookSecrets {
     /// Reads `WEBHOOK_KEY_ID`.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        Ok(Self(MacKey::from_env(aws, "WEBHOOK_KEY_ID")?))
+        Ok(Self(MacKey::from_env(aws, config::variables::WEBHOOK_KEY_ID)?))
     }
 
     /// The secret with a number. One KMS call.

@@ -259,7 +259,7 @@ struct ChainSettings {
 impl Chains {
     /// Reads `CHAINS` (docs/configuration.md), by default chain 8453 alone.
     pub fn from_env() -> Result<Self, ConfigError> {
-        config::parsed_or("CHAINS", r#"[{"id": 8453}]"#)
+        config::parsed(config::variables::CHAINS)
     }
 
     /// The chain with this id, if it is supported.

@@ -12,7 +12,7 @@ pub(super) struct Origin(Option<Vec<u8>>);
 impl Origin {
     /// Reads `ORIGIN_SECRET`; without it there is no distribution.
     pub(super) fn from_env() -> Self {
-        Self::new(config::optional("ORIGIN_SECRET").as_deref())
+        Self::new(config::optional(config::variables::ORIGIN_SECRET).as_deref())
     }
 
     fn new(secret: Option<&str>) -> Self {

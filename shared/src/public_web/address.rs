@@ -23,7 +23,7 @@ pub struct PrivateReceivers(BTreeSet<Ipv4Addr>);
 impl PrivateReceivers {
     /// Reads `PRIVATE_WEBHOOKS`, IPv4 addresses separated by commas (none unless given).
     pub fn from_env() -> Result<Self, ConfigError> {
-        config::parsed_or("PRIVATE_WEBHOOKS", "")
+        config::parsed(config::variables::PRIVATE_WEBHOOKS)
     }
 
     /// Whether events may be sent to a receiver. A name is checked again when it is resolved.

@@ -37,17 +37,14 @@ pub enum InvalidGateways {
     Socket(#[from] std::net::AddrParseError),
 }
 
-const IPFS: &str = "https://ipfs.io/ipfs/,https://dweb.link/ipfs/,https://gateway.pinata.cloud/ipfs/";
-const ARWEAVE: &str = "https://arweave.net/,https://ardrive.net/";
-
 impl Gateways {
     /// Reads `IPFS_GATEWAYS` and `ARWEAVE_GATEWAYS`, base URLs separated by commas, the preferred one first (public
     /// ones unless given), and `PRIVATE_GATEWAYS`, IP addresses with ports separated by commas (none unless given).
     pub fn from_env() -> Result<Self, ConfigError> {
         Ok(Self {
-            ipfs: config::parsed_or("IPFS_GATEWAYS", IPFS)?,
-            arweave: config::parsed_or("ARWEAVE_GATEWAYS", ARWEAVE)?,
-            private: config::parsed_or("PRIVATE_GATEWAYS", "")?,
+            ipfs: config::parsed(config::variables::IPFS_GATEWAYS)?,
+            arweave: config::parsed(config::variables::ARWEAVE_GATEWAYS)?,
+            private: config::parsed(config::variables::PRIVATE_GATEWAYS)?,
         })
     }
 
@@ -134,8 +131,10 @@ mod tests {
     use super::*;
 
     fn gateways() -> Gateways {
-        let (ipfs, arweave) =
-            ("https://a.example/ipfs/,https://b.example/ipfs/".parse().unwrap(), ARWEAVE.parse().unwrap());
+        let (ipfs, arweave) = (
+            "https://a.example/ipfs/,https://b.example/ipfs/".parse().unwrap(),
+            "https://arweave.net/,https://ardrive.net/".parse().unwrap(),
+        );
         Gateways { ipfs, arweave, private: "127.0.0.1:4010, [::1]:4010".parse().unwrap() }
     }
 

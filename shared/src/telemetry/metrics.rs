@@ -97,9 +97,9 @@ impl Metric {
 }
 
 pub(super) fn init() {
-    if let Some(namespace) = config::optional("METRICS_NAMESPACE") {
+    if let Some(namespace) = config::optional(config::variables::METRICS_NAMESPACE) {
         let _ = NAMESPACE.set(namespace);
-        let _ = BY_CHAIN.set(config::optional("SIZE").is_none_or(|size| size != "small"));
+        let _ = BY_CHAIN.set(config::optional(config::variables::SIZE).is_none_or(|size| size != "small"));
     }
 }
 

@@ -29,7 +29,7 @@ static IS_FRESH: AtomicBool = AtomicBool::new(true);
 
 /// Starts logging at `LOG_LEVEL` (default `info`), and metrics in `METRICS_NAMESPACE` if it is set.
 pub fn init() -> Result<(), ConfigError> {
-    let level: LevelFilter = config::parsed_or("LOG_LEVEL", "info")?;
+    let level: LevelFilter = config::parsed(config::variables::LOG_LEVEL)?;
     // Others' crates log whole requests below INFO, with the codes and tokens in them.
     let is_shown = move |line: &Metadata<'_>| {
         let is_ours = line.file().is_some_and(|file| file.starts_with("shared/") || file.starts_with("functions/"));
@@ -56,7 +56,7 @@ struct Versioned {
 impl Versioned {
     /// Reads `VERSION` (default `unreleased`).
     fn from_env() -> Result<Self, ConfigError> {
-        Ok(Self::new(&config::parsed_or::<String>("VERSION", "unreleased")?))
+        Ok(Self::new(&config::parsed::<String>(config::variables::VERSION)?))
     }
 
     fn new(version: &str) -> Self {

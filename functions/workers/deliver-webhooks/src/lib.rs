@@ -122,7 +122,10 @@ impl Worker {
             mailer: Mailer::from_env(&aws)?,
             secrets: WebhookSecrets::from_env(&aws)?,
             sender: Sender::new(PrivateReceivers::from_env()?)?,
-            origin: config::optional("TOKEN_ISSUER").unwrap_or_default().trim_end_matches('/').to_owned(),
+            origin: config::optional(config::variables::TOKEN_ISSUER)
+                .unwrap_or_default()
+                .trim_end_matches('/')
+                .to_owned(),
             passing: Arc::default(),
             known: Mutex::default(),
             delivered: 0.into(),

@@ -31,13 +31,13 @@ enum InvalidEndpoint {
 impl Settings {
     /// Reads `PINNING_ENDPOINT`, `PINNING_SECRET` and `PINNING_ORIGINS`; `None` without an endpoint.
     pub fn from_env() -> Result<Option<Self>, ConfigError> {
-        if config::optional("PINNING_ENDPOINT").is_none() {
+        if config::optional(config::variables::PINNING_ENDPOINT).is_none() {
             return Ok(None);
         }
-        let Endpoint(endpoint) = config::parsed("PINNING_ENDPOINT")?;
-        let origins = config::optional("PINNING_ORIGINS").unwrap_or_default();
+        let Endpoint(endpoint) = config::parsed(config::variables::PINNING_ENDPOINT)?;
+        let origins = config::optional(config::variables::PINNING_ORIGINS).unwrap_or_default();
         let origins = origins.split(',').filter(|origin| !origin.is_empty()).map(str::to_owned).collect();
-        Ok(Some(Self { endpoint, secret: config::required("PINNING_SECRET")?, origins }))
+        Ok(Some(Self { endpoint, secret: config::required(config::variables::PINNING_SECRET)?, origins }))
     }
 }
 

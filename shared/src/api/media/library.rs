@@ -48,7 +48,7 @@ pub struct StoredMedia {
 impl MediaLibrary {
     /// Reads `MEDIA_BUCKET` and `UPLOAD_BYTES_DAILY` (10 GiB); rows are in the table `artists`.
     pub fn from_env(aws: &aws_config::SdkConfig, artists: ArtistTable) -> Result<Self, ConfigError> {
-        let daily = config::parsed_or("UPLOAD_BYTES_DAILY", "10737418240")?;
+        let daily = config::parsed(config::variables::UPLOAD_BYTES_DAILY)?;
         Ok(Self {
             bucket: Bucket::from_env(aws)?,
             media: Media::new(artists),

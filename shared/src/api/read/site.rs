@@ -22,10 +22,12 @@ impl Site {
     /// Reads `TOKEN_ISSUER`, the API's base URL, and `PAGES_PATH`, the path on its host under which pages are (the API's
     /// own `/pages` by default).
     pub fn from_env() -> Self {
-        let base = config::optional("TOKEN_ISSUER").and_then(|issuer| issuer.parse().ok()).filter(Url::has_host);
+        let base = config::optional(config::variables::TOKEN_ISSUER)
+            .and_then(|issuer| issuer.parse().ok())
+            .filter(Url::has_host);
         let api = base.as_ref().map_or("/api", |base| base.path().trim_end_matches('/')).to_owned();
         let host = base.map(|base| base.origin().ascii_serialization()).unwrap_or_default();
-        let pages = config::optional("PAGES_PATH").unwrap_or_else(|| format!("{api}/pages"));
+        let pages = config::optional(config::variables::PAGES_PATH).unwrap_or_else(|| format!("{api}/pages"));
         Self { host, pages: pages.trim_end_matches('/').to_owned(), api }
     }
 

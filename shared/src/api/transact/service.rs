@@ -87,7 +87,7 @@ impl TransactionService {
     /// [`Policy`].
     pub async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
-        let (aws, most) = (config::aws().await, config::parsed_or("WRITES_PER_CLIENT_MINUTELY", "300")?);
+        let (aws, most) = (config::aws().await, config::parsed(config::variables::WRITES_PER_CLIENT_MINUTELY)?);
         let secrets = SecretTable::from_env(&aws)?;
         let (operator, policy, urls) = (OperatorAccount::from_env()?, Policy::from_env()?, NodeUrls::from_env()?);
         let (artists, chain) = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);

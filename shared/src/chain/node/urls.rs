@@ -16,7 +16,7 @@ pub struct NodeUrls(BTreeMap<ChainId, Vec<Url>>);
 impl NodeUrls {
     /// Reads `RPC_URLS`: a JSON object from chain id to a list of URLs, the preferred one first.
     pub fn from_env() -> Result<Self, ConfigError> {
-        config::parsed("RPC_URLS")
+        config::parsed(config::variables::RPC_URLS)
     }
 
     /// Whether the chain has a node.

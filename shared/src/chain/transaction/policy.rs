@@ -59,7 +59,7 @@ enum ContractKind {
 impl Policy {
     /// Reads `MAX_GAS_PER_WRITE` (default 16777216, the protocol's own limit per transaction by EIP-7825).
     pub fn from_env() -> Result<Self, ConfigError> {
-        Ok(Self { max_gas: config::parsed_or("MAX_GAS_PER_WRITE", "16777216")? })
+        Ok(Self { max_gas: config::parsed(config::variables::MAX_GAS_PER_WRITE)? })
     }
 
     /// Checks that an account may make `calls`; the error names the first function that isn't allowed.

@@ -16,7 +16,7 @@ pub struct Lanes(Vec<Address>);
 impl Lanes {
     /// Reads `OPERATOR_LANES`: addresses separated by commas, zero where a lane was removed.
     pub fn from_env() -> Result<Self, ConfigError> {
-        config::parsed("OPERATOR_LANES")
+        config::parsed(config::variables::OPERATOR_LANES)
     }
 
     /// The addresses of lanes in use, in the configured order.

@@ -25,7 +25,7 @@ pub struct OperatorAccount {
 impl OperatorAccount {
     /// Reads `OPERATOR_SAFE`, the operator Safe's address.
     pub fn from_env() -> Result<Self, ConfigError> {
-        config::parsed::<model::Address>("OPERATOR_SAFE").map(|safe| Self::at(safe.into()))
+        config::parsed::<model::Address>(config::variables::OPERATOR_SAFE).map(|safe| Self::at(safe.into()))
     }
 
     /// The accounts of the operator Safe at this address.

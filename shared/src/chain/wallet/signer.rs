@@ -124,8 +124,9 @@ impl LaneSigners {
     /// Reads `OPERATOR_LANES` and, in the same order, `OPERATOR_LANE_KEYS`: ids of KMS keys separated by commas. Keys
     /// beyond the last lane, or in the place of a zero address, aren't in use; a lane without a key is an error.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        let KeyIds(keys) = config::parsed("OPERATOR_LANE_KEYS")?;
-        let missing = || ConfigError::new("OPERATOR_LANE_KEYS", "must name one key for each of OPERATOR_LANES");
+        let KeyIds(keys) = config::parsed(config::variables::OPERATOR_LANE_KEYS)?;
+        let missing =
+            || ConfigError::new(config::variables::OPERATOR_LANE_KEYS, "must name one key for each of OPERATOR_LANES");
         let lanes = Lanes::from_env()?.with(keys).ok_or_else(missing)?;
         let client = Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
         let signers = lanes.into_iter().map(|(address, key)| LaneSigner::new(client.clone(), key, address));

@@ -76,7 +76,7 @@ pub struct Table {
 
 /// Declares the type of a table and the variable that names the table.
 macro_rules! tables {
-    ($($(#[$doc:meta])* $table:ident = $variable:literal;)*) => {$(
+    ($($(#[$doc:meta])* $table:ident = $variable:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone)]
         pub struct $table(pub(in crate::store) Table);
@@ -92,7 +92,7 @@ macro_rules! tables {
         impl $table {
             /// The table that the environment names.
             pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-                Ok(Self::new(aws, config::required($variable)?))
+                Ok(Self::new(aws, config::required(config::variables::$variable)?))
             }
 
             /// The table with this name.
@@ -111,11 +111,11 @@ macro_rules! tables {
 
 tables! {
     /// Rows that the chain can rebuild.
-    ChainTable = "CHAIN_TABLE";
+    ChainTable = CHAIN_TABLE;
     /// Artists and their transactions.
-    ArtistTable = "ARTIST_TABLE";
+    ArtistTable = ARTIST_TABLE;
     /// Hashes of secrets, and rate limits.
-    SecretTable = "SECRET_TABLE";
+    SecretTable = SECRET_TABLE;
 }
 
 impl Table {

@@ -46,7 +46,7 @@ impl Daemon {
     /// The daemon at `AWS_XRAY_DAEMON_ADDRESS`, which Lambda sets.
     pub(super) fn get() -> Option<&'static Self> {
         static DAEMON: OnceLock<Option<Daemon>> = OnceLock::new();
-        DAEMON.get_or_init(|| Self::at(&config::optional("AWS_XRAY_DAEMON_ADDRESS")?)).as_ref()
+        DAEMON.get_or_init(|| Self::at(&config::optional(config::variables::AWS_XRAY_DAEMON_ADDRESS)?)).as_ref()
     }
 
     /// The daemon at `host:port`, or at the second of `tcp:host:port udp:host:port`.

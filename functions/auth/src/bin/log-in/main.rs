@@ -38,11 +38,14 @@ impl Endpoint for LogIn {
     /// Reads `SIGN_INS_PER_CLIENT_HOURLY` (120) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
+        let (aws, most) = (config::aws().await, config::parsed(config::variables::SIGN_INS_PER_CLIENT_HOURLY)?);
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             attempts: ClientLimit::new(secrets.clone(), "sign-in", most, HOUR),
-            codes: SignInCodes::new(Codes::new(secrets.clone()), MacKey::from_env(&aws, "CODE_KEY_ID")?),
+            codes: SignInCodes::new(
+                Codes::new(secrets.clone()),
+                MacKey::from_env(&aws, config::variables::CODE_KEY_ID)?,
+            ),
             failed_codes: FailedCodes::new(secrets.clone()),
             notices: NoticeMailer::from_env(&aws, secrets.clone())?,
             sign_in: SignIn::from_env(&aws, &secrets)?,

@@ -43,14 +43,14 @@ impl Endpoint for SendCode {
     /// Reads `CODES_PER_CLIENT_HOURLY` (30) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        let (aws, most) = (config::aws().await, config::parsed_or("CODES_PER_CLIENT_HOURLY", "30")?);
+        let (aws, most) = (config::aws().await, config::parsed(config::variables::CODES_PER_CLIENT_HOURLY)?);
         let table = SecretTable::from_env(&aws)?;
         Ok(Self {
             clients: ClientLimit::new(table.clone(), "code", most, HOUR),
             mailboxes: MailboxBudget::new(table.clone()),
             total: MailBudget::from_env(table.clone())?,
             failed_codes: FailedCodes::new(table.clone()),
-            codes: SignInCodes::new(Codes::new(table), MacKey::from_env(&aws, "CODE_KEY_ID")?),
+            codes: SignInCodes::new(Codes::new(table), MacKey::from_env(&aws, config::variables::CODE_KEY_ID)?),
             mailer: Mailer::from_env(&aws)?,
             address: ServiceAddress::from_env(),
         })

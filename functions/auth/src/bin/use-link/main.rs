@@ -31,7 +31,7 @@ impl Endpoint for UseLink {
     /// Reads `SIGN_INS_PER_CLIENT_HOURLY` (120) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        let (aws, most) = (config::aws().await, config::parsed_or("SIGN_INS_PER_CLIENT_HOURLY", "120")?);
+        let (aws, most) = (config::aws().await, config::parsed(config::variables::SIGN_INS_PER_CLIENT_HOURLY)?);
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             attempts: ClientLimit::new(secrets.clone(), "link", most, HOUR),

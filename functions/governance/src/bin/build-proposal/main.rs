@@ -37,7 +37,7 @@ impl Endpoint for BuildProposal {
     /// Reads `CHAINS`, `RPC_URLS`, `SECRET_TABLE` and `PROPOSALS_PER_CLIENT_HOURLY` (60).
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        let most = config::parsed_or("PROPOSALS_PER_CLIENT_HOURLY", "60")?;
+        let most = config::parsed(config::variables::PROPOSALS_PER_CLIENT_HOURLY)?;
         let secrets = SecretTable::from_env(&config::aws().await)?;
         Ok(Self { governances: Governances::from_env()?, clients: ClientLimit::new(secrets, "proposal", most, HOUR) })
     }

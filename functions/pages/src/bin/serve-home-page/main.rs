@@ -36,7 +36,7 @@ impl Endpoint for ServeHomePage {
             site: Site::from_env(),
             chains: Chains::from_env()?,
             reader: Reader::from_env(ChainTable::from_env(&aws)?, ArtistTable::from_env(&aws)?)?,
-            contact: config::optional("SECURITY_CONTACT"),
+            contact: config::optional(config::variables::SECURITY_CONTACT),
         })
     }
 

@@ -35,7 +35,7 @@ struct ReadSplit {
 impl Endpoint for ReadSplit {
     async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
-        let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
+        let (aws, most) = (config::aws().await, config::parsed(config::variables::WALLET_READS_PER_CLIENT_MINUTELY)?);
         Ok(Self {
             moments: Moments::new(ChainTable::from_env(&aws)?.eventually_consistent()),
             reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),

@@ -51,7 +51,7 @@ impl Endpoint for ChallengeWallet {
     /// Reads `CHALLENGES_PER_CLIENT_HOURLY` (60) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         const HOUR: Duration = Duration::from_secs(60 * 60);
-        let (aws, most) = (config::aws().await, config::parsed_or("CHALLENGES_PER_CLIENT_HOURLY", "60")?);
+        let (aws, most) = (config::aws().await, config::parsed(config::variables::CHALLENGES_PER_CLIENT_HOURLY)?);
         let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(secrets.clone())?,

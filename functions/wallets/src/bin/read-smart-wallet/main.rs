@@ -47,7 +47,7 @@ impl Endpoint for ReadSmartWallet {
     /// Reads `WALLET_READS_PER_CLIENT_MINUTELY` (120) besides what its parts read.
     async fn from_env() -> Result<Self, StartError> {
         const MINUTE: Duration = Duration::from_secs(60);
-        let (aws, most) = (config::aws().await, config::parsed_or("WALLET_READS_PER_CLIENT_MINUTELY", "120")?);
+        let (aws, most) = (config::aws().await, config::parsed(config::variables::WALLET_READS_PER_CLIENT_MINUTELY)?);
         Ok(Self {
             artists: Artists::new(ArtistTable::from_env(&aws)?),
             reads: ClientLimit::new(SecretTable::from_env(&aws)?, "wallet", most, MINUTE),

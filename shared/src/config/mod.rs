@@ -1,6 +1,10 @@
 //! Environment variables. A missing or invalid one stops a function at its start, with an error that names it.
 
+pub mod variables;
+
 use std::{error::Error, str::FromStr, time::Duration};
+
+pub use self::variables::Variable;
 
 /// Why a function can't start, or a worker's run can't go on.
 pub type StartError = Box<dyn Error + Send + Sync>;
@@ -15,33 +19,25 @@ pub struct ConfigError {
 
 impl ConfigError {
     /// An error about a value that parses but can't be used.
-    pub fn new(name: &'static str, reason: impl Into<String>) -> Self {
-        Self { name, reason: reason.into() }
+    pub fn new(variable: &Variable, reason: impl Into<String>) -> Self {
+        Self { name: variable.name, reason: reason.into() }
     }
 }
 
-/// The variable's value; `None` if unset or empty.
-pub fn optional(name: &'static str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+/// The variable's value; its default, if any, where it is unset or empty.
+pub fn optional(variable: &Variable) -> Option<String> {
+    let given = std::env::var(variable.name).ok().filter(|value| !value.is_empty());
+    given.or_else(|| variable.default.map(str::to_owned))
 }
 
-/// The variable's value; an error if unset or empty.
-pub fn required(name: &'static str) -> Result<String, ConfigError> {
-    optional(name).ok_or_else(|| ConfigError { name, reason: "is required and not set".to_owned() })
+/// [`optional`]; an error without a value.
+pub fn required(variable: &Variable) -> Result<String, ConfigError> {
+    optional(variable).ok_or_else(|| ConfigError::new(variable, "is required and not set"))
 }
 
-/// The variable's value as a `T`; an error if unset, empty or invalid.
-pub fn parsed<T: FromStr<Err: Error>>(name: &'static str) -> Result<T, ConfigError> {
-    parse(name, &required(name)?)
-}
-
-/// The variable's value, or `default` if unset or empty, as a `T`; an error if invalid.
-pub fn parsed_or<T: FromStr<Err: Error>>(name: &'static str, default: &str) -> Result<T, ConfigError> {
-    parse(name, optional(name).as_deref().unwrap_or(default))
-}
-
-fn parse<T: FromStr<Err: Error>>(name: &'static str, value: &str) -> Result<T, ConfigError> {
-    value.parse().map_err(|error: T::Err| ConfigError { name, reason: error.to_string() })
+/// [`required`] as a `T`; an error if invalid.
+pub fn parsed<T: FromStr<Err: Error>>(variable: &Variable) -> Result<T, ConfigError> {
+    required(variable)?.parse().map_err(|error: T::Err| ConfigError::new(variable, error.to_string()))
 }
 
 /// AWS region, credentials and endpoints from the environment, with time-outs.
