@@ -10,7 +10,7 @@ use alloy::{
 };
 use shared::chain::wallet::LaneSigner;
 
-use super::plan::{Plan, Step, told_success};
+use super::plan::{Plan, Step, reported_success};
 use crate::Error;
 
 /// Longest wait for a transaction's receipt.
@@ -53,7 +53,7 @@ async fn send(node: &RootProvider, step: &Step, guardian: &Guardian) -> Result<(
     let call = &step.call;
     let request = TransactionRequest::default().from(guardian.address()).to(call.target).value(call.value);
     let request = request.input(call.data.clone().into());
-    if !told_success(call, &node.call(request.clone()).await?) {
+    if !reported_success(call, &node.call(request.clone()).await?) {
         return Err("the operator Safe would refuse a change".into());
     }
     let gas = node.estimate_gas(request).await?;

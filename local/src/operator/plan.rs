@@ -252,7 +252,7 @@ fn previous(list: &[Address], at: usize) -> Address {
 }
 
 /// Whether a module's transaction would succeed: Safe answers `false` where it fails, and doesn't revert.
-pub(super) fn told_success(call: &Call, answer: &Bytes) -> bool {
+pub(super) fn reported_success(call: &Call, answer: &Bytes) -> bool {
     !call.data.starts_with(&Safe::execTransactionFromModuleCall::SELECTOR)
         || Safe::execTransactionFromModuleCall::abi_decode_returns(answer) == Ok(true)
 }

@@ -100,9 +100,9 @@ impl Attempts {
         }
     }
 
-    fn note(&mut self, (webhook, is_well): (WebhookId, bool)) {
+    fn note(&mut self, (webhook, is_delivered): (WebhookId, bool)) {
         self.under_way.remove(&webhook);
-        if !is_well {
+        if !is_delivered {
             *self.faults.entry(webhook).or_default() += 1;
         }
     }

@@ -165,12 +165,12 @@ fn inclusion(tracked: &Tracked, receipt: Option<&Receipt>) -> Inclusion {
 mod tests {
     use super::*;
 
-    const YOUNG: State = State { is_final: false, is_due: false, is_lost: false };
+    const MINED: State = State { is_final: false, is_due: false, is_lost: false };
 
     #[test]
     fn batch_of_the_same_block_is_confirmed_once_and_finished_when_final() {
-        let due = State { is_due: true, ..YOUNG };
-        let finality = State { is_final: true, ..YOUNG };
+        let due = State { is_due: true, ..MINED };
+        let finality = State { is_final: true, ..MINED };
         assert_eq!(next_step(due, Inclusion::SameBlock), Step::Confirm);
         assert_eq!(next_step(finality, Inclusion::SameBlock), Step::Finish);
         assert_eq!(next_step(State { is_due: true, ..finality }, Inclusion::SameBlock), Step::Finish);
@@ -185,14 +185,14 @@ mod tests {
 
     #[test]
     fn batch_without_a_receipt_is_reopened_only_when_lost_or_final() {
-        assert_eq!(next_step(State { is_due: true, ..YOUNG }, Inclusion::Nowhere), Step::Wait);
-        assert_eq!(next_step(State { is_lost: true, ..YOUNG }, Inclusion::Nowhere), Step::Reopen);
-        assert_eq!(next_step(State { is_final: true, ..YOUNG }, Inclusion::Nowhere), Step::Reopen);
+        assert_eq!(next_step(State { is_due: true, ..MINED }, Inclusion::Nowhere), Step::Wait);
+        assert_eq!(next_step(State { is_lost: true, ..MINED }, Inclusion::Nowhere), Step::Reopen);
+        assert_eq!(next_step(State { is_final: true, ..MINED }, Inclusion::Nowhere), Step::Reopen);
     }
 
     #[test]
     fn batch_of_another_block_is_concluded_again() {
-        for state in [State { is_due: true, ..YOUNG }, State { is_lost: true, ..YOUNG }] {
+        for state in [State { is_due: true, ..MINED }, State { is_lost: true, ..MINED }] {
             assert_eq!(next_step(state, Inclusion::OtherBlock), Step::Conclude);
         }
     }

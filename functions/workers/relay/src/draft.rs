@@ -187,8 +187,8 @@ mod tests {
             for (artist, kind, moment, is_ready) in queue {
                 let row = row(artists[artist], plan(kind, moment));
                 let queued = queued(&row);
-                let is_taken = draft.next_step(&queued, Some(&row), &busy) == Step::Prepare && is_ready > 0;
-                if !is_taken {
+                let is_prepared = draft.next_step(&queued, Some(&row), &busy) == Step::Prepare && is_ready > 0;
+                if !is_prepared {
                     draft.hold(&row);
                     waiting.push(row);
                     continue;

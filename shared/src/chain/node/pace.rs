@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_of_calls_are_told_from_limits_of_answers() {
+    fn limits_of_calls_and_of_answers_are_distinguished() {
         for (code, message) in [
             (429, "Your app has exceeded its compute units per second capacity."),
             (-32005, "daily request count exceeded, request rate limited"),
