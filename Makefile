@@ -10,7 +10,7 @@ PYTHON ?= python3
 LOCAL := $(or $(CARGO_TARGET_DIR),target)/debug/local
 INSTALL_LOG := .local/install.log
 
-.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor sam-tools sam-local sam-test invoke sbom
+.PHONY: help run test clients lint-openapi check fuzz soak bench load openapi tables operator tools binaries check-tools browser build deploy rollback smoke doctor sam-tools sam-local sam-test desk invoke sbom
 
 .DEFAULT_GOAL := help
 
@@ -120,6 +120,10 @@ sam-local: tools sam-tools binaries ## Starts the service in containers
 # Tests every function in containers. Skipped if no container engine runs.
 sam-test: tools sam-tools binaries ## Tests every function in containers
 	@local/sam/run
+
+# The running stack's desk: `make desk DO=list`. A stage's: `.tools/sam/bin/python local/sam/desk production list`.
+desk: ## Shows what was reported, and decides (DO)
+	@$(LOCAL) desk $(DO)
 
 # Sends a function of the running stack its test event: `make invoke FUNCTION=list-comments`.
 invoke: ## Sends a function its test event (FUNCTION)

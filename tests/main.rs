@@ -44,6 +44,7 @@ mod list_transfers;
 mod log_in;
 mod make_previews;
 mod migrate_moments;
+mod moderation;
 mod notifications;
 mod observability;
 mod one_person;

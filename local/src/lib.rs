@@ -11,6 +11,7 @@ pub mod containers;
 pub mod contracts;
 pub mod database;
 pub mod demo;
+pub mod desk;
 pub mod edge;
 pub mod functions;
 pub mod gallery;

@@ -10,6 +10,8 @@
 //! - `local operator plan|execute|verify` prints, makes and checks the guardian's transactions for the operator's accounts.
 //! - `local invoke <function>` sends a function of the running stack its test event, with values of the stack, and prints
 //!   the answer; `local event <function> [stack.json]` prints the event instead, for `sam local invoke`.
+//! - `local desk …` shows what was reported and decided, and decides: of the running stack, or of the account's table
+//!   `ARTIST_TABLE` (`local/sam/desk`).
 //! - `local address <public key…>` prints the addresses of KMS public keys (base64 SubjectPublicKeyInfo).
 
 use std::{
@@ -24,7 +26,9 @@ use std::{
 use local::{
     Error,
     chains::NodeSettings,
-    cloud, containers, gallery, mail, operator,
+    cloud, containers,
+    desk::Desk,
+    gallery, mail, operator,
     paths::Paths,
     roles, secrets,
     stack::{LIMIT_FACTOR, Options, Stack},
@@ -118,6 +122,14 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
             }
             Ok(ExitCode::SUCCESS)
         }
+        [command, arguments @ ..] if command == "desk" => {
+            let desk = match env::var_os("ARTIST_TABLE") {
+                Some(_) => Desk::of_account().await?,
+                None => Desk::of_stack(&running(&paths.local("stack.json"))?, "the operator of this machine").await?,
+            };
+            println!("{}", desk.run(arguments).await?);
+            Ok(ExitCode::SUCCESS)
+        }
         [command, function] if command == "invoke" => {
             let stack = running(&paths.local("stack.json"))?;
             let answer = TestEvents::prepare(&paths, &stack).await?.send_to(function).await?;
@@ -141,7 +153,7 @@ async fn command(arguments: &[String]) -> Result<ExitCode, Error> {
         }
         _ => Err(
             "usage: local run | local test|bench|load <command> [argument…] | local roles | local operator plan|execute|verify | \
-             local containers <address> <command> [argument…] | local invoke|event <function> | local address <public key>…"
+             local containers <address> <command> [argument…] | local invoke|event <function> | local desk … | local address <public key>…"
                 .into(),
         ),
     }

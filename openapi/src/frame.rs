@@ -82,7 +82,7 @@ username, and means all of their wallets. **Lists** are over all chains unless o
 Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 13] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
@@ -94,6 +94,7 @@ const TAGS: [(&str, &str); 12] = [
     ("Webhooks", "Events that are sent to a URL of the artist as they happen."),
     ("Comments", "Comments of collectors and admins."),
     ("Activity", "Timelines, collectors, payments, notifications."),
+    ("Moderation", "Reports, and what the operator did about them."),
     ("Service", "The service's own pages and documents."),
 ];
 

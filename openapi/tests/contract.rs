@@ -18,6 +18,7 @@ fn published_document_is_up_to_date() {
         docs::Contract::openapi(),
         governance::Contract::openapi(),
         media::Contract::openapi(),
+        moderation::Contract::openapi(),
         moments::Contract::openapi(),
         splits::Contract::openapi(),
         transactions::Contract::openapi(),

@@ -122,6 +122,7 @@ fn listing(number: u64) -> Listing {
         content_type: None,
         curated: false,
         hidden: false,
+        unlisted: false,
         others: BTreeSet::new(),
     }
 }

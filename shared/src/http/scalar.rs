@@ -8,9 +8,9 @@ use crate::model::{
     CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId,
     EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText,
     MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, PreviewWidth, Protocol, RankedBy,
-    RawFormat, SaleTime, SaleType, Scope, Share, SignInLink, SocialUsername, SortOrder, Title, TokenId, TransactionId,
-    TransferType, UploadId, UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl,
-    Whole,
+    RawFormat, Reason, SaleTime, SaleType, Scope, Share, SignInLink, SocialUsername, SortOrder, Statement, Title,
+    TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription,
+    WebhookId, WebhookUrl, Whole,
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -42,8 +42,8 @@ scalars! {
     Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
         CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
         FileHash, Flag, KeyId,
-        KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, SaleType, Scope,
-        SignInLink, SocialUsername, SortOrder, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
+        KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, SaleType, Scope,
+        SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
         WebUrl, WebhookDescription, WebhookId, WebhookUrl;
     Number: KeyDays, PageLimit, PageNumber, PreviewWidth, Wait;
     Exact: SaleTime, Share, UploadSize, Whole;

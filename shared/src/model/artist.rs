@@ -25,6 +25,9 @@ text_schema!(
 );
 
 impl ArtistId {
+    /// Stands for the operator where an artist stands otherwise.
+    pub const OPERATOR: Self = Self(Uuid::nil());
+
     /// A new random id.
     pub fn random() -> Self {
         Self(Uuid::new_v4())

@@ -1,9 +1,10 @@
-use std::{fmt, str::FromStr};
-
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{amount::Amount, invalid::Invalid, text::serde_as_text};
+use super::{
+    amount::Amount,
+    text::{serde_as_text, words},
+};
 
 /// Rolling period of a list: the last 24 hours (`day`), 7 days (`week`) or 30 days (`month`), or all time (`all`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ToSchema)]
@@ -106,29 +107,6 @@ impl Spending {
             RankedBy::UsdcSpent => self.usdc_spent.0.saturating_to(),
         }
     }
-}
-
-macro_rules! words {
-    ($type:ident, $refused:literal, $($value:ident = $word:literal),+) => {
-        impl FromStr for $type {
-            type Err = Invalid;
-
-            fn from_str(text: &str) -> Result<Self, Invalid> {
-                match text {
-                    $($word => Ok(Self::$value),)+
-                    _ => Err(Invalid($refused)),
-                }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(match self {
-                    $(Self::$value => $word,)+
-                })
-            }
-        }
-    };
 }
 
 words!(Period, "must be day, week, month or all", Day = "day", Week = "week", Month = "month", All = "all");

@@ -43,3 +43,28 @@ macro_rules! uuid_as_text {
     )+};
 }
 pub(crate) use uuid_as_text;
+
+/// Implements `FromStr` and `Display` for an enum whose variants are words.
+macro_rules! words {
+    ($type:ident, $refused:literal, $($value:ident = $word:literal),+) => {
+        impl std::str::FromStr for $type {
+            type Err = crate::model::Invalid;
+
+            fn from_str(text: &str) -> Result<Self, crate::model::Invalid> {
+                match text {
+                    $($word => Ok(Self::$value),)+
+                    _ => Err(crate::model::Invalid($refused)),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(match self {
+                    $(Self::$value => $word,)+
+                })
+            }
+        }
+    };
+}
+pub(crate) use words;

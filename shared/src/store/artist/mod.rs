@@ -4,6 +4,7 @@ pub(super) mod activities;
 pub(super) mod artists;
 pub(super) mod deletions;
 pub(super) mod media;
+pub(super) mod moderation;
 pub(super) mod payouts;
 pub(super) mod pins;
 pub(super) mod rows;
@@ -21,6 +22,7 @@ pub use self::{
     },
     deletions::{Cancelled, Deletion, Deletions, GRACE},
     media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
+    moderation::{Decision, DecisionCount, DecisionRefusal, LoggedDecision, Moderation, Report, ReportedSubject},
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     pins::{PinJob, PinPause, Pins},
     search::{ListedArtist, Search},

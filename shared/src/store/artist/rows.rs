@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use crate::{
     model::{
-        ActivityId, Address, ArtistId, ChainId, Cid, DeliveryId, Email, EventId, FoldedName, TokenId, TransactionId,
-        UploadId, WebhookId,
+        ActivityId, Address, ArtistId, ChainId, Cid, DeliveryId, Email, EventId, FoldedName, Reason, Subject, TokenId,
+        TransactionId, UploadId, WebhookId,
     },
     store::engine::rows::rows,
 };
@@ -212,6 +212,31 @@ rows! { ROWS;
             fn fan_out_wake() = "WAKE";
             /// How far a log of events is passed on to webhooks
             fn fan_out_position(log: &str) = "LOG#{log}";
+        }
+    }
+
+    /// What people report, and what an operator decides (`local/sam/desk`). A subject is written as
+    /// `moment#{chain}#{collection}#{token}`, `collection#…`, `artist#…`, `cid#…` or `comment#…`.
+    section "Moderation" {
+        partition () as reported_subjects = "REPORTED" {
+            /// What was reported: how often, and why the last time
+            fn reported_subject(subject: &Subject) = "{subject}" until "180 days after the last report";
+        }
+        partition (subject: &Subject) as reports = "REPORTS#{subject}" {
+            /// A report: reason, words, and the mail address for an answer; the first hundred of a subject
+            fn report(report: Uuid) = "{report}" until "180 days later";
+        }
+        partition () as decisions = "DECISIONS" {
+            /// What an operator decided about a subject, and what holds
+            fn decision(subject: &Subject) = "{subject}";
+        }
+        partition () as decision_log = "DECISION_LOG" {
+            /// A decision or its end: who, why and when. Never changed
+            fn logged_decision(entry: Uuid) = "{entry}";
+        }
+        partition () as decision_counts = "DECISION_COUNTS" {
+            /// How many decisions a month had for a reason
+            fn decision_count(month: &str, reason: Reason) = "{month}#{reason}";
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_bytes::ByteBuf;
 use super::{metadata::Documents, moments::moment_key};
 use crate::{
     aws::Dispatch,
-    model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
+    model::{Address, ArtistId, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
     store::{
         chain::rows,
         engine::{
@@ -116,6 +116,9 @@ pub struct Listing {
     /// Whether an admin hid it.
     #[serde(default)]
     pub hidden: bool,
+    /// Whether it is in no timeline at all, since the operator hid it.
+    #[serde(default)]
+    pub unlisted: bool,
     /// Admins other than the creator.
     pub others: BTreeSet<Address>,
 }
@@ -196,11 +199,19 @@ impl Listing {
             uri: moment.uri.clone(),
             content_type,
             curated,
-            hidden: moment.hidden_by.is_some(),
+            hidden: false,
+            unlisted: false,
             others: BTreeSet::new(),
         };
+        listing.set_hidden(moment.hidden_by);
         listing.set_admins(moment, collection);
         listing
+    }
+
+    /// Sets in which timelines it is by who hid it.
+    pub fn set_hidden(&mut self, by: Option<ArtistId>) {
+        self.hidden = by.is_some();
+        self.unlisted = by == Some(ArtistId::OPERATOR);
     }
 
     /// Sets `others` from the current admins.
@@ -228,6 +239,9 @@ impl Listing {
         let with_type = || [None, self.content_type].into_iter().take(1 + usize::from(self.content_type.is_some()));
         let with_protocol = || [None, Some(self.protocol)];
         let with_curated = || [false, true].into_iter().take(1 + usize::from(self.curated));
+        if self.unlisted {
+            return BTreeSet::new();
+        }
         let (mut sets, all) = (BTreeSet::new(), TimelineFilter { hidden: self.hidden, ..TimelineFilter::default() });
         for content_type in with_type() {
             sets.insert((Scope::Collection(collection), TimelineFilter { content_type, ..all }));
@@ -397,6 +411,7 @@ mod tests {
             content_type,
             curated,
             hidden: false,
+            unlisted: false,
             others: others.iter().map(|byte| address(*byte)).collect(),
         }
     }

@@ -70,8 +70,11 @@ impl Endpoint for HideMoment {
         let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
         let HideMomentRequest { moment, hidden: Hiding(hidden) } = request.json()?.read_for(self)?;
         self.require_admin(artist, &moment).await?;
-        // Posted without a change too: the index then reads the mark again.
         let hider = self.artists.hidden_by(&moment).await?.unwrap_or(artist);
+        if hider == ArtistId::OPERATOR {
+            return Err(ApiError::forbidden("The operator hid this moment: only the operator shows it again"));
+        }
+        // Posted without a change too: the index then reads the mark again.
         self.artists.hide(hider, &moment, hidden).await?;
         Response::json(&HideMomentResponse { success: true, hidden })
     }

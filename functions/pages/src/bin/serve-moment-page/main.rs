@@ -7,7 +7,7 @@ use shared::{
     chain::{Chain, Chains},
     config::{self, StartError},
     http::{ApiError, Endpoint, FromFields, Request, Response, serve},
-    model::{Address, ChainId, MomentRef, TokenId},
+    model::{Address, ArtistId, ChainId, MomentRef, TokenId},
     store::{
         artist::ArtistTable,
         chain::{ChainTable, Comments, TransferList, Transfers},
@@ -55,9 +55,13 @@ impl Endpoint for ServeMomentPage {
         let Ok(path) = request.path_parameters().read_for::<MomentPath>(&self.chains) else { return unknown() };
         let Ok(chain) = self.chains.get(path.chain) else { return unknown() };
         let place = MomentRef { chain: path.chain, collection: path.contract, token: path.token };
-        let Some(moment) = self.reader.moment(&place).await?.filter(|moment| moment.hidden.is_empty()) else {
+        let Some(moment) = self.reader.moment(&place).await? else { return unknown() };
+        if moment.hidden.contains(&ArtistId::OPERATOR) {
+            return not_found("The operator of this site doesn't show this moment.", &self.site);
+        }
+        if !moment.hidden.is_empty() {
             return unknown();
-        };
+        }
         let frame = if request.path().contains("/embed/") {
             embed_page(&self.site, &moment, chain, Clock::now()?)
         } else {

@@ -95,7 +95,7 @@ pub(super) async fn set_hidden(
     moment.hidden_by = hidden_by;
     work.put_moment(&moment)?;
     let Some(mut listing) = work.listing(place).await? else { return Ok(()) };
-    listing.hidden = hidden_by.is_some();
+    listing.set_hidden(hidden_by);
     work.list(place, &listing).await
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use super::{artist::Artists, outbox::Outbox};
@@ -23,12 +24,22 @@ struct HiddenRow {
 impl Artists {
     /// Hides a moment, or shows it again. One transaction.
     pub async fn hide(&self, artist: ArtistId, moment: &MomentRef, is_hidden: bool) -> Result<(), StoreError> {
+        self.0.write_together(self.hiding(artist, moment, is_hidden)?.into()).await.map(drop)
+    }
+
+    /// The writes that hide a moment, or show it again: the mark, and the message to the index.
+    pub(in crate::store::artist) fn hiding(
+        &self,
+        artist: ArtistId,
+        moment: &MomentRef,
+        is_hidden: bool,
+    ) -> Result<[TransactWriteItem; 2], StoreError> {
         let MomentRef { chain, collection, token } = *moment;
         let row = HiddenRow { collection, token, artist_id: artist };
         let key = hidden_key(moment);
         let change = if is_hidden { self.0.replacement(&key, &row)? } else { self.0.deletion(&key)? };
         let message = ArtistChange::MomentHidden { chain, collection, token };
-        self.0.write_together(vec![change, Outbox::new(self.0.clone()).posting(artist, message)?]).await.map(drop)
+        Ok([change, Outbox::new(self.0.clone()).posting(artist, message)?])
     }
 
     /// Returns the artist who hid a moment. One read.
