@@ -8,7 +8,7 @@ use crate::{
     aws::Dispatch,
     model::{ArtistId, Email, MomentRef, Reason, Statement, Subject},
     store::{
-        artist::{Artists, rows},
+        artist::{artists::Artists, rows},
         engine::table::{ArtistTable, StoreError, number, row, text, updating},
     },
 };
