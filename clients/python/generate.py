@@ -91,13 +91,14 @@ def methods(name, path, operation, kind):
     asynchronous, awaiting = ("async ", "await ") if kind else ("", "")
     text = f'\n    {asynchronous}def {name}({signature}) -> {" | ".join(answers.values())}:\n        """{words}"""\n{request}'
     text += f"        response = {awaiting}{sending}\n"
-    if "202" in answers:
+    usual = "200" if "200" in answers else "202"
+    if usual == "200" and "202" in answers:
         text += f"        if response.status_code == 202:\n            return {answers['202']}.from_dict(response.json())\n"
-    text += f"        answer = {answers['200']}.from_dict(response.json())\n"
+    text += f"        answer = {answers[usual]}.from_dict(response.json())\n"
     text += f"        {KEPT[name]}\n" if name in KEPT else ""
     text += "        return answer\n"
-    headers = operation["responses"]["200"].get("headers", {})
-    return text + (list_methods(name, answers["200"], signature, request, kind) if "link" in headers else "")
+    headers = operation["responses"][usual].get("headers", {})
+    return text + (list_methods(name, answers[usual], signature, request, kind) if "link" in headers else "")
 
 
 def list_methods(name, page, signature, request, kind):

@@ -156,6 +156,20 @@ test("what strangers write stays text on every page", async () => {
   }
 });
 
+test("a visitor reports a moment, a collection and an artist", async () => {
+  for (const name of ["moment", "collection", "artist"]) {
+    const page = await visit(places()[name], { viewport: { width: 390, height: 844 } });
+    await page.getByText("Report", { exact: true }).click();
+    await page.getByLabel("What is wrong with it?").selectOption("spam");
+    await page.getByLabel("What should we know?").fill("The same picture a hundred times.");
+    await page.getByRole("button", { name: "Send the report" }).click();
+    await page.getByText("Thank you. The operator of this site will look at it.").waitFor();
+    await page.screenshot({ path: `${pictures}/site-report-${name}-390-light.png`, fullPage: true });
+    await looksRight(page, `report on ${name}`);
+    await page.context().close();
+  }
+});
+
 test("a visitor collects by mail, on a telephone", async () => {
   const page = await visit(placeOf(2), { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
   await page.getByRole("button", { name: "Collect", exact: true }).click();

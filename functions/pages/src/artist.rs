@@ -14,6 +14,7 @@ use crate::{
     card::grid,
     format::feeds_of,
     layout::Frame,
+    report::report,
     text::{clipped, line},
     words::{Clock, counted, short},
 };
@@ -41,6 +42,7 @@ pub fn artist_page(
         @if moments.is_empty() { p .empty { "Nothing published yet." } }
         @else { section aria-label="Moments" { (grid(site, chains, moments, clock)) } }
         @if let Some(next) = next { p .more { a href=(format!("{address}?page={next}")) { "Older moments" } } }
+        (report(site, &json!({"artist": account})))
     };
     Frame {
         description: if bio.is_empty() {

@@ -2,7 +2,7 @@
 
 use alloy::primitives::U256;
 use maud::{Markup, html};
-use serde_json::json;
+use serde_json::{Value, json};
 use shared::{
     api::read::{MomentView, Site},
     model::{Amount, SaleType, SaleView},
@@ -15,12 +15,9 @@ const MOST_FEE: u64 = 1_000_000_000_000_000;
 
 /// The button, and the forms that take its place: an address, the code that is mailed to it, and the order.
 pub fn collect(site: &Site, moment: &MomentView, sale: &SaleView, offer: &Offer) -> Markup {
-    let place = json!({
-        "collectionAddress": moment.address, "tokenId": moment.token_id, "chainId": moment.chain_id,
-    });
     html! {
         a .button href=(site.endpoint("/manage")) { "Collect" }
-        div .collect hidden data-api=(site.endpoint("")) data-moment=(place) data-most=(most(sale)) {
+        div .collect hidden data-api=(site.endpoint("")) data-moment=(place(moment)) data-most=(most(sale)) {
             form {
                 label for="email" { "E-mail address" }
                 input #email type="email" name="email" autocomplete="email" required;
@@ -41,6 +38,11 @@ pub fn collect(site: &Site, moment: &MomentView, sale: &SaleView, offer: &Offer)
             p .note role="status" {}
         }
     }
+}
+
+/// A moment as requests name it.
+pub fn place(moment: &MomentView) -> Value {
+    json!({"collectionAddress": moment.address, "tokenId": moment.token_id, "chainId": moment.chain_id})
 }
 
 /// What the page says it costs, with room for the protocol's fee where that is paid in the same currency.

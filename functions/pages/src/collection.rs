@@ -1,6 +1,7 @@
 //! `/c/{chain}/{contract}`: a collection and its moments.
 
 use maud::html;
+use serde_json::json;
 use shared::{
     api::read::{CollectionView, MomentView, Site},
     chain::Chains,
@@ -11,6 +12,7 @@ use crate::{
     format::feeds_of,
     layout::{Frame, HeadPicture},
     media,
+    report::report,
     text::{clipped, line},
     words::{Clock, counted, short},
 };
@@ -35,6 +37,9 @@ pub fn collection_page(
         @if moments.is_empty() { p .empty { "Nothing has been published in this collection yet." } }
         @else { section aria-label="Moments" { (grid(site, chains, moments, clock)) } }
         @if let Some(next) = next { p .more { a href=(format!("{}?page={next}", collection.page)) { "Older moments" } } }
+        (report(site, &json!({
+            "collection": {"collectionAddress": collection.address, "chainId": collection.chain_id},
+        })))
     };
     Frame {
         description: if about.is_empty() {

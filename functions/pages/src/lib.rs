@@ -15,6 +15,7 @@ mod layout;
 mod media;
 mod moment;
 mod oembed;
+mod report;
 mod share_card;
 mod text;
 mod words;

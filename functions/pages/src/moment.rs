@@ -13,10 +13,11 @@ use shared::{
 use crate::{
     assets::icon,
     card::{name, person, title},
-    collect::collect,
+    collect::{collect, place},
     comment,
     layout::{Frame, HeadPicture, NAME},
     media,
+    report::report,
     share_card::{HEIGHT, WIDTH, card_address},
     text::{clipped, line},
     words::{Clock, Offer, asked, short},
@@ -69,6 +70,7 @@ pub fn moment_page(site: &Site, moment: &MomentView, parts: &MomentParts<'_>, cl
                 }
             }
         }
+        (report(site, &json!({"moment": place(moment)})))
     };
     Frame { content, ..frame(site, moment, &title, about, (parts.chain, &offer)) }
 }

@@ -40,6 +40,43 @@ document.addEventListener("click", (event) => {
   request.send();
 });
 
+const post = async (api, path, body, headers = {}) => {
+  try {
+    const response = await fetch(`${api}/${path}`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+    return { status: response.status, isOk: response.ok, answer: await response.json() };
+  } catch {
+    throw new Error("The service can’t be reached: try again in a moment.");
+  }
+};
+
+// A form is sent once at a time, and says what became of it.
+const onSubmit = (form, note, act) => form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const pressed = form.querySelector("button");
+  if (pressed.ariaDisabled === "true") return;
+  pressed.ariaDisabled = "true";
+  note.textContent = "One moment…";
+  try {
+    note.textContent = (await act(form.elements)) ?? "";
+  } catch (error) {
+    note.textContent = error.message;
+  }
+  pressed.ariaDisabled = "false";
+});
+
+for (const place of document.querySelectorAll(".report")) {
+  const form = place.querySelector("form");
+  onSubmit(form, place.querySelector("[role=status]"), async ({ reason, text, email }) => {
+    const body = { subject: JSON.parse(place.dataset.subject), reason: reason.value };
+    if (text.value.trim()) body.text = text.value.trim();
+    if (email.value.trim()) body.email = email.value.trim();
+    const { isOk, answer } = await post(place.dataset.api, "reports", body);
+    if (!isOk) throw new Error(answer.message);
+    form.reset();
+    return "Thank you. The operator of this site will look at it.";
+  });
+}
+
 // "Collect" asks for an address, for the code that is mailed to it, and for the order. The token is forgotten with the page.
 for (const place of document.querySelectorAll(".collect")) {
   const [email, code, order] = place.querySelectorAll("form");
@@ -52,45 +89,26 @@ for (const place of document.querySelectorAll(".collect")) {
     place.hidden = false;
     form.querySelector("input").focus();
   };
-  const ask = async (path, body, headers = {}) => {
-    let response, answer;
-    try {
-      response = await fetch(`${place.dataset.api}/${path}`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
-      answer = await response.json();
-    } catch {
-      throw new Error("The service can’t be reached: try again in a moment.");
-    }
-    if (response.ok) return { status: response.status, ...answer };
-    if (response.status === 401 && token) show(email);
+  const ask = async (path, body, headers) => {
+    const { status, isOk, answer } = await post(place.dataset.api, path, body, headers);
+    if (isOk) return { status, ...answer };
+    if (status === 401 && token) show(email);
     throw new Error(answer.message);
   };
-  const onSubmit = (form, act) => form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const pressed = form.querySelector("button");
-    if (pressed.ariaDisabled === "true") return;
-    pressed.ariaDisabled = "true";
-    note.textContent = "One moment…";
-    try {
-      note.textContent = (await act(form.elements)) ?? "";
-    } catch (error) {
-      note.textContent = error.message;
-    }
-    pressed.ariaDisabled = "false";
-  });
 
-  onSubmit(email, async ({ email: { value } }) => {
+  onSubmit(email, note, async ({ email: { value } }) => {
     nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
     await ask("oauth/code", { email: value.trim(), nonce });
     show(code);
     return `A code is on its way to ${value.trim()}.`;
   });
-  onSubmit(code, async ({ code: { value } }) => {
+  onSubmit(code, note, async ({ code: { value } }) => {
     const session = await ask("oauth/login", { email: email.elements.email.value.trim(), code: value.trim(), nonce });
     token = session.token;
     order.querySelector("code").textContent = session.social_wallet;
     show(order);
   });
-  onSubmit(order, async ({ comment: { value } }) => {
+  onSubmit(order, note, async ({ comment: { value } }) => {
     // The same order again, after a failure that says nothing of its outcome, is done once.
     key ??= crypto.getRandomValues(new Uint32Array(4)).join("-");
     const { moment, most: maxPrice } = place.dataset;
