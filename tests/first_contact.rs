@@ -1,7 +1,7 @@
 //! What somebody meets who knows the address alone.
 
 use reqwest::{Client, redirect::Policy};
-use tests::{Answer, Stack};
+use tests::{Answer, Sandbox, Stack};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 
@@ -77,5 +77,20 @@ async fn guides_name_the_address_that_they_are_read_at() {
         assert!(text.contains(&stack.map.api), "{path}");
         let elsewhere = "http://127.0.0.1:3000/api";
         assert!(stack.map.api == elsewhere || !text.contains(elsewhere), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn request_that_names_no_chain_is_about_the_stages_default() {
+    let stack = Stack::connect();
+    let collection = stack.demo_collection(0);
+    for (chain, comments) in [("8453", true), ("84532", false)] {
+        let sandbox = Sandbox::with_variables(&stack, "list-comments", &[("DEFAULT_CHAIN", chain)]).await;
+        let query = format!("collectionAddress={collection:#x}&tokenId=1");
+        for (query, found) in [(query.clone(), comments), (format!("{query}&chainId=8453"), true)] {
+            let answer = sandbox.get(&query).await;
+            let body: serde_json::Value = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
+            assert_eq!(body["comments"].as_array().map(Vec::is_empty), Some(!found), "{chain}: {query}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 //! executables, and each would have a copy. What is deployed doesn't use this.
 
 use alloy as _;
+use alloy_chains as _;
 use aws_config as _;
 use aws_lc_rs as _;
 use aws_sdk_dynamodb as _;

@@ -1,6 +1,7 @@
 //! The supported chains. A known chain needs only its id: its public deployments are the defaults.
 
 use alloy::primitives::{Address, address};
+use alloy_chains::NamedChain;
 use serde::Deserialize;
 
 use super::spending::{Spending, SpendingSettings};
@@ -135,6 +136,11 @@ pub struct Chain {
 impl Chain {
     /// Default of `reorg_depth`, far deeper than any known reorganisation of the known chains.
     const REORG_DEPTH: u64 = 128;
+
+    /// Whether its currencies have no value, as far as is known.
+    pub fn is_testnet(&self) -> bool {
+        NamedChain::try_from(self.id.0).is_ok_and(NamedChain::is_testnet)
+    }
 
     /// A known chain's public deployments: the public service's or, where it has none, the protocol's own.
     fn public(id: ChainId) -> Option<Self> {

@@ -45,6 +45,7 @@ variables! {
     CODES_TOTAL_HOURLY = "3000";
     /// KMS key (HMAC_256) that authenticates sign-in codes
     CODE_KEY_ID;
+    DEFAULT_CHAIN = "8453";
     IPFS_GATEWAYS = "https://ipfs.io/ipfs/,https://dweb.link/ipfs/,https://gateway.pinata.cloud/ipfs/";
     KEY_DAILY_USDC = "25000000";
     KEY_DAILY_WEI = "10000000000000000";

@@ -44,6 +44,8 @@ pub struct Field<'a> {
     value: Option<Cow<'a, Value>>,
     path: String,
     count: RangeInclusive<usize>,
+    /// Whether a default takes the place of what wasn't sent.
+    is_default: bool,
     reading: Reading<'a>,
 }
 
@@ -68,7 +70,7 @@ impl<'a> Fields<'a> {
         let value = self.values.get(name).filter(|value| !is_missing(value)).map(Cow::Borrowed);
         let path = format!("{}{name}", self.path);
         self.reading.known.borrow_mut().insert(path.clone());
-        Field { value, path, count: 0..=usize::MAX, reading: self.reading }
+        Field { value, path, count: 0..=usize::MAX, is_default: false, reading: self.reading }
     }
 }
 
@@ -76,6 +78,7 @@ impl Field<'_> {
     /// Replaces a missing value by a default.
     #[must_use]
     pub fn or(mut self, default: Value) -> Self {
+        self.is_default = self.value.is_none();
         self.value = self.value.or(Some(Cow::Owned(default)));
         self
     }
@@ -127,6 +130,10 @@ impl Field<'_> {
         self.note(self.value.as_deref().ok_or(Invalid("is required")))
     }
 
+    pub(super) fn is_default(&self) -> bool {
+        self.is_default
+    }
+
     pub(super) fn is_text(&self) -> bool {
         self.reading.is_text
     }
@@ -155,7 +162,7 @@ impl<T: FromField> FromField for Vec<T> {
         }
         let entries = values.iter().enumerate().map(|(index, value)| {
             let (value, path) = (Some(Cow::Borrowed(value)), format!("{}.{index}", field.path));
-            Field { value, path, count: 0..=usize::MAX, reading: field.reading }.read()
+            Field { value, path, count: 0..=usize::MAX, is_default: false, reading: field.reading }.read()
         });
         // Collected twice, so that every entry is read even if one is wrong.
         entries.collect::<Vec<_>>().into_iter().collect()

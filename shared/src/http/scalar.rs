@@ -1,16 +1,19 @@
-use std::str::FromStr;
+use std::{str::FromStr, sync::LazyLock};
 
 use serde_json::{Number, Value};
 
 use super::fields::{Field, FromField};
-use crate::model::{
-    ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
-    CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId,
-    EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName, LongText,
-    MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, PreviewWidth, Protocol, RankedBy,
-    RawFormat, Reason, SaleTime, SaleType, Scope, Share, SignInLink, SocialUsername, SortOrder, Statement, Title,
-    TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription,
-    WebhookId, WebhookUrl, Whole,
+use crate::{
+    config,
+    model::{
+        ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
+        CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email,
+        EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName,
+        LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, PreviewWidth, Protocol,
+        RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope, Share, SignInLink, SocialUsername, SortOrder,
+        Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username, Wait,
+        WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
+    },
 };
 
 /// A type that is one JSON string or number, parsed by `FromStr`.
@@ -57,7 +60,8 @@ impl<T: Scalar> FromField for T {
 
 impl FromField for ChainId {
     fn from_field(field: &Field<'_>) -> Option<Self> {
-        field.allowed(parse(field, Form::Number)?)
+        let given = parse(field, Form::Number)?;
+        field.allowed(if field.is_default() { default_chain() } else { given })
     }
 }
 
@@ -66,6 +70,13 @@ impl FromField for CaipNetwork {
         let Self(chain) = parse(field, Form::Text)?;
         field.allowed(chain).map(Self)
     }
+}
+
+/// The chain of a request that names none: `DEFAULT_CHAIN`.
+fn default_chain() -> ChainId {
+    static CHOSEN: LazyLock<ChainId> =
+        LazyLock::new(|| config::parsed(config::variables::DEFAULT_CHAIN).unwrap_or(ChainId::DEFAULT));
+    *CHOSEN
 }
 
 fn parse<T: FromStr<Err = Invalid>>(field: &Field<'_>, form: Form) -> Option<T> {
