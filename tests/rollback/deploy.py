@@ -6,6 +6,7 @@ usage: deploy.py <base URL> <version>…, or deploy.py --show
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import botocore.session
@@ -36,8 +37,9 @@ def deploy(base, *names):
     session.create_client("s3", region_name="us-east-1").create_bucket(Bucket="packages")
     bucket = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": {"SourceBucket": {"Value": "packages"}}}
     create(versions.PACKAGES, bucket)
-    packaged = Path(".local/packaged.json")
     for version in names:
+        # Two deployments may run at once.
+        packaged = Path(tempfile.mkdtemp()) / "packaged.json"
         packaged.write_text(json.dumps(template(base, version)))
         account = Account("staging")
         versions.keep(account, version, packaged)
