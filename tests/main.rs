@@ -51,6 +51,7 @@ mod one_person;
 mod openapi_document;
 mod pages;
 mod pin_content;
+mod prepare_collect;
 mod publish_key_set;
 mod read_artist;
 mod read_collection;

@@ -9,6 +9,7 @@ pub mod grant_permission;
 pub mod grants;
 pub mod hide_moment;
 pub mod migrate_moments;
+pub mod prepare_collect;
 pub mod purchase;
 pub mod read_moment;
 pub mod revoke_permission;
@@ -27,6 +28,7 @@ pub mod update_sale;
     grant_permission::grant_permission,
     hide_moment::hide_moment,
     migrate_moments::migrate_moments,
+    prepare_collect::prepare_collect,
     read_moment::read_moment,
     revoke_permission::revoke_permission,
     simulate_moment::simulate_moment,

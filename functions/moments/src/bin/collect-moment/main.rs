@@ -1,20 +1,15 @@
 //! `POST /moment/collect`: buys tokens of a moment for the artist's account, which pays for them.
 
-mod purchase;
-mod release;
-
-use moments::collect_moment::CollectMomentRequest;
-use shared::{
-    api::{
-        activity::ActivityLog,
-        transact::{Cost, TransactionService},
-    },
-    config::{self, StartError},
-    http::{ApiError, Endpoint, Request, Response, json, serve},
-    model::{ActivityKind, Amount, Protocol, Scope},
+use moments::{
+    collect_moment::CollectMomentRequest,
+    purchase::{Collector, Purchase, ReleasePurchase, require_price},
 };
-
-use crate::release::ReleasePurchase;
+use shared::{
+    api::{activity::ActivityLog, transact::TransactionService},
+    config::{self, StartError},
+    http::{ApiError, Endpoint, Request, Response, serve},
+    model::{ActivityKind, Protocol, Scope},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -40,19 +35,21 @@ impl Endpoint for CollectMoment {
         let answer = self
             .service
             .transact_once(request, caller, moment.chain, async |session| {
+                let by = Collector { chain: session.chain(), node: session.node(), account: session.account().into() };
                 if session.protocol(moment.collection).await? == Some(Protocol::Registry) {
-                    let purchase = ReleasePurchase::of(session, &moment, amount, &comment).await?;
+                    session.require_indexed(&moment).await?;
+                    let purchase = ReleasePurchase::of(by, &moment, amount, &comment).await?;
                     require_price(purchase.cost(), max_price)?;
-                    let calls = purchase.calls(session);
+                    let calls = purchase.calls(by);
                     session.afford(&[purchase.cost()], &calls).await?;
                     is_large = session.is_large(&calls);
                     return Ok(calls);
                 }
-                let purchase = purchase::read(session, &moment, amount).await?;
+                let purchase = Purchase::read(by, &moment, amount).await?;
                 session.require_genuine(moment.collection).await?;
                 let costs = purchase.costs(session.chain());
                 costs.first().map_or(Ok(()), |cost| require_price(*cost, max_price))?;
-                let calls = purchase.calls(session, &comment);
+                let calls = purchase.calls(by, &comment);
                 session.afford(&costs, &calls).await?;
                 is_large = session.is_large(&calls);
                 Ok(calls)
@@ -62,16 +59,5 @@ impl Endpoint for CollectMoment {
             self.activity.note(request, caller.artist, ActivityKind::Collected, &moment.to_string()).await;
         }
         Ok(answer)
-    }
-}
-
-/// Requires an order to cost `most` or less in the sale's currency, fees included (409).
-fn require_price(cost: Cost, most: Option<Amount>) -> Result<(), ApiError> {
-    match most {
-        Some(Amount(most)) if cost.amount > most => {
-            let words = format!("This costs {} now, more than your maxPrice", cost.currency.format(cost.amount));
-            Err(ApiError::conflict(words).with_detail("price", json!(Amount(cost.amount))))
-        }
-        _ => Ok(()),
     }
 }

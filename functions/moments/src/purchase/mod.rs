@@ -1,23 +1,40 @@
 //! A purchase of the native protocol: its costs, its limits and its calls.
 
+mod read;
+mod release;
+
 use alloy::{
     primitives::{Address, U256},
     sol_types::SolValue,
 };
 use shared::{
-    api::transact::{Cost, WriteSession},
+    api::transact::Cost,
     chain::{
         Chain,
         contracts::native::{Creator1155, Erc20, Erc20Minter, TimedMinter},
+        node::Node,
         protocol::sale::{CurrentSale, Strategy},
         wallet::Call,
     },
     clock,
-    http::ApiError,
-    model::MomentRef,
+    http::{ApiError, json},
+    model::{Amount, MomentRef},
 };
 
 use crate::collect_moment::Remark;
+
+pub use self::release::ReleasePurchase;
+
+/// Who collects.
+#[derive(Clone, Copy)]
+pub struct Collector<'a> {
+    /// The chain.
+    pub chain: &'a Chain,
+    /// Its nodes.
+    pub node: &'a Node,
+    /// The account that pays and gets the tokens.
+    pub account: Address,
+}
 
 /// A purchase that the chain's current state allows.
 pub struct Purchase {
@@ -46,10 +63,10 @@ impl Purchase {
     }
 
     /// Calls of the account, which receives the tokens.
-    pub fn calls(&self, session: &WriteSession<'_>, Remark(comment): &Remark) -> Vec<Call> {
-        let collector = Address::from(session.account());
+    pub fn calls(&self, by: Collector<'_>, Remark(comment): &Remark) -> Vec<Call> {
+        let collector = by.account;
         let (collection, token) = (self.moment.collection.into(), self.moment.token.into());
-        let minter = self.sale.strategy.minter(&session.chain().addresses);
+        let minter = self.sale.strategy.minter(&by.chain.addresses);
         let no_referral = Address::ZERO;
         match self.sale.strategy {
             Strategy::FixedPrice => {
@@ -122,6 +139,17 @@ impl Purchase {
         }
         let reason = format!("An address can collect {limit} of this moment at most, and your account has had {had}");
         Err(ApiError::unprocessable(reason))
+    }
+}
+
+/// Requires an order to cost `most` or less in the sale's currency, fees included (409).
+pub fn require_price(cost: Cost, most: Option<Amount>) -> Result<(), ApiError> {
+    match most {
+        Some(Amount(most)) if cost.amount > most => {
+            let words = format!("This costs {} now, more than your maxPrice", cost.currency.format(cost.amount));
+            Err(ApiError::conflict(words).with_detail("price", json!(Amount(cost.amount))))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,12 +1,8 @@
 //! A purchase of the registry protocol, whose controller sells for the chain's ERC-20 currency.
 
 use alloy::primitives::{Address, U256};
-use moments::collect_moment::{Quantity, Remark};
 use shared::{
-    api::{
-        error::no_moment,
-        transact::{Cost, WriteSession},
-    },
+    api::{error::no_moment, transact::Cost},
     chain::{
         contracts::{
             native::Erc20,
@@ -18,8 +14,11 @@ use shared::{
     model::MomentRef,
 };
 
+use super::Collector;
+use crate::collect_moment::{Quantity, Remark};
+
 /// A purchase at the controller's present price.
-pub(crate) struct ReleasePurchase {
+pub struct ReleasePurchase {
     moment: MomentRef,
     quantity: U256,
     controller: Address,
@@ -27,41 +26,40 @@ pub(crate) struct ReleasePurchase {
 }
 
 impl ReleasePurchase {
-    /// One read and one call.
+    /// A purchase of an indexed moment. One call.
     ///
     /// # Errors
     /// 404 for an unknown moment, 422 for one that isn't for sale, or with a comment.
-    pub(crate) async fn of(
-        session: &WriteSession<'_>,
+    pub async fn of(
+        by: Collector<'_>,
         moment: &MomentRef,
         quantity: Quantity,
         Remark(comment): &Remark,
     ) -> Result<Self, ApiError> {
-        session.require_indexed(moment).await?;
         if !comment.is_empty() {
             return Err(ApiError::unprocessable("Moments of this protocol take no comments: leave it empty"));
         }
         let question = tokenMintConfigurationCall { tokenId: moment.token.into() };
-        let sale = session.node().read(moment.collection.into(), &question).await?.ok_or_else(|| no_moment(moment))?;
-        let controller = session.chain().addresses.registry.map(|registry| registry.controller);
+        let sale = by.node.read(moment.collection.into(), &question).await?.ok_or_else(|| no_moment(moment))?;
+        let controller = by.chain.addresses.registry.map(|registry| registry.controller);
         // Without a recipient, the controller has no sale of it.
         let controller = controller.filter(|_| !sale.fundsRecipient.is_zero());
         let controller = controller.ok_or_else(|| ApiError::unprocessable("This moment is not for sale"))?;
         let quantity = U256::from(quantity.0);
-        let [_, currency] = session.chain().currencies();
+        let [_, currency] = by.chain.currencies();
         let cost = Cost { currency, amount: U256::from(sale.price).saturating_mul(quantity) };
         Ok(Self { moment: *moment, quantity, controller, cost })
     }
 
     /// What it costs in all.
-    pub(crate) fn cost(&self) -> Cost {
+    pub fn cost(&self) -> Cost {
         self.cost
     }
 
     /// Calls of the account, which receives the tokens.
-    pub(crate) fn calls(&self, session: &WriteSession<'_>) -> Vec<Call> {
+    pub fn calls(&self, by: Collector<'_>) -> Vec<Call> {
         let purchase = purchaseTokenWithValueCall {
-            to: session.account().into(),
+            to: by.account,
             tokenId: self.moment.token.into(),
             amount: self.quantity,
             value: self.cost.amount,
@@ -69,7 +67,7 @@ impl ReleasePurchase {
             referrer1: Address::ZERO,
         };
         let approve = Erc20::approveCall { spender: self.controller, amount: self.cost.amount };
-        let approval = Call::new(session.chain().addresses.usdc, &approve);
+        let approval = Call::new(by.chain.addresses.usdc, &approve);
         vec![approval, Call::new(self.moment.collection.into(), &purchase)]
     }
 }
