@@ -170,6 +170,52 @@ test("a visitor reports a moment, a collection and an artist", async () => {
   }
 });
 
+/** A wallet in the page: what it is asked goes to the node, which signs for the account. */
+async function injectWallet(page, account, { batches }) {
+  const asked = [];
+  await page.exposeFunction("askWallet", async (method, params) => {
+    asked.push(method);
+    if (method === "eth_requestAccounts") return { result: [account] };
+    if (method === "wallet_sendCalls" && !batches) return { error: { code: -32601, message: "unknown method" } };
+    if (method === "wallet_sendCalls") {
+      for (const call of params[0].calls) await askNode("eth_sendTransaction", [{ from: account, ...call }]);
+      return { result: { id: "0x1" } };
+    }
+    return { result: await askNode(method, params) };
+  });
+  await page.addInitScript(() => {
+    const request = async ({ method, params = [] }) => {
+      const { result, error } = await window.askWallet(method, params);
+      if (error) throw Object.assign(new Error(error.message), { code: error.code });
+      return result;
+    };
+    const detail = Object.freeze({ info: { uuid: crypto.randomUUID(), name: "Pocket", icon: "data:,", rdns: "example.pocket" }, provider: { request } });
+    const announce = () => dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+    addEventListener("eip6963:requestProvider", announce);
+    announce();
+  });
+  return asked;
+}
+
+for (const batches of [true, false]) {
+  test(`a visitor collects with a wallet that ${batches ? "takes calls at once" : "takes one transaction after another"}`, async () => {
+    const account = `0x${crypto.randomUUID().replaceAll("-", "")}${"0".repeat(8)}`;
+    await askNode("anvil_setBalance", [account, "0xde0b6b3a7640000"]);
+    await askNode("anvil_impersonateAccount", [account]);
+    const page = await visit(placeOf(2), { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
+    const asked = await injectWallet(page, account, { batches });
+    await page.reload({ waitUntil: "load" });
+    await page.getByRole("button", { name: "Collect", exact: true }).click();
+    await page.screenshot({ path: `${pictures}/site-wallet-390-light.png`, fullPage: true });
+    await looksRight(page, "wallets");
+    await page.getByRole("button", { name: "Collect with Pocket" }).click();
+    await page.getByText("It is on its way").waitFor();
+    assert.ok(asked.includes("wallet_sendCalls"), asked.join());
+    await found(async () => (await (await fetch(`${host}${placeOf(2)}?n=${crypto.randomUUID()}`)).text()).includes(account.slice(2, 6)), "the collector");
+    await page.context().close();
+  });
+}
+
 test("a visitor collects by mail, on a telephone", async () => {
   const page = await visit(placeOf(2), { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
   await page.getByRole("button", { name: "Collect", exact: true }).click();

@@ -64,6 +64,34 @@ const onSubmit = (form, note, act) => form.addEventListener("submit", async (eve
   pressed.ariaDisabled = "false";
 });
 
+// Wallets of the browser make themselves known (EIP-6963).
+const wallets = new Map();
+addEventListener("eip6963:announceProvider", ({ detail: { info, provider } }) => wallets.set(info.uuid, { name: info.name, provider }));
+dispatchEvent(new Event("eip6963:requestProvider"));
+
+// Sends an order's calls at once where the wallet can (EIP-5792), else one after another.
+const sendCalls = async ({ provider }, from, { chainId, calls }) => {
+  const ask = (method, ...params) => provider.request({ method, params });
+  const chain = `0x${chainId.toString(16)}`;
+  if ((await ask("eth_chainId")) !== chain) await ask("wallet_switchEthereumChain", { chainId: chain });
+  try {
+    return await ask("wallet_sendCalls", { version: "2.0.0", chainId: chain, from, atomicRequired: calls.length > 1, calls });
+  } catch (error) {
+    // Refused by its owner.
+    if (error.code === 4001) throw error;
+  }
+  for (const [place, call] of calls.entries()) {
+    const hash = await ask("eth_sendTransaction", { from, ...call });
+    // What comes next needs this one.
+    for (let tries = 0; place + 1 < calls.length; tries++) {
+      const receipt = await ask("eth_getTransactionReceipt", hash);
+      if (receipt?.status === "0x1") break;
+      if (receipt || tries > 90) throw new Error("Your wallet’s approval failed: nothing was bought.");
+      await new Promise((done) => setTimeout(done, 1000));
+    }
+  }
+};
+
 for (const place of document.querySelectorAll(".report")) {
   const form = place.querySelector("form");
   onSubmit(form, place.querySelector("[role=status]"), async ({ reason, text, email }) => {
@@ -119,10 +147,29 @@ for (const place of document.querySelectorAll(".collect")) {
     return status === 202 ? "It is on its way: it will be yours in a minute." : "It is yours.";
   });
 
+  const collectWith = async (wallet) => {
+    const [account] = await wallet.provider.request({ method: "eth_requestAccounts" });
+    const { moment, most: maxPrice } = place.dataset;
+    const order = await ask("moment/collect/prepare", { moment: JSON.parse(moment), amount: 1, account, maxPrice });
+    await sendCalls(wallet, account, order);
+    return "It is on its way: it will be yours in a minute.";
+  };
+  const offerWallets = () => {
+    for (const wallet of wallets.values()) {
+      const own = document.createElement("form");
+      const press = document.createElement("button");
+      press.textContent = `Collect with ${wallet.name}`;
+      own.append(press);
+      place.prepend(own);
+      onSubmit(own, note, () => collectWith(wallet));
+    }
+  };
+
   button.type = "button";
   button.textContent = "Collect";
   button.addEventListener("click", () => {
     button.remove();
+    offerWallets();
     show(email);
   });
   place.previousElementSibling.replaceWith(button);
