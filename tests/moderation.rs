@@ -1,8 +1,13 @@
 //! `POST /reports`, the operator's desk, and `GET /moderation`.
 
-use local::desk::Desk;
+use aws_sdk_dynamodb::types::{AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType};
+use local::{
+    cloud::{self, Endpoints},
+    desk::Desk,
+    paths::Paths,
+};
 use serde_json::{Value, json};
-use tests::{Answer, Sandbox, Stack};
+use tests::{Answer, Error, Sandbox, Stack, python};
 
 const REPORTER: &str = "reporter@example.com";
 
@@ -122,4 +127,37 @@ async fn report_names_one_thing_and_a_reason_and_comes_from_a_client_a_few_times
     }
     assert_eq!(statuses, [202, 202, 429]);
     assert_eq!(sandbox.post("198.51.100.77", &body).await.0, 202, "another client");
+}
+
+/// The table of a stage's artists in a cloud of its own.
+async fn create_table(cloud: &str) -> Result<(), Error> {
+    let endpoints = Endpoints { aws: cloud.to_owned(), dynamodb: cloud.to_owned() };
+    let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(cloud).await);
+    let call = client.create_table().table_name("moments-staging-artists").billing_mode(BillingMode::PayPerRequest);
+    let key = |name: &str, kind: KeyType| KeySchemaElement::builder().attribute_name(name).key_type(kind).build();
+    let text =
+        |name: &str| AttributeDefinition::builder().attribute_name(name).attribute_type(ScalarAttributeType::S).build();
+    let call = call.key_schema(key("pk", KeyType::Hash)?).key_schema(key("sk", KeyType::Range)?);
+    call.attribute_definitions(text("pk")?).attribute_definitions(text("sk")?).send().await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn operator_of_a_stage_decides_by_the_identity_of_their_own() {
+    let paths = Paths::of_checkout();
+    let (cloud, _process) = cloud::start(&paths, &paths.local("desk")).await.expect("a cloud");
+    create_table(&cloud).await.expect("a table");
+    let subject = format!("moment#8453#0x{}#1", "54".repeat(20));
+    let desk = async |arguments: &[&str]| {
+        let output = python(&cloud, &[&["local/sam/desk", "staging"], arguments].concat()).await.expect("python runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.success(), text)
+    };
+    assert_eq!(desk(&["list"]).await, (true, "nothing is reported or decided\n".to_owned()));
+    let (is_done, said) = desk(&["hide", &subject, "spam", "the", "same", "again"]).await;
+    assert!(is_done && said.contains("is hidden"), "{said}");
+    let (is_done, said) = desk(&["show", &subject]).await;
+    assert!(is_done && said.contains("hidden for spam by arn:aws:"), "{said}");
+    let (is_done, said) = desk(&["hide", &subject, "ugly", "it", "is"]).await;
+    assert!(!is_done && said.contains("must be copyright, illegal"), "{said}");
 }
