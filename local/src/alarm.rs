@@ -59,7 +59,7 @@ pub enum State {
     InsufficientData,
 }
 
-/// An alarm on a metric, or on an [expression](Expression) over several.
+/// An alarm on a metric, or on an expression over several.
 #[derive(Clone, Debug)]
 pub struct Alarm {
     /// Logical id.

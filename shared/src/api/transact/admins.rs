@@ -4,7 +4,7 @@ use super::{service::TransactionService, session::WriteSession};
 use crate::{
     api::activity::ActivityLog,
     auth::api_key::Caller,
-    chain::protocol::permission::{Permission, Standing},
+    chain::protocol::permission::{Permission, Permissions},
     http::{ApiError, Request, Response},
     model::{ActivityKind, Address, Creation, MomentEdit, MomentRef, MomentUpdate},
 };
@@ -51,7 +51,7 @@ impl TransactionService {
 impl WriteSession<'_> {
     async fn grant_admin(&self, place: &MomentRef, admin: Address) -> Result<MomentUpdate, ApiError> {
         self.require_admin(place).await?;
-        if Standing::of(self.node(), admin.into(), place).await?.is_admin_of_token() {
+        if Permissions::of(self.node(), admin.into(), place).await?.is_admin_of_token() {
             return Err(ApiError::conflict(format!("{admin} is an admin of this {} already", kind(place))));
         }
         Ok(place.update(MomentEdit::GrantAdmin(admin)))
@@ -59,9 +59,9 @@ impl WriteSession<'_> {
 
     async fn revoke_admin(&self, place: &MomentRef, admin: Address) -> Result<MomentUpdate, ApiError> {
         let own = self.require_admin(place).await?;
-        let standing = Standing::of(self.node(), admin.into(), place).await?;
-        if !standing.is_admin_of_token() {
-            return Err(no_admin(place, admin, standing));
+        let permissions = Permissions::of(self.node(), admin.into(), place).await?;
+        if !permissions.is_admin_of_token() {
+            return Err(no_admin(place, admin, permissions));
         }
         // Artists who revoke another's permission stay admins themselves.
         let stays = admin != self.account() || (!place.is_whole_collection() && own.is_admin_of_collection());
@@ -72,7 +72,7 @@ impl WriteSession<'_> {
         Ok(place.update(MomentEdit::RevokeAdmin(admin)))
     }
 
-    async fn require_admin(&self, place: &MomentRef) -> Result<Standing, ApiError> {
+    async fn require_admin(&self, place: &MomentRef) -> Result<Permissions, ApiError> {
         if place.is_whole_collection() {
             self.require_on_collection(place.collection, Permission::Admin).await
         } else {
@@ -88,7 +88,7 @@ impl WriteSession<'_> {
         let admins = moment.map(|moment| moment.admins).into_iter().chain(collection.map(|found| found.admins));
         let ignored = [self.account(), self.chain().addresses.factory.into()];
         for admin in admins.flatten().filter(|admin| !ignored.contains(admin)) {
-            if Standing::of(self.node(), admin.into(), place).await?.may(Permission::Admin) {
+            if Permissions::of(self.node(), admin.into(), place).await?.may(Permission::Admin) {
                 return Ok(true);
             }
         }
@@ -100,8 +100,8 @@ fn kind(place: &MomentRef) -> &'static str {
     if place.is_whole_collection() { "collection" } else { "moment" }
 }
 
-fn no_admin(place: &MomentRef, account: Address, standing: Standing) -> ApiError {
-    if standing.is_admin_of_collection() {
+fn no_admin(place: &MomentRef, account: Address, permissions: Permissions) -> ApiError {
+    if permissions.is_admin_of_collection() {
         ApiError::conflict(format!(
             "{account} is an admin of the whole collection, not of this moment alone: name token \"0\""
         ))

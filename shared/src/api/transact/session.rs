@@ -16,7 +16,7 @@ use crate::{
         node::Node,
         protocol::{
             currency::{Currency, outlay},
-            permission::{Permission, Standing},
+            permission::{Permission, Permissions},
             provenance::was_made_since,
         },
         transaction::{Planned, Planner, collections},
@@ -92,14 +92,14 @@ impl WriteSession<'_> {
     }
 
     /// Requires the moment (404), its collection to be genuine (422), and the account's permission on it (403).
-    pub async fn require(&self, moment: &MomentRef, permission: Permission) -> Result<Standing, ApiError> {
-        let standing = Standing::of(self.node(), self.account().into(), moment).await?;
-        if !standing.exists {
+    pub async fn require(&self, moment: &MomentRef, permission: Permission) -> Result<Permissions, ApiError> {
+        let permissions = Permissions::of(self.node(), self.account().into(), moment).await?;
+        if !permissions.exists {
             return Err(no_moment(moment));
         }
         self.require_genuine(moment.collection).await?;
-        self.expect(&standing, permission, &format!("moment {} of {}", moment.token, moment.collection))?;
-        Ok(standing)
+        self.expect(&permissions, permission, &format!("moment {} of {}", moment.token, moment.collection))?;
+        Ok(permissions)
     }
 
     /// Requires the collection (404) to be genuine (422), and the account's permission on all of it (403).
@@ -107,15 +107,15 @@ impl WriteSession<'_> {
         &self,
         collection: Address,
         permission: Permission,
-    ) -> Result<Standing, ApiError> {
+    ) -> Result<Permissions, ApiError> {
         let whole = MomentRef::whole(self.chain().id, collection);
-        let standing = Standing::of(self.node(), self.account().into(), &whole).await?;
-        if !standing.is_collection {
+        let permissions = Permissions::of(self.node(), self.account().into(), &whole).await?;
+        if !permissions.is_collection {
             return Err(no_collection(collection));
         }
         self.require_genuine(collection).await?;
-        self.expect(&standing, permission, &format!("collection {collection}"))?;
-        Ok(standing)
+        self.expect(&permissions, permission, &format!("collection {collection}"))?;
+        Ok(permissions)
     }
 
     /// Requires a configured factory to have made the collection (422): any contract can claim prices and permissions.
@@ -168,8 +168,8 @@ impl WriteSession<'_> {
         Ok(self.protocol(collection).await?.is_some())
     }
 
-    fn expect(&self, standing: &Standing, permission: Permission, on: &str) -> Result<(), ApiError> {
-        if standing.may(permission) {
+    fn expect(&self, permissions: &Permissions, permission: Permission, on: &str) -> Result<(), ApiError> {
+        if permissions.may(permission) {
             return Ok(());
         }
         let (account, permission) = (self.account(), permission.name());

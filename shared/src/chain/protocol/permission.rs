@@ -28,7 +28,7 @@ pub enum Permission {
 
 /// An account's permissions on a moment, and whether the moment exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct Permissions {
     /// Whether the collection exists.
     pub is_collection: bool,
     /// Whether the moment exists.
@@ -79,7 +79,7 @@ impl Permission {
     }
 }
 
-impl Standing {
+impl Permissions {
     /// Reads permissions and existence. Three concurrent calls. Boxed, so that they are compiled here and not in each
     /// function.
     pub fn of<'a>(node: &'a Node, account: Address, moment: &MomentRef) -> BoxFuture<'a, Result<Self, NodeError>> {
@@ -126,18 +126,18 @@ mod tests {
 
     #[test]
     fn admins_may_do_everything_and_others_what_they_were_granted() {
-        let standing = |bits| Standing {
+        let permissions = |bits| Permissions {
             is_collection: true,
             exists: true,
             on_token: U256::from(bits),
             on_collection: U256::ZERO,
         };
-        assert!(standing(2).may(Permission::Metadata));
-        assert!(standing(16 | 4).may(Permission::Metadata));
-        assert!(!standing(4 | 8 | 32).may(Permission::Metadata));
-        assert!(!standing(0).may(Permission::Sales));
+        assert!(permissions(2).may(Permission::Metadata));
+        assert!(permissions(16 | 4).may(Permission::Metadata));
+        assert!(!permissions(4 | 8 | 32).may(Permission::Metadata));
+        assert!(!permissions(0).may(Permission::Sales));
         let of_collection =
-            Standing { is_collection: true, exists: true, on_token: U256::from(4), on_collection: U256::from(2) };
+            Permissions { is_collection: true, exists: true, on_token: U256::from(4), on_collection: U256::from(2) };
         assert!(of_collection.may(Permission::Sales));
         assert!(of_collection.is_admin_of_collection() && !of_collection.is_admin_of_token());
     }
