@@ -66,7 +66,7 @@ pub struct CommentFields {
 #[serde(rename_all = "camelCase")]
 pub struct CreateReportResponse {
     /// Its id, to name it to the operator.
-    #[schema(value_type = String, format = "uuid")]
+    #[schema(value_type = String, format = "uuid", example = "019a8b7c-5d4e-7f3a-9b2c-1d0e8f7a6b5d")]
     pub report_id: Uuid,
 }
 

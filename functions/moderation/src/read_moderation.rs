@@ -29,7 +29,7 @@ impl From<DecisionCount> for MonthlyDecisions {
     }
 }
 
-/// Read how the operator moderates
+/// Count decisions
 ///
 /// How often the operator took something out of sight, by month and reason.
 #[utoipa::path(

@@ -87,7 +87,7 @@ impl From<Cost> for PreparedCost {
     }
 }
 
-/// Prepare collecting with a wallet
+/// Prepare a wallet's collect
 ///
 /// What any wallet sends to collect a moment, tried on the newest block; nothing is sent or stored. No sign-in. Without
 /// enough money 402 says what is missing.
