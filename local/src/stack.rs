@@ -54,12 +54,13 @@ const SCHEDULE_FACTOR: u32 = 30;
 pub const LIMIT_FACTOR: u32 = 100;
 
 /// The parameters that the factor raises.
-const SCALED_LIMITS: [&str; 7] = [
+const SCALED_LIMITS: [&str; 8] = [
     "CodesPerClientHourly",
     "CodesTotalHourly",
     "SignInsPerClientHourly",
     "ChallengesPerClientHourly",
     "ProposalsPerClientHourly",
+    "ReportsPerClientHourly",
     "WritesPerClientMinutely",
     "WalletReadsPerClientMinutely",
 ];

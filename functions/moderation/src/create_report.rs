@@ -106,5 +106,6 @@ impl FromField for ReportedSubject {
         "email": "ada@example.com",
     })),
     responses((status = 202, description = "The operator will see it.", body = CreateReportResponse)),
+    extensions(("x-errors" = json!([429]))),
 )]
 pub fn create_report() {}

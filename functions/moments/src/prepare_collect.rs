@@ -101,6 +101,6 @@ impl From<Cost> for PreparedCost {
         "account": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
     })),
     responses((status = 200, description = "The calls.", body = PrepareCollectResponse)),
-    extensions(("x-errors" = json!([402, 404, 409, 422]))),
+    extensions(("x-errors" = json!([402, 404, 409, 422, 429, 502, 503]))),
 )]
 pub fn prepare_collect() {}
