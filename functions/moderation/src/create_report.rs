@@ -26,6 +26,7 @@ pub struct ReportedSubject(pub Subject);
 
 /// A subject.
 #[derive(FromFields, ToSchema)]
+#[schema(min_properties = 1, max_properties = 1)]
 pub struct SubjectFields {
     /// A moment.
     moment: Option<MomentRef>,
