@@ -39,6 +39,7 @@ RULES = (
     "must not be a contract of the protocol: it would keep the money",
     "has a wrong EIP-55 checksum: check the address, or write it in lower case",
     "must be one of your own wallets",
+    "must have one of moment, collection, artist, cid and comment",
     "must have at least 2 recipients",
     "or one of saleStart, saleEnd, maxTokensPerAddress and fundsRecipient must be given",
     "must not name a recipient twice",
