@@ -1,7 +1,7 @@
 //! Reports, and what the operator decided. Rows: docs/data-model.md, Moderation.
 
 use aws_sdk_dynamodb::types::{ReturnValue, Update};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
@@ -147,14 +147,14 @@ impl Moderation {
 
     /// Returns the reported subjects, the latest first. A Query per megabyte.
     pub async fn reported(&self) -> Result<Vec<ReportedSubject>, StoreError> {
-        let mut all: Vec<ReportedSubject> = self.all(rows::reported_subjects()).await?;
+        let mut all: Vec<ReportedSubject> = self.0.partition(rows::reported_subjects()).await?;
         all.sort_by_key(|reported| std::cmp::Reverse(reported.last_at));
         Ok(all)
     }
 
     /// Returns the reports of a subject that were kept, the oldest first. A Query per megabyte.
     pub async fn reports(&self, subject: &Subject) -> Result<Vec<Report>, StoreError> {
-        self.all(rows::reports(subject)).await
+        self.0.partition(rows::reports(subject)).await
     }
 
     /// Returns what was decided about a subject and holds. One read.
@@ -164,17 +164,17 @@ impl Moderation {
 
     /// Returns all decisions that hold. A Query per megabyte.
     pub async fn decisions(&self) -> Result<Vec<Decision>, StoreError> {
-        self.all(rows::decisions()).await
+        self.0.partition(rows::decisions()).await
     }
 
     /// Returns what was decided and undone, the oldest first. A Query per megabyte.
     pub async fn log(&self) -> Result<Vec<LoggedDecision>, StoreError> {
-        self.all(rows::decision_log()).await
+        self.0.partition(rows::decision_log()).await
     }
 
     /// Returns how many decisions each month had for each reason, the oldest first. One Query.
     pub async fn counts(&self) -> Result<Vec<DecisionCount>, StoreError> {
-        self.all(rows::decision_counts()).await
+        self.0.partition(rows::decision_counts()).await
     }
 
     /// Hides a moment, whatever its admins want, in the `month` of the decision. One read and one transaction.
@@ -226,12 +226,5 @@ impl Moderation {
 
     fn logging(&self, entry: LoggedDecision) -> Result<aws_sdk_dynamodb::types::TransactWriteItem, StoreError> {
         self.0.insertion(&rows::logged_decision(Uuid::now_v7()), &entry)
-    }
-
-    async fn all<R: DeserializeOwned>(&self, partition: String) -> Result<Vec<R>, StoreError> {
-        let query = self.0.query().key_condition_expression("pk = :pk");
-        let query = query.expression_attribute_values(":pk", text(partition));
-        let items = query.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
-        Ok(serde_dynamo::from_items(items)?)
     }
 }

@@ -1,6 +1,6 @@
 //! Files that are to be pinned by a service of the IPFS network. Rows: docs/data-model.md, Media.
 
-use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     model::Cid,
     store::{
         artist::rows,
-        engine::table::{ArtistTable, PrimaryKey, StoreError, Table, row, text},
+        engine::table::{ArtistTable, PrimaryKey, StoreError, Table, row},
     },
 };
 
@@ -50,14 +50,7 @@ impl Pins {
 
     /// Files due at `now` (Unix seconds): new ones first, then the longest overdue. One Query.
     pub async fn due(&self, now: u64, limit: u16) -> Result<Vec<PinJob>, StoreError> {
-        let call = self
-            .0
-            .query()
-            .key_condition_expression("pk = :queue AND sk < :later")
-            .expression_attribute_values(":queue", text(rows::pins()))
-            .expression_attribute_values(":later", text(due_prefix(now + 1)))
-            .limit(limit.into());
-        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
+        self.0.due(rows::pins(), now, limit.into()).await
     }
 
     /// Stores a job as it stands now, due at a later time; `None` if another run had it first. One transaction.
@@ -89,16 +82,10 @@ impl PinJob {
 
     /// Fails its transaction if another run had the job first.
     pub(in crate::store) fn removal(&self, table: &Table) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&table.name).set_key(Some(self.key().item()));
-        let delete = delete.condition_expression("attribute_exists(pk)").build()?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        table.removal(&self.key())
     }
 
     pub(in crate::store) fn key(&self) -> PrimaryKey {
         rows::pin(self.due, self.cid)
     }
-}
-
-fn due_prefix(time: u64) -> String {
-    format!("{time:012}")
 }

@@ -143,14 +143,7 @@ impl Documents {
 
     /// Returns documents due at `now` (Unix seconds): new ones first, then the longest overdue. One Query.
     pub async fn due(&self, shard: u8, now: u64, limit: usize) -> Result<Vec<DueDocument>, StoreError> {
-        let call = self
-            .0
-            .query()
-            .key_condition_expression("pk = :queue AND sk < :later")
-            .expression_attribute_values(":queue", text(rows::due_documents(shard)))
-            .expression_attribute_values(":later", text(due_prefix(now + 1)))
-            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
-        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
+        self.0.due(rows::due_documents(shard), now, i32::try_from(limit).unwrap_or(i32::MAX)).await
     }
 
     /// Stores a document fetched at `now` (Unix seconds), queues its files and notifies the indexer. One transaction.
@@ -228,8 +221,4 @@ fn can_be_fetched(uri: &str) -> bool {
 
 pub(in crate::store) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
     rows::document(chain, uri_hash)
-}
-
-fn due_prefix(time: u64) -> String {
-    format!("{time:012}")
 }

@@ -89,13 +89,7 @@ impl Moments {
 
     /// Returns every collection of a chain. Cost grows with the chain: for the indexer's start, never for a request.
     pub async fn collection_addresses(&self, chain: ChainId) -> Result<Vec<(Address, Protocol)>, StoreError> {
-        let call = self
-            .0
-            .query()
-            .key_condition_expression("pk = :collections")
-            .expression_attribute_values(":collections", text(rows::known_collections(chain)));
-        let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
-        let rows: Vec<KnownCollection> = serde_dynamo::from_items(items)?;
+        let rows: Vec<KnownCollection> = self.0.partition(rows::known_collections(chain)).await?;
         Ok(rows.into_iter().filter_map(|row| Some((row.address?, row.protocol))).collect())
     }
 

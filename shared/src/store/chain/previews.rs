@@ -1,15 +1,14 @@
 //! What is known of the files that documents name, and the queue to find it out. Keyed by the document's URI, so that a page
 //! reads both together.
 
-use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
+use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    aws::Dispatch,
     model::{ChainId, Content, ContentType, Metadata, Previews},
     store::{
         chain::rows,
-        engine::table::{ChainTable, PrimaryKey, StoreError, Table, text},
+        engine::table::{ChainTable, PrimaryKey, StoreError, Table},
     },
 };
 
@@ -49,14 +48,7 @@ impl PreviewQueue {
 
     /// What is due at `now` (Unix seconds): new documents first, then the longest overdue. One Query.
     pub async fn due(&self, now: u64, limit: i32) -> Result<Vec<DuePreviews>, StoreError> {
-        let call = self
-            .0
-            .query()
-            .key_condition_expression("pk = :queue AND sk < :later")
-            .expression_attribute_values(":queue", text(rows::due_previews()))
-            .expression_attribute_values(":later", text(due_prefix(now + 1)))
-            .limit(limit);
-        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
+        self.0.due(rows::due_previews(), now, limit).await
     }
 
     /// Takes a document for this run: until `again` (Unix seconds) nobody else does, not even after a run that was killed by
@@ -93,16 +85,10 @@ impl DuePreviews {
 
     /// Fails its transaction if another run had it first.
     fn removal(&self, table: &Table) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&table.name).set_key(Some(self.key().item()));
-        let delete = delete.condition_expression("attribute_exists(pk)").build()?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        table.removal(&self.key())
     }
 }
 
 pub(in crate::store) fn previews_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
     rows::previews(chain, uri_hash)
-}
-
-fn due_prefix(time: u64) -> String {
-    format!("{time:012}")
 }

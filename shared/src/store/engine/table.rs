@@ -157,6 +157,30 @@ impl Table {
         self.client.query().table_name(&self.name).consistent_read(self.consistent)
     }
 
+    /// All rows of a partition, in order. A Query per megabyte.
+    pub(in crate::store) async fn partition<R: DeserializeOwned>(&self, pk: String) -> Result<Vec<R>, StoreError> {
+        let call = self.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", text(pk));
+        let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
+        Ok(serde_dynamo::from_items(items)?)
+    }
+
+    /// Rows of a queue that are due at `now` (Unix seconds), the longest overdue first; their sort keys begin with when
+    /// they are due, as `{due:012}`. One Query.
+    pub(in crate::store) async fn due<R: DeserializeOwned>(
+        &self,
+        queue: String,
+        now: u64,
+        limit: i32,
+    ) -> Result<Vec<R>, StoreError> {
+        let call = self
+            .query()
+            .key_condition_expression("pk = :queue AND sk < :later")
+            .expression_attribute_values(":queue", text(queue))
+            .expression_attribute_values(":later", text(format!("{:012}", now + 1)))
+            .limit(limit);
+        Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
+    }
+
     /// Rows of different keys, in any order; missing ones are left out. One read per 100, some at the same time.
     pub(in crate::store) async fn get_many<R: DeserializeOwned>(
         &self,
@@ -233,6 +257,13 @@ impl Table {
     /// Deletes the row if it exists.
     pub(in crate::store) fn deletion(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder().table_name(&self.name).set_key(Some(key.item())).build()?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
+    }
+
+    /// Deletes the row; fails its transaction if there is none.
+    pub(in crate::store) fn removal(&self, key: &PrimaryKey) -> Result<TransactWriteItem, StoreError> {
+        let delete = Delete::builder().table_name(&self.name).set_key(Some(key.item()));
+        let delete = delete.condition_expression("attribute_exists(pk)").build()?;
         Ok(TransactWriteItem::builder().delete(delete).build())
     }
 

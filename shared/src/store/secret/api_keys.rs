@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::{Delete, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::Update;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -155,9 +155,7 @@ impl ApiKeys {
             .expression_attribute_values(":minus_one", number(-1));
         let mut writes = vec![updating(count)?];
         for key in [rows::live_key(&hash), listed] {
-            let delete = Delete::builder().table_name(&self.0.name).set_key(Some(key.item()));
-            let delete = delete.condition_expression("attribute_exists(pk)").build()?;
-            writes.push(TransactWriteItem::builder().delete(delete).build());
+            writes.push(self.0.removal(&key)?);
         }
         writes.push(self.0.deletion(&rows::api_key_use(artist, id))?);
         self.0.write_together(writes).await

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{Delete, ReturnValue, TransactWriteItem};
+use aws_sdk_dynamodb::types::{ReturnValue, TransactWriteItem};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -87,9 +87,7 @@ impl Challenges {
     }
 
     pub(in crate::store) fn redemption(&self, challenge: &StoredChallenge) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&self.0.name).set_key(Some(rows::challenge(&challenge.hash).item()));
-        let delete = delete.condition_expression("attribute_exists(pk)").build()?;
-        Ok(TransactWriteItem::builder().delete(delete).build())
+        self.0.removal(&rows::challenge(&challenge.hash))
     }
 }
 

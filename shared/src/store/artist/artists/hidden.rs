@@ -10,7 +10,7 @@ use crate::{
     model::{Address, ArtistChange, ArtistId, ChainId, MomentRef, TokenId},
     store::{
         artist::rows,
-        engine::table::{PrimaryKey, StoreError, text},
+        engine::table::{PrimaryKey, StoreError},
     },
 };
 
@@ -50,13 +50,7 @@ impl Artists {
 
     /// Returns all hidden moments of a chain, with who hid them: for the indexer's start, never for a request.
     pub async fn hidden_moments(&self, chain: ChainId) -> Result<HashMap<MomentRef, ArtistId>, StoreError> {
-        let call = self
-            .0
-            .query()
-            .key_condition_expression("pk = :hidden")
-            .expression_attribute_values(":hidden", text(rows::hidden_moments(chain)));
-        let items = call.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await?;
-        let rows: Vec<HiddenRow> = serde_dynamo::from_items(items)?;
+        let rows: Vec<HiddenRow> = self.0.partition(rows::hidden_moments(chain)).await?;
         let place = |row: &HiddenRow| MomentRef { chain, collection: row.collection, token: row.token };
         Ok(rows.iter().map(|row| (place(row), row.artist_id)).collect())
     }

@@ -1,6 +1,6 @@
 //! Transactions that aren't final, by chain and turn. Turns make artists alternate, and rise for each artist.
 
-use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use super::{account::AccountState, transaction::Transactions};
@@ -96,8 +96,7 @@ impl Transactions {
     }
 
     pub(super) fn dequeue(&self, chain: ChainId, place: &str) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder().table_name(&self.table.name).set_key(Some(rows::queued(chain, place).item()));
-        Ok(TransactWriteItem::builder().delete(delete.build()?).build())
+        self.table.deletion(&rows::queued(chain, place))
     }
 }
 
