@@ -27,7 +27,7 @@ const SENDER: (&str, &str) = ("MailSender", "moments@example.com");
 const SET_LATER: [&str; 3] = ["OperatorLanes", "OperatorSafe", "TokenPublicKeys"];
 
 /// Variables that differ in the local stack, and why.
-const DIFFERENCES: [(&str, &str); 26] = [
+const DIFFERENCES: [(&str, &str); 27] = [
     ("ARTIST_TABLE", "the account's own name"),
     ("CHAINS", "local chains begin at block 0, are final at once and spend the local coin"),
     ("CHAIN_TABLE", "the account's own name"),
@@ -46,6 +46,7 @@ const DIFFERENCES: [(&str, &str); 26] = [
     ("PRIVATE_GATEWAYS", "the local gateway's address isn't public"),
     ("PRIVATE_WEBHOOKS", "receivers of the tests aren't public"),
     ("PROPOSALS_PER_CLIENT_HOURLY", "all tests are one client"),
+    ("REPORTS_PER_CLIENT_HOURLY", "all tests are one client"),
     ("RPC_URLS", "local nodes"),
     ("SECRET_TABLE", "the account's own name"),
     ("SIGN_INS_PER_CLIENT_HOURLY", "all tests are one client"),
