@@ -1,5 +1,7 @@
 //! `POST /reports`, the operator's desk, and `GET /moderation`.
 
+use std::time::Duration;
+
 use aws_sdk_dynamodb::types::{AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType};
 use local::{
     cloud::{self, Endpoints},
@@ -7,6 +9,7 @@ use local::{
     paths::Paths,
 };
 use serde_json::{Value, json};
+use shared::store::artist::{ArtistTable, Outbox};
 use tests::{Answer, Error, Sandbox, Stack, python};
 
 const REPORTER: &str = "reporter@example.com";
@@ -33,7 +36,8 @@ async fn reported_moment_is_hidden_by_the_operator_alone_and_shown_again() {
     let (listed, subject) = (format!("/timeline?collection={collection}"), format!("moment#8453#{collection}#1"));
     stack.wait_until(&listed, has(1)).await;
 
-    let words = json!({"subject": subject_of(&collection), "reason": "copyright", "text": "Mine.", "email": REPORTER});
+    let forged = "Mine.\nmoment#1#0x0#1  9 reports, the last for spam";
+    let words = json!({"subject": subject_of(&collection), "reason": "copyright", "text": forged, "email": REPORTER});
     for _ in 0..2 {
         let answer = stack.post_json("/reports", &words).await;
         assert_eq!(answer.status, 202, "{answer:?}");
@@ -43,9 +47,10 @@ async fn reported_moment_is_hidden_by_the_operator_alone_and_shown_again() {
     assert!(reported.contains(&format!("{subject}  2 reports, the last for copyright")), "{reported}");
     let shown = run(&desk, &["show", &subject]).await.expect("the reports");
     assert!(
-        shown.contains("nothing is decided") && shown.contains(&format!("copyright from {REPORTER}: Mine.")),
+        shown.contains("nothing is decided") && shown.contains(&format!("copyright from {REPORTER}: Mine. moment#1")),
         "{shown}"
     );
+    assert_eq!(shown.lines().count(), 3, "a report is a line: {shown}");
 
     run(&desk, &["hide", &subject, "copyright", "a", "claim"]).await.expect("a decision");
     assert!(run(&desk, &["hide", &subject, "spam", "again"]).await.is_err(), "decided twice");
@@ -96,6 +101,156 @@ async fn moment_that_its_artist_hid_stays_hidden_when_the_operator_lets_go_of_it
     stack.wait_until(&listed, has(0)).await;
 }
 
+/// Every place that shows an artist's only moment, with whether it does now.
+async fn shown_at(stack: &Stack, artist: &str, collection: &str) -> Vec<(&'static str, bool)> {
+    let root = stack.map.api.trim_end_matches("/api").to_owned();
+    let is_ok = async |path: String| stack.http.get(&path).send().await.expect("an answer").status() == 200;
+    let has_title = async |path: String| {
+        let answer = stack.http.get(&path).send().await.expect("an answer");
+        answer.text().await.expect("a text").contains(&format!("/m/8453/{collection}/1"))
+    };
+    let api = &stack.map.api;
+    vec![
+        ("page", is_ok(format!("{root}/m/8453/{collection}/1")).await),
+        ("embed", is_ok(format!("{root}/embed/m/8453/{collection}/1")).await),
+        ("card", is_ok(format!("{root}/card/m/8453/{collection}/1.png")).await),
+        ("oembed", is_ok(format!("{root}/oembed?url={root}/m/8453/{collection}/1")).await),
+        ("moment", is_ok(format!("{api}/moment?collectionAddress={collection}&tokenId=1&chainId=8453")).await),
+        ("timeline", has_title(format!("{api}/timeline?collection={collection}&hidden=true")).await),
+        ("timeline of the artist", has_title(format!("{api}/timeline?artist={artist}&hidden=true")).await),
+        ("page of the collection", has_title(format!("{root}/c/8453/{collection}")).await),
+        ("page of the artist", has_title(format!("{root}/a/{artist}")).await),
+        ("feed of the collection", has_title(format!("{root}/c/8453/{collection}/feed.json")).await),
+        ("feed of the artist", has_title(format!("{root}/a/{artist}/feed.json")).await),
+    ]
+}
+
+fn only(shown: &[(&'static str, bool)], is_shown: bool) -> Vec<&'static str> {
+    shown.iter().filter(|(_, shows)| *shows == is_shown).map(|(place, _)| *place).collect()
+}
+
+#[tokio::test]
+async fn nothing_shows_what_the_operator_hid_and_everything_does_again_after() {
+    let stack = Stack::connect();
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let artist = stack.new_writer().await;
+    let wallet = artist.artist.wallet.to_lowercase();
+    let collection = stack.release(&artist.key, "Seen and not", &["ar://1".to_owned()]).await.to_lowercase();
+    stack.wait_until(&format!("/timeline?collection={collection}"), has(1)).await;
+    for subject in
+        [format!("moment#8453#{collection}#1"), format!("collection#8453#{collection}"), format!("artist#{wallet}")]
+    {
+        let before = shown_at(&stack, &wallet, &collection).await;
+        assert_eq!(only(&before, false), Vec::<&str>::new(), "before {subject}");
+        let said = run(&desk, &["hide", &subject, "other", "a", "test"]).await.expect("a decision");
+        assert!(said.ends_with(" is hidden"), "the index follows: {said}");
+        let hidden = shown_at(&stack, &wallet, &collection).await;
+        assert_eq!(only(&hidden, true), Vec::<&str>::new(), "{subject} is hidden");
+        run(&desk, &["undo", &subject]).await.expect("an end");
+        let after = shown_at(&stack, &wallet, &collection).await;
+        assert_eq!(only(&after, false), Vec::<&str>::new(), "after {subject}");
+    }
+}
+
+#[tokio::test]
+async fn moments_that_come_later_are_hidden_with_their_collection() {
+    let stack = Stack::connect();
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let artist = stack.new_writer().await;
+    let (collection, listed) = (artist.collection, format!("/timeline?collection={}", artist.collection));
+    stack.wait_until(&listed, has(1)).await;
+    let subject = format!("collection#8453#{collection}");
+    run(&desk, &["hide", &subject, "spam", "more", "will", "come"]).await.expect("a decision");
+    let answer = Answer::of(stack.get(&format!("/collections/eip155:8453/erc1155:{collection}"))).await;
+    assert!(answer.expect_error(404).body["message"].as_str().is_some_and(|message| message.contains("operator")));
+    let body = json!({"contract": {"address": collection}, "token": {"tokenMetadataURI": "ar://2",
+        "createReferral": artist.artist.wallet, "salesConfig": {"type": "fixedPrice", "pricePerToken": "0",
+        "saleStart": 0, "saleEnd": "18446744073709551615"}, "mintToCreatorCount": 1}, "account": artist.artist.wallet});
+    let created = stack.write("/moment/create", &artist.key, &body, &[]).await.expect_success().body;
+    let later = format!(
+        "/moment?collectionAddress={collection}&tokenId={}&chainId=8453",
+        created["tokenId"].as_str().expect("a token")
+    );
+    let is_withheld = async || {
+        let message = Answer::of(stack.get(&later)).await.expect_error(404).body["message"].clone();
+        message.as_str().is_some_and(|message| message.contains("operator"))
+    };
+    for _ in 0..150 {
+        if is_withheld().await {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(is_withheld().await, "it is indexed, and hidden");
+    assert!(has(0)(&Answer::of(stack.get(&listed)).await.expect_success().body), "it isn't listed");
+    run(&desk, &["undo", &subject]).await.expect("an end");
+    assert!(has(2)(&Answer::of(stack.get(&listed)).await.expect_success().body), "both are listed");
+}
+
+#[tokio::test]
+async fn name_and_profile_go_with_a_hidden_artist_and_a_comment_loses_its_text() {
+    let stack = Stack::connect();
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let artist = stack.new_writer().await;
+    let name = format!("rude{}", &artist.artist.wallet[2..12].to_lowercase());
+    let rename = json!({"username": name, "bio": "Worse."});
+    Answer::of(stack.patch("/artists/me").bearer_auth(&artist.artist.token).json(&rename)).await.expect_success();
+    let (collection, wallet) = (artist.collection, &artist.artist.wallet);
+    let comments = format!("/comments?collectionAddress={collection}&tokenId=1");
+    let text = json!({"tokenId": "1", "text": "Rude."});
+    let path = format!("/comments/eip155:8453/erc1155:{collection}");
+    stack.write(&path, &artist.key, &text, &[]).await.expect_success();
+    let comment = stack.wait_for_comment(&comments, |comment| comment["username"] == name.as_str()).await;
+
+    let rude = format!("comment#8453#{}", comment["commentId"].as_str().expect("an id"));
+    run(&desk, &["hide", &rude, "other", "rude"]).await.expect("a decision");
+    let hidden = stack.wait_for_comment(&comments, |found| found["commentId"] == comment["commentId"]).await;
+    assert_eq!(hidden["comment"], "");
+    run(&desk, &["undo", &rude]).await.expect("an end");
+    let shown = stack.wait_for_comment(&comments, |found| found["commentId"] == comment["commentId"]).await;
+    assert_eq!(shown["comment"], "Rude.");
+
+    let subject = format!("artist#{wallet}");
+    run(&desk, &["hide", &subject, "impersonation", "not", "her"]).await.expect("a decision");
+    let search = format!("/artists/search?query={name}");
+    assert_eq!(Answer::of(stack.get(&search)).await.expect_success().body["artists"], json!([]));
+    for of in [wallet, &name] {
+        Answer::of(stack.get(&format!("/artists/{of}"))).await.expect_error(404);
+    }
+    let unnamed = stack.wait_for_comment(&comments, |found| found["username"] == "").await;
+    assert_eq!(unnamed["comment"], "Rude.");
+    // A new name is as hidden as the old one.
+    let again = json!({"username": format!("{name}x")});
+    Answer::of(stack.patch("/artists/me").bearer_auth(&artist.artist.token).json(&again)).await.expect_success();
+    assert_eq!(Answer::of(stack.get(&search)).await.expect_success().body["artists"], json!([]));
+
+    run(&desk, &["undo", &subject]).await.expect("an end");
+    let found = Answer::of(stack.get(&search)).await.expect_success().body;
+    assert_eq!(found["artists"][0]["username"], format!("{name}x"));
+    stack.wait_for_comment(&comments, |found| found["username"] == format!("{name}x")).await;
+}
+
+#[tokio::test]
+async fn of_two_undos_one_succeeds_and_an_artist_undoes_none() {
+    let stack = Stack::connect();
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let artist = stack.new_writer().await;
+    let (collection, listed) = (artist.collection, format!("/timeline?collection={}", artist.collection));
+    stack.wait_until(&listed, has(1)).await;
+    let subject = format!("moment#8453#{collection}#1");
+    // Whatever the artist's requests meet, the operator's decision holds.
+    let body = |hidden: bool| json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "hidden": hidden});
+    let toggle = async |hidden: bool| {
+        Answer::of(stack.post("/moment/hide").header("x-api-key", &artist.key).json(&body(hidden))).await
+    };
+    let (hide, undo) = (["hide", subject.as_str(), "spam", "x"], ["undo", subject.as_str()]);
+    let (decided, ..) = tokio::join!(run(&desk, &hide), toggle(true), toggle(false), toggle(true), toggle(false));
+    decided.expect("a decision");
+    assert!(has(0)(&Answer::of(stack.get(&format!("{listed}&hidden=true"))).await.expect_success().body));
+    let (one, other) = tokio::join!(run(&desk, &undo), run(&desk, &undo));
+    assert_eq!([one, other].iter().filter(|undone| undone.is_ok()).count(), 1);
+}
+
 #[tokio::test]
 async fn report_names_one_thing_and_a_reason_and_comes_from_a_client_a_few_times_an_hour() {
     let stack = Stack::connect();
@@ -119,8 +274,17 @@ async fn report_names_one_thing_and_a_reason_and_comes_from_a_client_a_few_times
         let answer = stack.post_json("/reports", &body).await.expect_error(400);
         assert_eq!(answer.failing_fields(), fields, "{body}");
     }
+    for subject in [
+        subject_of(artist),
+        json!({"collection": {"collectionAddress": artist}}),
+        json!({"artist": artist}),
+        json!({"cid": "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy"}),
+        json!({"comment": {"commentId": format!("0x{}", "7c".repeat(32))}}),
+    ] {
+        stack.post_json("/reports", &json!({"subject": subject, "reason": "spam"})).await.expect_error(404);
+    }
     let sandbox = Sandbox::with_variables(&stack, "create-report", &[("REPORTS_PER_CLIENT_HOURLY", "2")]).await;
-    let body = json!({"subject": {"artist": artist}, "reason": "impersonation"});
+    let body = json!({"subject": {"artist": stack.new_artist().await.wallet}, "reason": "impersonation"});
     let mut statuses = Vec::new();
     for _ in 0..3 {
         statuses.push(sandbox.post("192.0.2.77", &body).await.0);
@@ -129,11 +293,11 @@ async fn report_names_one_thing_and_a_reason_and_comes_from_a_client_a_few_times
     assert_eq!(sandbox.post("198.51.100.77", &body).await.0, 202, "another client");
 }
 
-/// The table of a stage's artists in a cloud of its own.
-async fn create_table(cloud: &str) -> Result<(), Error> {
+/// A table of a stage in a cloud of its own.
+async fn create_table(cloud: &str, name: &str) -> Result<(), Error> {
     let endpoints = Endpoints { aws: cloud.to_owned(), dynamodb: cloud.to_owned() };
     let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(cloud).await);
-    let call = client.create_table().table_name("moments-staging-artists").billing_mode(BillingMode::PayPerRequest);
+    let call = client.create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
     let key = |name: &str, kind: KeyType| KeySchemaElement::builder().attribute_name(name).key_type(kind).build();
     let text =
         |name: &str| AttributeDefinition::builder().attribute_name(name).attribute_type(ScalarAttributeType::S).build();
@@ -146,7 +310,20 @@ async fn create_table(cloud: &str) -> Result<(), Error> {
 async fn operator_of_a_stage_decides_by_the_identity_of_their_own() {
     let paths = Paths::of_checkout();
     let (cloud, _process) = cloud::start(&paths, &paths.local("desk")).await.expect("a cloud");
-    create_table(&cloud).await.expect("a table");
+    for table in ["moments-staging-artists", "moments-staging-chain-1"] {
+        create_table(&cloud, table).await.expect("a table");
+    }
+    let endpoints = Endpoints { aws: cloud.clone(), dynamodb: cloud.clone() };
+    let inbox = Outbox::new(ArtistTable::new(&endpoints.sdk_config(&cloud).await, "moments-staging-artists"));
+    // In the place of the index, which takes the operator's messages.
+    let _index = tokio::spawn(async move {
+        loop {
+            for message in inbox.oldest().await.unwrap_or_default() {
+                let _ = inbox.remove(message.id).await;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
     let subject = format!("moment#8453#0x{}#1", "54".repeat(20));
     let desk = async |arguments: &[&str]| {
         let output = python(&cloud, &[&["local/sam/desk", "staging"], arguments].concat()).await.expect("python runs");

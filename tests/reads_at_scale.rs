@@ -54,6 +54,7 @@ fn collection(number: u64, address: Address, time: u64) -> Collection {
         creator: ARTIST.into(),
         admins: vec![ARTIST.into()],
         royalty: None,
+        is_withheld: false,
         created_at: time,
         updated_at: time,
     }
@@ -76,6 +77,7 @@ fn moment(number: u64, time: u64) -> Moment {
         royalty: None,
         fee_recipients: Vec::new(),
         hidden_by: None,
+        is_withheld: false,
         created_at: time,
         updated_at: time,
     }

@@ -1,40 +1,68 @@
 //! The operator's desk: what was reported, and what is done about it. It works with the operator's own identity on the
 //! artist table; no function may do the same.
 
-use std::env;
+use std::{
+    env,
+    time::{Duration, Instant},
+};
 
 use shared::{
+    chain::Chains,
     clock, config,
-    model::{MomentRef, Reason, Subject},
-    store::artist::{ArtistTable, Decision, DecisionRefusal, LoggedDecision, Moderation},
+    model::{ArtistId, Reason, Subject},
+    store::{
+        artist::{ArtistTable, Artists, Decision, LoggedDecision, Moderation, Outbox},
+        chain::{ChainTable, Timelines},
+    },
 };
 
 use crate::{Error, cloud::Endpoints, stack_map::StackMap};
 
-const USAGE: &str = "usage: desk list | log | show <subject> | hide <moment> <reason> <note…> | undo <moment>; a subject is \
-                     moment#<chain>#<collection>#<token>, collection#…, artist#…, cid#… or comment#…; a reason is copyright, \
-                     illegal, impersonation, spam or other";
+const USAGE: &str = "usage: desk list | log | show <subject> | hide <subject> <reason> <note…> | undo <subject>; a subject is \
+                     moment#<chain>#<collection>#<token>, collection#<chain>#<contract>, artist#<wallet>, \
+                     comment#<chain>#<commentId> or cid#<file>; a reason is copyright, illegal, impersonation, spam or other";
+
+/// How long the index may take to follow a decision.
+const FOLLOWED_WITHIN: Duration = Duration::from_secs(120);
 
 /// The desk of one stage.
 pub struct Desk {
+    chains: Chains,
+    timelines: Timelines,
+    inbox: Outbox,
+    artists: Artists,
     moderation: Moderation,
     operator: String,
 }
 
 impl Desk {
-    /// The stage whose artist table is `ARTIST_TABLE`, by the credentials in the environment; `DESK_OPERATOR` is who decides.
+    /// The stage with the tables `ARTIST_TABLE` and `CHAIN_TABLE` and the chains `CHAINS`, by the credentials in the
+    /// environment; `DESK_OPERATOR` is who decides.
     pub async fn of_account() -> Result<Self, Error> {
-        let table = ArtistTable::from_env(&config::aws().await)?;
+        let aws = config::aws().await;
+        let tables = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         let operator = env::var("DESK_OPERATOR").map_err(|_| "DESK_OPERATOR is required: who decides")?;
-        Ok(Self { moderation: Moderation::new(table), operator })
+        Ok(Self::of(tables, Chains::from_env()?, operator))
     }
 
     /// A running local stack's.
     pub async fn of_stack(stack: &StackMap, operator: &str) -> Result<Self, Error> {
         let endpoints = Endpoints { aws: stack.aws.clone(), dynamodb: stack.dynamodb.clone() };
-        let table = stack.names.get("ArtistTable").ok_or("the stack has no ArtistTable")?;
-        let table = ArtistTable::new(&endpoints.sdk_config(&stack.dynamodb).await, table);
-        Ok(Self { moderation: Moderation::new(table), operator: operator.to_owned() })
+        let named = |name: &str| stack.names.get(name).ok_or_else(|| format!("the stack has no {name}"));
+        let aws = endpoints.sdk_config(&stack.dynamodb).await;
+        let tables = (ArtistTable::new(&aws, named("ArtistTable")?), ChainTable::new(&aws, named("ChainTable")?));
+        Ok(Self::of(tables, named("Chains")?.parse()?, operator.to_owned()))
+    }
+
+    fn of((artists, chain): (ArtistTable, ChainTable), chains: Chains, operator: String) -> Self {
+        Self {
+            chains,
+            timelines: Timelines::new(chain),
+            inbox: Outbox::new(artists.clone()),
+            artists: Artists::new(artists.clone()),
+            moderation: Moderation::new(artists),
+            operator,
+        }
     }
 
     /// Does what the arguments say, and returns what is to be printed.
@@ -91,7 +119,8 @@ impl Desk {
             None => "nothing is decided".to_owned(),
         }];
         for report in reports {
-            let statement = report.statement.map(|text| format!(": {text}")).unwrap_or_default();
+            let statement =
+                report.statement.map(|text| format!(": {}", printable(&text.to_string()))).unwrap_or_default();
             let email = report.email.map(|email| format!(" from {email}")).unwrap_or_default();
             lines.push(format!("{}  {}{email}{statement}", date(report.at)?, report.reason));
         }
@@ -99,32 +128,64 @@ impl Desk {
     }
 
     async fn hide(&self, subject: Subject, reason: Reason, note: &str) -> Result<String, Error> {
-        let (moment, now) = (moment(subject)?, clock::now()?.as_secs());
-        let (by, note) = (self.operator.clone(), note.to_owned());
-        let decision = Decision { subject, reason, note, by, at: now, hidden_before: None };
-        let month = date(now)?.chars().take(7).collect::<String>();
-        match self.moderation.hide(&moment, decision, &month).await? {
-            Ok(()) => Ok(format!("{subject} is hidden: lists and pages follow within seconds")),
-            Err(_) => Err(format!("{subject} is hidden already: undo that first").into()),
+        if let Subject::File(_) = subject {
+            return Err("a file has no list that it could be hidden in: hide the moments that show it".into());
         }
+        let (subject, now) = (self.named(subject).await?, clock::now()?.as_secs());
+        let (by, note) = (self.operator.clone(), note.to_owned());
+        let decision = Decision { subject, reason, note, by, at: now };
+        let month = date(now)?.chars().take(7).collect::<String>();
+        if !self.moderation.decide(decision, &month).await? {
+            return Err(format!("{subject} is hidden already: undo that first").into());
+        }
+        self.followed(subject, "hidden").await
     }
 
     async fn undo(&self, subject: Subject) -> Result<String, Error> {
-        let moment = moment(subject)?;
-        match self.moderation.show(&moment, &self.operator, clock::now()?.as_secs()).await? {
-            Ok(()) => Ok(format!("{subject} is as its admins left it")),
-            Err(DecisionRefusal::Undecided | DecisionRefusal::Decided) => {
-                Err(format!("nothing is decided about {subject}").into())
+        let subject = self.named(subject).await?;
+        if !self.moderation.undo(&subject, &self.operator, clock::now()?.as_secs()).await? {
+            return Err(format!("nothing is decided about {subject}").into());
+        }
+        self.followed(subject, "as its artists left it").await
+    }
+
+    /// The subject as decisions name it: an artist by the embedded wallet.
+    async fn named(&self, subject: Subject) -> Result<Subject, Error> {
+        let Subject::Artist(account) = subject else { return Ok(subject) };
+        let profile = self.artists.profile_of(account).await?;
+        Ok(Subject::Artist(profile.map_or(account, |profile| profile.artist.embedded_wallet)))
+    }
+
+    /// Waits until the index has followed: what is asked for before would be kept at the edge again.
+    async fn followed(&self, subject: Subject, state: &str) -> Result<String, Error> {
+        let end = Instant::now() + FOLLOWED_WITHIN;
+        while !self.is_followed(subject).await? {
+            if Instant::now() > end {
+                return Ok(format!(
+                    "{subject} is {state}, but the index hasn't followed in two minutes: look at its log"
+                ));
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        Ok(format!("{subject} is {state}"))
+    }
+
+    async fn is_followed(&self, subject: Subject) -> Result<bool, Error> {
+        if self.inbox.has_any_of(ArtistId::OPERATOR).await? {
+            return Ok(false);
+        }
+        for chain in self.chains.iter().filter(|chain| subject.chain().is_none_or(|of| of == chain.id)) {
+            if !self.timelines.is_settled(chain.id).await? {
+                return Ok(false);
             }
         }
+        Ok(true)
     }
 }
 
-fn moment(subject: Subject) -> Result<MomentRef, Error> {
-    match subject {
-        Subject::Moment(moment) => Ok(moment),
-        other => Err(format!("{other} is no moment: only moments can be hidden").into()),
-    }
+/// On one line, and without what would steer a terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
 fn logged(entry: &LoggedDecision) -> Result<String, Error> {

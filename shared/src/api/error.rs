@@ -25,6 +25,11 @@ pub fn no_moment(moment: &MomentRef) -> ApiError {
     ApiError::not_found(format!("There is no moment {token} in {collection} on chain {chain}"))
 }
 
+/// 404: the operator hid what is asked for.
+pub fn withheld() -> ApiError {
+    ApiError::not_found("The operator of this service doesn't show this")
+}
+
 /// 404: there is no such collection.
 pub fn no_collection(address: Address) -> ApiError {
     ApiError::not_found(format!("There is no collection at {address}"))

@@ -25,7 +25,7 @@ text_schema!(
 );
 
 impl ArtistId {
-    /// Stands for the operator where an artist stands otherwise.
+    /// Sender of the operator's messages to the index.
     pub const OPERATOR: Self = Self(Uuid::nil());
 
     /// A new random id.

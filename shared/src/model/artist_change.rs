@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::{
     address::Address,
     artist::ArtistId,
+    moderation::Subject,
     moment::{ChainId, TokenId},
 };
 
@@ -35,6 +36,11 @@ pub enum ArtistChange {
         collection: Address,
         /// Its token.
         token: TokenId,
+    },
+    /// The operator decided about something, or undid a decision.
+    Decided {
+        /// What it is.
+        subject: Subject,
     },
 }
 

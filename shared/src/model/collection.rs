@@ -59,6 +59,10 @@ text_schema!(
     enum_values = ["native", "registry", "editions"],
 );
 
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// A collection in its current state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Collection {
@@ -80,6 +84,9 @@ pub struct Collection {
     pub admins: Vec<Address>,
     /// Royalty of tokens without one of their own.
     pub royalty: Option<Royalty>,
+    /// Whether the operator hid it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_withheld: bool,
     /// Unix time of the creation's block, in seconds.
     pub created_at: u64,
     /// Unix time of the last change's block, in seconds.
@@ -120,6 +127,9 @@ pub struct Moment {
     /// The admin who hid it; `None` if it isn't hidden.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_by: Option<ArtistId>,
+    /// Whether the operator hid it, its collection or its creator.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_withheld: bool,
     /// Unix time of the creation's block, in seconds.
     pub created_at: u64,
     /// Unix time of the last change's block, in seconds; a collect is no change.

@@ -57,7 +57,7 @@ words!(
 serde_as_text!(Reason);
 text_schema!(Reason, "Why.", "copyright", enum_values = ["copyright", "illegal", "impersonation", "spam", "other"]);
 
-/// What somebody says besides: 1 to 2,000 characters.
+/// What somebody says besides: 1 to 2,000 characters, of controls only line breaks and tabs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement(String);
 
@@ -70,6 +70,9 @@ impl FromStr for Statement {
         let text = text.trim();
         if text.is_empty() || text.chars().count() > MAX_STATEMENT {
             return Err(Invalid("must have 1 to 2000 characters"));
+        }
+        if text.chars().any(|character| character.is_control() && !"\n\r\t".contains(character)) {
+            return Err(Invalid("must have no control characters other than line breaks and tabs"));
         }
         Ok(Self(text.to_owned()))
     }
@@ -118,6 +121,17 @@ impl FromStr for Subject {
 
 serde_as_text!(Subject);
 
+impl Subject {
+    /// The chain it is on; `None` for what is on none.
+    pub fn chain(&self) -> Option<ChainId> {
+        match self {
+            Self::Moment(moment) => Some(moment.chain),
+            Self::Collection(chain, _) | Self::Comment(chain, _) => Some(*chain),
+            Self::Artist(_) | Self::File(_) => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +157,7 @@ mod tests {
     #[test]
     fn statements_have_something_to_say_and_an_end() {
         assert_eq!(" Mine. ".parse::<Statement>().map(|text| text.to_string()).as_deref(), Ok("Mine."));
+        assert!("It is\r\nmine.".parse::<Statement>().is_ok() && "\u{1b}[2J".parse::<Statement>().is_err());
         assert!(" ".parse::<Statement>().is_err() && "x".repeat(2_001).parse::<Statement>().is_err());
     }
 }

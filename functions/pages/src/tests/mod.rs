@@ -87,6 +87,7 @@ fn moment(site: &Site, text: &str, metadata: MetadataView) -> MomentView {
         collection: CollectionName { name: text.to_owned() },
         admins: Vec::new(),
         hidden: Vec::new(),
+        is_withheld: false,
         created_at: "2026-11-20T12:00:00Z".to_owned(),
         updated_at: "2026-11-21T12:00:00Z".to_owned(),
         content_uri: Some(metadata.content.uri.clone()),
@@ -112,6 +113,7 @@ fn collection(site: &Site, text: &str, metadata: MetadataView) -> CollectionView
         created_at: "2026-11-20T12:00:00Z".to_owned(),
         updated_at: "2026-11-20T12:00:00Z".to_owned(),
         protocol: Protocol::Native,
+        is_withheld: false,
         metadata: Some(metadata),
     }
 }

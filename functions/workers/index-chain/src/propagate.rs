@@ -26,6 +26,7 @@ pub fn enqueue(work: &mut UnitOfWork, chain: ChainId, changes: &[ArtistChanged])
             // A chain's rows have nothing of a profile but the name.
             ArtistChange::Described => false,
             ArtistChange::MomentHidden { chain: of, .. } => of == chain,
+            ArtistChange::Decided { subject } => subject.chain().is_none_or(|of| of == chain),
             _ => true,
         };
         if is_of_rows {
@@ -48,6 +49,12 @@ pub async fn run(
         work.remove_change(chain, change.id);
         return Ok(true);
     }
+    if let ArtistChange::Decided { subject } = change.change {
+        index.follow_decision(work, &subject).await?;
+        work.remove_change(chain, change.id);
+        return Ok(true);
+    }
+    index.follow_wallets(change.artist_id).await?;
     let wallets = wallets(artists, &change).await?;
     if reached.is_none() {
         for wallet in &wallets {
@@ -81,7 +88,7 @@ pub async fn run(
 async fn wallets(artists: &Artists, change: &ArtistChanged) -> Result<BTreeSet<Address>, StoreError> {
     Ok(match change.change {
         ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => BTreeSet::from([wallet]),
-        ArtistChange::MomentHidden { .. } => BTreeSet::new(),
+        ArtistChange::MomentHidden { .. } | ArtistChange::Decided { .. } => BTreeSet::new(),
         ArtistChange::Renamed | ArtistChange::Described => {
             let profile = artists.profile(change.artist_id).await?;
             profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address).collect()

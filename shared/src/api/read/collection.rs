@@ -48,6 +48,9 @@ pub struct CollectionView {
     /// Null until fetched.
     #[schema(required = true)]
     pub metadata: Option<MetadataView>,
+    /// Whether the operator hid it: lists then have its address alone.
+    #[serde(skip)]
+    pub is_withheld: bool,
 }
 
 impl Reader {
@@ -98,19 +101,22 @@ impl Reader {
 
 impl CollectionView {
     fn new(collection: &Collection, rows: &LookupRows, site: &Site) -> Result<Self, ReadError> {
+        let is_withheld = collection.is_withheld;
+        let shown = |text: &str| if is_withheld { String::new() } else { text.to_owned() };
         Ok(Self {
             id: collection.id,
             address: collection.address,
             chain_id: collection.chain_id,
             page: site.collection(collection.chain_id, collection.address),
-            name: collection.name.clone(),
-            uri: collection.uri.clone(),
+            name: shown(&collection.name),
+            uri: shown(&collection.uri),
             creator: Person::named(collection.creator, &rows.names),
             admins: collection.admins.clone(),
             created_at: iso_8601(collection.created_at)?,
             updated_at: iso_8601(collection.updated_at)?,
             protocol: collection.protocol,
-            metadata: MetadataView::of(&collection.uri, rows, site),
+            metadata: MetadataView::of(&collection.uri, rows, site).filter(|_| !is_withheld),
+            is_withheld,
         })
     }
 }

@@ -69,6 +69,9 @@ pub struct MomentView {
     pub sold_out: bool,
     /// Number of comments, without replies.
     pub comments: u64,
+    /// Whether the operator hid it: then nobody sees more of it than that.
+    #[serde(skip)]
+    pub is_withheld: bool,
 }
 
 /// A collection's name.
@@ -116,7 +119,9 @@ impl Reader {
         let chains: BTreeSet<ChainId> = listed.iter().map(|listed| listed.place.chain).collect();
         let views = try_join_all(chains.into_iter().map(|chain| self.moments_of(chain, of(chain)))).await?;
         let mut views: HashMap<MomentRef, MomentView> = views.into_iter().flatten().collect();
-        Ok(listed.iter().filter_map(|listed| views.remove(&listed.place)).collect())
+        let shown = listed.iter().filter_map(|listed| views.remove(&listed.place));
+        // Lists lag: one that was hidden a moment ago may still be in them.
+        Ok(shown.filter(|moment| !moment.is_withheld).collect())
     }
 
     async fn moments_of(
@@ -143,6 +148,11 @@ impl Reader {
 }
 
 impl MomentView {
+    /// Whether neither an artist nor the operator hid it.
+    pub fn is_shown(&self) -> bool {
+        self.hidden.is_empty() && !self.is_withheld
+    }
+
     /// Chain, collection and token.
     pub fn place(&self) -> MomentRef {
         MomentRef { chain: self.chain_id, collection: self.address, token: self.token_id }
@@ -175,6 +185,7 @@ impl MomentView {
             supply: Supply::of(moment),
             sold_out: moment.minted >= moment.max_supply,
             comments: rows.comments.get(&moment.place()).copied().unwrap_or_default(),
+            is_withheld: moment.is_withheld,
         })
     }
 }

@@ -22,7 +22,7 @@ pub use self::{
     },
     deletions::{Cancelled, Deletion, Deletions, GRACE},
     media::{HashProgress, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
-    moderation::{Decision, DecisionCount, DecisionRefusal, LoggedDecision, Moderation, Report, ReportedSubject},
+    moderation::{Decision, DecisionCount, LoggedDecision, Moderation, Report, ReportedSubject, Withheld},
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     pins::{PinJob, PinPause, Pins},
     search::{ListedArtist, Search},

@@ -1,14 +1,19 @@
 //! Reports, and what the operator decided. Rows: docs/data-model.md, Moderation.
 
-use aws_sdk_dynamodb::types::{ReturnValue, Update};
+use std::collections::HashSet;
+
+use aws_sdk_dynamodb::types::{ReturnValue, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, Email, MomentRef, Reason, Statement, Subject},
+    model::{Address, ArtistChange, ArtistId, ChainId, CommentId, Email, MomentRef, Reason, Statement, Subject},
     store::{
-        artist::{artists::Artists, rows},
+        artist::{
+            artists::{Artists, Outbox},
+            rows,
+        },
         engine::table::{ArtistTable, StoreError, number, row, text, updating},
     },
 };
@@ -64,9 +69,6 @@ pub struct Decision {
     pub by: String,
     /// When, in Unix seconds.
     pub at: u64,
-    /// The artist who had hidden the moment before, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hidden_before: Option<ArtistId>,
 }
 
 /// An entry of the log.
@@ -90,13 +92,12 @@ pub struct DecisionCount {
     pub decisions: u32,
 }
 
-/// Why nothing was decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DecisionRefusal {
-    /// It is decided already.
-    Decided,
-    /// There is nothing to undo.
-    Undecided,
+/// What the operator keeps out of sight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Withheld {
+    /// Artists by all of their wallets.
+    subjects: HashSet<Subject>,
+    artists: HashSet<ArtistId>,
 }
 
 /// Reports and decisions.
@@ -177,17 +178,10 @@ impl Moderation {
         self.0.partition(rows::decision_counts()).await
     }
 
-    /// Hides a moment, whatever its admins want, in the `month` of the decision. One read and one transaction.
-    pub async fn hide(
-        &self,
-        moment: &MomentRef,
-        decision: Decision,
-        month: &str,
-    ) -> Result<Result<(), DecisionRefusal>, StoreError> {
-        let artists = Artists::new(self.0.clone());
-        let before = artists.hidden_by(moment).await?.filter(|artist| *artist != ArtistId::OPERATOR);
-        let decision = Decision { hidden_before: before, ..decision };
-        let subject = decision.subject;
+    /// Takes something out of sight, whatever its artists want, in the `month` of the decision. Returns `false` if that is
+    /// decided already. One transaction.
+    pub async fn decide(&self, decision: Decision, month: &str) -> Result<bool, StoreError> {
+        let (subject, at) = (decision.subject, decision.at);
         let count = Update::builder()
             .table_name(&self.0.name)
             .set_key(Some(rows::decision_count(month, decision.reason).item()))
@@ -196,35 +190,92 @@ impl Moderation {
             .expression_attribute_values(":month", text(month))
             .expression_attribute_values(":reason", text(decision.reason))
             .expression_attribute_values(":one", number(1));
-        let mut writes = vec![self.0.insertion(&rows::decision(&subject), &decision)?, updating(count)?];
-        writes.extend(artists.hiding(ArtistId::OPERATOR, moment, true)?);
-        writes.push(self.logging(LoggedDecision { decision, is_undone: false })?);
-        Ok(if self.0.write_together(writes).await? { Ok(()) } else { Err(DecisionRefusal::Decided) })
+        let writes = vec![
+            self.0.insertion(&rows::decision(&subject), &decision)?,
+            updating(count)?,
+            self.posting(subject)?,
+            self.logging(LoggedDecision { decision, is_undone: false })?,
+        ];
+        self.carry_out(&subject, true, writes, at).await
     }
 
-    /// Undoes the hiding of a moment: it is as its admins left it. `by` is who undoes it, `now` in Unix seconds. One read
-    /// and one transaction.
-    pub async fn show(
-        &self,
-        moment: &MomentRef,
-        by: &str,
-        now: u64,
-    ) -> Result<Result<(), DecisionRefusal>, StoreError> {
-        let subject = Subject::Moment(*moment);
-        let Some(decision) = self.decision(&subject).await? else { return Ok(Err(DecisionRefusal::Undecided)) };
-        let artists = Artists::new(self.0.clone());
-        let mut writes = vec![self.0.deletion(&rows::decision(&subject))?];
-        writes.extend(match decision.hidden_before {
-            Some(artist) => artists.hiding(artist, moment, true)?,
-            None => artists.hiding(ArtistId::OPERATOR, moment, false)?,
-        });
+    /// Undoes a decision: its subject is as its artists left it. `by` is who undoes it, `now` in Unix seconds. Returns
+    /// `false` if nothing is decided. One read and one transaction.
+    pub async fn undo(&self, subject: &Subject, by: &str, now: u64) -> Result<bool, StoreError> {
+        let Some(decision) = self.decision(subject).await? else { return Ok(false) };
         let undone = Decision { by: by.to_owned(), at: now, ..decision };
-        writes.push(self.logging(LoggedDecision { decision: undone, is_undone: true })?);
-        self.0.write_together(writes).await?;
-        Ok(Ok(()))
+        let writes = vec![
+            self.0.removal(&rows::decision(subject))?,
+            self.posting(*subject)?,
+            self.logging(LoggedDecision { decision: undone, is_undone: true })?,
+        ];
+        self.carry_out(subject, false, writes, now).await
     }
 
-    fn logging(&self, entry: LoggedDecision) -> Result<aws_sdk_dynamodb::types::TransactWriteItem, StoreError> {
+    async fn carry_out(
+        &self,
+        subject: &Subject,
+        is_withheld: bool,
+        writes: Vec<TransactWriteItem>,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let artists = Artists::new(self.0.clone());
+        let profile = match subject {
+            Subject::Artist(account) => artists.profile_of(*account).await?,
+            _ => None,
+        };
+        match profile {
+            Some(profile) => artists.withhold(profile.artist.artist_id, is_withheld, &writes, now).await,
+            None => self.0.write_together(writes).await,
+        }
+    }
+
+    fn posting(&self, subject: Subject) -> Result<TransactWriteItem, StoreError> {
+        Outbox::new(self.0.clone()).posting(ArtistId::OPERATOR, ArtistChange::Decided { subject })
+    }
+
+    fn logging(&self, entry: LoggedDecision) -> Result<TransactWriteItem, StoreError> {
         self.0.insertion(&rows::logged_decision(Uuid::now_v7()), &entry)
+    }
+}
+
+impl Artists {
+    /// Returns what is kept out of sight: for the indexer, never for a request. A Query per megabyte, and two reads for
+    /// each artist.
+    pub async fn withheld(&self) -> Result<Withheld, StoreError> {
+        let mut withheld = Withheld::default();
+        for Decision { subject, .. } in Moderation::new(self.0.clone()).decisions().await? {
+            withheld.subjects.insert(subject);
+            let Subject::Artist(account) = subject else { continue };
+            if let Some(profile) = self.profile_of(account).await? {
+                withheld.artists.insert(profile.artist.artist_id);
+                withheld.subjects.extend(profile.wallets.iter().map(|wallet| Subject::Artist(wallet.address)));
+            }
+        }
+        Ok(withheld)
+    }
+}
+
+impl Withheld {
+    /// Whether a moment is kept out of sight, by itself, with its collection or with its creator.
+    pub fn has(&self, moment: &MomentRef, creator: Address) -> bool {
+        self.subjects.contains(&Subject::Moment(*moment))
+            || self.has_collection(moment.chain, moment.collection)
+            || self.subjects.contains(&Subject::Artist(creator))
+    }
+
+    /// Whether a collection is kept out of sight.
+    pub fn has_collection(&self, chain: ChainId, collection: Address) -> bool {
+        self.subjects.contains(&Subject::Collection(chain, collection))
+    }
+
+    /// Whether a comment is kept out of sight.
+    pub fn has_comment(&self, chain: ChainId, comment: CommentId) -> bool {
+        self.subjects.contains(&Subject::Comment(chain, comment))
+    }
+
+    /// Whether an artist is kept out of sight.
+    pub fn has_artist(&self, artist: ArtistId) -> bool {
+        self.artists.contains(&artist)
     }
 }

@@ -67,6 +67,9 @@ struct CommentRow {
     #[serde(flatten)]
     listed: ListedComment,
     sparks: u64,
+    /// The text, while the operator hides it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    withheld: Option<String>,
 }
 
 impl Comments {
@@ -116,7 +119,7 @@ impl UnitOfWork {
             Some(parent) => rows::replies(moment, parent),
         };
         let listed = ListedComment { comment: comment.clone(), reply_count: 0, replies: Vec::new() };
-        let number = self.append(&partition, &CommentRow { listed, sparks: *sparks }).await?;
+        let number = self.append(&partition, &CommentRow { listed, sparks: *sparks, withheld: None }).await?;
         let place = PlaceRow { place: row_key(&partition, number) };
         match comment.comment_id {
             Some(id) => {
@@ -207,6 +210,34 @@ impl UnitOfWork {
         self.change_comment(chain, parent, |row| {
             for preview in row.listed.replies.iter_mut().filter(|reply| reply.id == id) {
                 name.clone_into(&mut preview.username);
+            }
+        })
+        .await
+    }
+
+    /// Takes a comment's text out of its list and its parent's preview, or puts it back. The comment keeps its place.
+    pub async fn withhold_comment(
+        &mut self,
+        chain: ChainId,
+        comment: CommentId,
+        is_withheld: bool,
+    ) -> Result<(), StoreError> {
+        let mut changed = None;
+        self.change_comment(chain, comment, |row| {
+            let text = &mut row.listed.comment.comment;
+            match row.withheld.take() {
+                Some(kept) if is_withheld => row.withheld = Some(kept),
+                Some(kept) => *text = kept,
+                None if is_withheld => row.withheld = Some(std::mem::take(text)),
+                None => {}
+            }
+            changed = Some(row.listed.comment.clone());
+        })
+        .await?;
+        let Some(Comment { id, comment: text, reply_to_id: Some(parent), .. }) = changed else { return Ok(()) };
+        self.change_comment(chain, parent, |row| {
+            for preview in row.listed.replies.iter_mut().filter(|reply| reply.id == id) {
+                preview.comment.clone_from(&text);
             }
         })
         .await

@@ -3,13 +3,14 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use alloy::primitives::U256;
+use futures::try_join;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use super::{metadata::Documents, moments::moment_key};
 use crate::{
     aws::Dispatch,
-    model::{Address, ArtistId, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
+    model::{Address, ChainId, Collection, ContentType, EventId, Moment, MomentRef, Protocol, TokenId},
     store::{
         chain::rows,
         engine::{
@@ -175,6 +176,16 @@ impl Timelines {
 }
 
 impl Timelines {
+    /// Whether all changes of artists and decisions of the operator that a chain's index took are in its rows. Two Queries.
+    pub async fn is_settled(&self, chain: ChainId) -> Result<bool, StoreError> {
+        let first = |partition: String| {
+            let call = self.0.table.query().key_condition_expression("pk = :pk").limit(1).consistent_read(true);
+            call.expression_attribute_values(":pk", text(partition)).dispatch()
+        };
+        let (changes, relistings) = try_join!(first(rows::artist_changes(chain)), first(rows::relistings(chain)))?;
+        Ok([changes, relistings].iter().all(|page| page.items().is_empty()))
+    }
+
     /// Returns up to `limit` groups to list again. One Query.
     pub async fn relistings(&self, chain: ChainId, limit: u16) -> Result<Vec<Relisting>, StoreError> {
         let call = self
@@ -203,15 +214,15 @@ impl Listing {
             unlisted: false,
             others: BTreeSet::new(),
         };
-        listing.set_hidden(moment.hidden_by);
+        listing.set_hidden(moment);
         listing.set_admins(moment, collection);
         listing
     }
 
     /// Sets in which timelines it is by who hid it.
-    pub fn set_hidden(&mut self, by: Option<ArtistId>) {
-        self.hidden = by.is_some();
-        self.unlisted = by == Some(ArtistId::OPERATOR);
+    pub fn set_hidden(&mut self, moment: &Moment) {
+        self.hidden = moment.hidden_by.is_some();
+        self.unlisted = moment.is_withheld;
     }
 
     /// Sets `others` from the current admins.

@@ -2,7 +2,7 @@
 
 use artists::{profile::ArtistResponse, read_artist::ReadArtistPath};
 use shared::{
-    api::read::Site,
+    api::{error::withheld, read::Site},
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ArtistName,
@@ -28,6 +28,9 @@ impl Endpoint for ReadArtist {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let ReadArtistPath { address } = request.path_parameters().read()?;
         let profile = self.artists.profile_named(&address).await?.ok_or_else(|| unknown(&address))?;
+        if profile.is_withheld {
+            return Err(withheld());
+        }
         Response::public(&ArtistResponse::of(&profile, &self.site)?)
     }
 }

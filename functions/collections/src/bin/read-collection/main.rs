@@ -1,7 +1,11 @@
 //! `GET /collections/{network}/{contract}`: one collection.
 
 use shared::{
-    api::{error::no_collection, read::Reader, request::CollectionPath},
+    api::{
+        error::{no_collection, withheld},
+        read::Reader,
+        request::CollectionPath,
+    },
     config::{self, StartError},
     http::{AnyChain, ApiError, Endpoint, Request, Response, serve},
     store::{artist::ArtistTable, chain::ChainTable},
@@ -25,7 +29,10 @@ impl Endpoint for ReadCollection {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let path: CollectionPath = request.path_parameters().read_for(&AnyChain)?;
         let (chain, contract) = path.place();
-        let collection = self.reader.collection(chain, contract).await?;
-        Response::public(&collection.ok_or_else(|| no_collection(contract))?)
+        let collection = self.reader.collection(chain, contract).await?.ok_or_else(|| no_collection(contract))?;
+        if collection.is_withheld {
+            return Err(withheld());
+        }
+        Response::public(&collection)
     }
 }

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use moderation::create_report::{CreateReportRequest, CreateReportResponse, ReportedSubject};
 use shared::{
+    api::read::{MomentList, Reader},
     auth::client_limit::ClientLimit,
-    chain::Chains,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
+    model::{Page, Subject},
     store::{
-        artist::{ArtistTable, Moderation, Report},
+        artist::{ArtistTable, Artists, Media, Moderation, Report},
+        chain::{ChainTable, Comments, Scope},
         secret::SecretTable,
     },
 };
@@ -22,9 +24,32 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct CreateReport {
-    chains: Chains,
+    reader: Reader,
+    artists: Artists,
+    comments: Comments,
+    media: Media,
     moderation: Moderation,
     clients: ClientLimit,
+}
+
+impl CreateReport {
+    /// The subject as decisions name it, an artist by the embedded wallet; 404 if there is no such thing. A few reads.
+    async fn existing(&self, subject: Subject) -> Result<Subject, ApiError> {
+        let is_there = match subject {
+            Subject::Moment(place) => self.reader.moment(&place).await?.is_some(),
+            Subject::Collection(chain, address) => self.reader.collection(chain, address).await?.is_some(),
+            Subject::Comment(chain, comment) => self.comments.find(chain, comment).await?.is_some(),
+            Subject::File(cid) => self.media.content(cid).await?.is_some(),
+            Subject::Artist(account) => {
+                if let Some(profile) = self.artists.profile_of(account).await? {
+                    return Ok(Subject::Artist(profile.artist.embedded_wallet));
+                }
+                let made = MomentList::of_accounts(&self.reader.chains(None), &[account], Scope::Of);
+                self.reader.page_of(&made, Page::FIRST).await?.total > 0
+            }
+        };
+        if is_there { Ok(subject) } else { Err(ApiError::not_found("Nothing here is what this report names")) }
+    }
 }
 
 impl Endpoint for CreateReport {
@@ -32,18 +57,23 @@ impl Endpoint for CreateReport {
         const HOUR: Duration = Duration::from_secs(60 * 60);
         let aws = config::aws().await;
         let most = config::parsed(config::variables::REPORTS_PER_CLIENT_HOURLY)?;
+        let (artists, chain) = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         Ok(Self {
-            chains: Chains::from_env()?,
-            moderation: Moderation::new(ArtistTable::from_env(&aws)?),
+            reader: Reader::from_env(chain.clone(), artists.clone())?,
+            artists: Artists::new(artists.clone()),
+            comments: Comments::new(chain),
+            media: Media::new(artists.clone()),
+            moderation: Moderation::new(artists),
             clients: ClientLimit::new(SecretTable::from_env(&aws)?, "report", most, HOUR),
         })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let asked: CreateReportRequest = request.json()?.read_for(&self.chains)?;
+        let asked: CreateReportRequest = request.json()?.read_for(&self.reader)?;
         let CreateReportRequest { subject: ReportedSubject(subject), reason, text, email } = asked;
         let now = clock::now()?;
         request.note_limits(&[self.clients.admit(request, now).await?]);
+        let subject = self.existing(subject).await?;
         let report = Report { id: Uuid::now_v7(), subject, reason, statement: text, email, at: now.as_secs() };
         self.moderation.report(&report).await?;
         Response::json(&CreateReportResponse { report_id: report.id })?.with_status(202)

@@ -37,6 +37,9 @@ impl HideMoment {
             self.artists.profile(artist)
         )?;
         let moment = moment.ok_or_else(|| no_moment(place))?;
+        if moment.is_withheld {
+            return Err(ApiError::forbidden("The operator hid this moment: only the operator shows it again"));
+        }
         let profile = profile.ok_or_else(no_artist)?;
         // A contract wallet proved itself on one chain; elsewhere its address may be another's.
         let own = profile.wallets.iter().filter(|wallet| wallet.r#type != WalletType::Smart);
@@ -71,9 +74,6 @@ impl Endpoint for HideMoment {
         let HideMomentRequest { moment, hidden: Hiding(hidden) } = request.json()?.read_for(self)?;
         self.require_admin(artist, &moment).await?;
         let hider = self.artists.hidden_by(&moment).await?.unwrap_or(artist);
-        if hider == ArtistId::OPERATOR {
-            return Err(ApiError::forbidden("The operator hid this moment: only the operator shows it again"));
-        }
         // Posted without a change too: the index then reads the mark again.
         self.artists.hide(hider, &moment, hidden).await?;
         Response::json(&HideMomentResponse { success: true, hidden })

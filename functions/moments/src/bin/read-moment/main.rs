@@ -2,7 +2,10 @@
 
 use moments::read_moment::ReadMomentQuery;
 use shared::{
-    api::{error::no_moment, read::Reader},
+    api::{
+        error::{no_moment, withheld},
+        read::Reader,
+    },
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::MomentRef,
@@ -28,7 +31,10 @@ impl Endpoint for ReadMoment {
         let ReadMomentQuery { collection_address: collection, token_id: token, chain_id: chain } =
             request.query().read_for(&self.reader)?;
         let place = MomentRef { chain, collection, token };
-        let moment = self.reader.moment(&place).await?;
-        Response::public(&moment.ok_or_else(|| no_moment(&place))?)
+        let moment = self.reader.moment(&place).await?.ok_or_else(|| no_moment(&place))?;
+        if moment.is_withheld {
+            return Err(withheld());
+        }
+        Response::public(&moment)
     }
 }

@@ -38,6 +38,9 @@ impl Endpoint for ServeArtistPage {
         let unknown = || not_found("Nobody has this name here.", &self.site);
         let Some(name) = artist_named(request.path()) else { return unknown() };
         let Some(artist) = self.reader.artist(&name).await? else { return unknown() };
+        if artist.profile.as_ref().is_some_and(|profile| profile.is_withheld) {
+            return not_found("The operator of this site doesn't show this artist.", &self.site);
+        }
         let number: Page = request.query().read()?;
         let list = MomentList::of_accounts(&self.reader.chains(None), &artist.accounts(), Scope::Made);
         let found = self.reader.page_of(&list, number).await?;

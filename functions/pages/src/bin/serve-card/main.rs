@@ -3,7 +3,7 @@
 
 use pages::{ShareCard, not_found};
 use shared::{
-    api::read::{Reader, Site},
+    api::read::{MomentView, Reader, Site},
     bucket::Bucket,
     chain::Chains,
     config::{self, StartError},
@@ -51,7 +51,7 @@ impl Endpoint for ServeCard {
         let token = request.path().rsplit('/').next().and_then(|file| file.strip_suffix(".png")?.parse().ok());
         let (Some(token), Ok(chain)) = (token, self.chains.get(path.chain)) else { return unknown() };
         let place = MomentRef { chain: path.chain, collection: path.contract, token };
-        let moment = self.reader.moment(&place).await?.filter(|moment| moment.hidden.is_empty());
+        let moment = self.reader.moment(&place).await?.filter(MomentView::is_shown);
         let Some(moment) = moment else { return unknown() };
         let card = ShareCard::of(&moment, chain);
         let object = format!("cards/{}/{}/{token}/{}", path.chain, path.contract, card.version());

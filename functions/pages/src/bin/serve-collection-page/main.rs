@@ -47,6 +47,9 @@ impl Endpoint for ServeCollectionPage {
         let (collection, found) =
             try_join!(self.reader.collection(path.chain, path.contract), self.reader.page_of(&list, number))?;
         let Some(collection) = collection else { return unknown() };
+        if collection.is_withheld {
+            return not_found("The operator of this site doesn't show this collection.", &self.site);
+        }
         let list = (found.moments.as_slice(), found.total, number.next(found.total));
         page(collection_page(&self.site, &self.chains, &collection, list, Clock::now()?), &self.site)
     }

@@ -3,7 +3,7 @@
 use futures::try_join;
 use pages::{Feed, FeedFormat, OembedQuery, artist_named, not_found, oembed};
 use shared::{
-    api::read::{MomentList, Reader, Site},
+    api::read::{MomentList, MomentView, Reader, Site},
     chain::Chains,
     config::{self, StartError},
     http::{ApiError, Endpoint, FromFields, Request, Response, serve},
@@ -65,7 +65,7 @@ impl ServeFeed {
         let unknown = || ApiError::not_found("No moment has this address here");
         let place = self.site.moment_at(&query.url.0).filter(|place| self.chains.get(place.chain).is_ok());
         let moment = self.reader.moment(&place.ok_or_else(unknown)?).await?;
-        oembed(&self.site, &moment.filter(|moment| moment.hidden.is_empty()).ok_or_else(unknown)?, query)
+        oembed(&self.site, &moment.filter(MomentView::is_shown).ok_or_else(unknown)?, query)
     }
 
     async fn of_everyone(&self) -> Result<Feed, ApiError> {

@@ -7,7 +7,7 @@ use shared::{
     chain::{Chain, Chains},
     config::{self, StartError},
     http::{ApiError, Endpoint, FromFields, Request, Response, serve},
-    model::{Address, ArtistId, ChainId, MomentRef, TokenId},
+    model::{Address, ChainId, MomentRef, TokenId},
     store::{
         artist::ArtistTable,
         chain::{ChainTable, Comments, TransferList, Transfers},
@@ -56,7 +56,7 @@ impl Endpoint for ServeMomentPage {
         let Ok(chain) = self.chains.get(path.chain) else { return unknown() };
         let place = MomentRef { chain: path.chain, collection: path.contract, token: path.token };
         let Some(moment) = self.reader.moment(&place).await? else { return unknown() };
-        if moment.hidden.contains(&ArtistId::OPERATOR) {
+        if moment.is_withheld {
             return not_found("The operator of this site doesn't show this moment.", &self.site);
         }
         if !moment.hidden.is_empty() {

@@ -8,7 +8,7 @@ use shared::{
     model::{self, ArtistId, ContentType, Event, EventData, EventId, MomentRef},
     store::{
         StoreError,
-        artist::Artists,
+        artist::{Artists, Withheld},
         chain::{Documents, collection_key},
         engine::{PrimaryKey, UnitOfWork},
     },
@@ -24,6 +24,7 @@ pub struct Applier<'a> {
     pub factories: &'a [Address],
     pub known: &'a mut Collections,
     pub hidden: &'a HashMap<MomentRef, ArtistId>,
+    pub withheld: &'a Withheld,
     pub work: &'a mut UnitOfWork,
     pub artists: &'a Artists,
     pub documents: &'a Documents,

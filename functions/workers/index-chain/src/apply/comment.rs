@@ -66,6 +66,9 @@ impl Applier<'_> {
         if !self.work.add_comment(new).await? {
             return Ok(());
         }
+        if let Some(id) = new.comment.comment_id.filter(|id| self.withheld.has_comment(self.chain.id, *id)) {
+            self.work.withhold_comment(self.chain.id, id, true).await?;
+        }
         match self.work.collection(self.chain.id, new.moment.collection).await? {
             Some(collection) => self.emit(at, 0, EventData::CommentCreated(events::comment(at, new, &collection))),
             None => Ok(()),

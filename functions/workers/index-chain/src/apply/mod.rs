@@ -18,11 +18,11 @@ use std::collections::{BTreeSet, HashMap};
 use alloy::primitives::Address;
 use shared::{
     chain::Chain,
-    model::{self, ArtistId, MomentRef},
+    model::{self, ArtistId, MomentRef, Subject},
     store::{
         StoreError,
-        artist::Artists,
-        chain::{ChainTable, Documents, Moments, Timelines},
+        artist::{Artists, Withheld},
+        chain::{ChainTable, Documents, Moments, TimelineSubject, Timelines},
         engine::UnitOfWork,
     },
 };
@@ -50,6 +50,8 @@ pub struct Index {
     collections: Option<Collections>,
     /// Hidden moments of the chain, read along with the collections.
     hidden: HashMap<MomentRef, ArtistId>,
+    /// What the operator hid, read along with the collections.
+    withheld: Withheld,
 }
 
 impl Index {
@@ -57,7 +59,8 @@ impl Index {
     pub fn new(chain: Chain, table: ChainTable, artists: Artists, factories: Vec<Address>) -> Self {
         let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
         let timelines = Timelines::new(table);
-        Self { chain, moments, artists, documents, timelines, factories, collections: None, hidden: HashMap::new() }
+        let (collections, hidden, withheld) = (None, HashMap::new(), Withheld::default());
+        Self { chain, moments, artists, documents, timelines, factories, collections, hidden, withheld }
     }
 
     /// Drops the cached collections, since some may be undone.
@@ -72,6 +75,7 @@ impl Index {
         }
         let stored = self.moments.collection_addresses(self.chain.id).await?;
         self.hidden = self.artists.hidden_moments(self.chain.id).await?;
+        self.withheld = self.artists.withheld().await?;
         let stored = stored.into_iter().map(|(address, of)| (address.into(), of)).collect();
         Ok(Some(self.collections.insert(stored)))
     }
@@ -87,7 +91,7 @@ impl Index {
         while !queue.is_empty() && !limit.is_reached(work) {
             let end = queue.events.len().min(queue.done + MAX_EVENTS);
             let events = &queue.events[queue.done..end];
-            let Self { chain, artists, documents, factories, collections, hidden, .. } = self;
+            let Self { chain, artists, documents, factories, collections, hidden, withheld, .. } = self;
             let mut applier = Applier {
                 names: names(artists, events).await?,
                 known: collections.get_or_insert_default(),
@@ -96,6 +100,7 @@ impl Index {
                 chain,
                 factories,
                 hidden,
+                withheld,
                 work,
                 artists,
                 documents,
@@ -127,11 +132,51 @@ impl Index {
         timeline::set_hidden(work, place, hidden_by).await
     }
 
+    /// Follows what the operator decided, in what there is and in what will be created. Several reads.
+    pub async fn follow_decision(&mut self, work: &mut UnitOfWork, subject: &Subject) -> Result<(), StoreError> {
+        self.withheld = self.artists.withheld().await?;
+        match *subject {
+            Subject::Moment(place) if place.chain == self.chain.id => {
+                timeline::withhold(work, &place, &self.withheld).await
+            }
+            Subject::Collection(chain, address) if chain == self.chain.id => {
+                self.withhold_collection(work, address).await?;
+                work.relist(chain, TimelineSubject::Of(address)).await
+            }
+            Subject::Comment(chain, comment) if chain == self.chain.id => {
+                work.withhold_comment(chain, comment, self.withheld.has_comment(chain, comment)).await
+            }
+            Subject::Artist(account) => {
+                let profile = self.artists.profile_of(account).await?;
+                let wallets = profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address);
+                for wallet in BTreeSet::from_iter(wallets.chain([account])) {
+                    work.relist(self.chain.id, TimelineSubject::By(wallet)).await?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn withhold_collection(&self, work: &mut UnitOfWork, address: model::Address) -> Result<(), StoreError> {
+        let Some(mut collection) = work.collection(self.chain.id, address).await? else { return Ok(()) };
+        collection.is_withheld = self.withheld.has_collection(self.chain.id, address);
+        work.put_collection(&collection)
+    }
+
+    /// Reads again what the operator hid, if that names wallets of this artist.
+    pub async fn follow_wallets(&mut self, artist: ArtistId) -> Result<(), StoreError> {
+        if self.withheld.has_artist(artist) {
+            self.withheld = self.artists.withheld().await?;
+        }
+        Ok(())
+    }
+
     /// Applies background work up to a batch's limit: fetched documents and relistings. After an error the unit of work must be
     /// dropped.
     pub async fn apply_background(&mut self, work: &mut UnitOfWork, limit: BatchLimit) -> Result<(), StoreError> {
         timeline::apply_documents(work, &self.documents, self.chain.id, limit).await?;
-        timeline::relist_due(work, &self.timelines, &self.artists, self.chain.id, limit).await
+        timeline::relist_due(work, &self.timelines, &self.artists, &self.withheld, self.chain.id, limit).await
     }
 }
 

@@ -7,7 +7,7 @@ use shared::{
     model::{Address, ArtistId, ChainId, Collection, ContentType, Moment, MomentRef},
     store::{
         StoreError,
-        artist::Artists,
+        artist::{Artists, Withheld},
         chain::{ArrivedDocument, Documents, Listing, TimelineSubject, Timelines},
         engine::UnitOfWork,
     },
@@ -95,7 +95,21 @@ pub(super) async fn set_hidden(
     moment.hidden_by = hidden_by;
     work.put_moment(&moment)?;
     let Some(mut listing) = work.listing(place).await? else { return Ok(()) };
-    listing.set_hidden(hidden_by);
+    listing.set_hidden(&moment);
+    work.list(place, &listing).await
+}
+
+/// Takes a moment out of every timeline, or puts it back, as the operator decided.
+pub(super) async fn withhold(work: &mut UnitOfWork, place: &MomentRef, withheld: &Withheld) -> Result<(), StoreError> {
+    let Some(mut moment) = work.moment(place).await? else { return Ok(()) };
+    let is_withheld = withheld.has(place, moment.creator);
+    if moment.is_withheld == is_withheld {
+        return Ok(());
+    }
+    moment.is_withheld = is_withheld;
+    work.put_moment(&moment)?;
+    let Some(mut listing) = work.listing(place).await? else { return Ok(()) };
+    listing.set_hidden(&moment);
     work.list(place, &listing).await
 }
 
@@ -104,6 +118,7 @@ pub(super) async fn relist_due(
     work: &mut UnitOfWork,
     timelines: &Timelines,
     artists: &Artists,
+    withheld: &Withheld,
     chain: ChainId,
     limit: BatchLimit,
 ) -> Result<(), StoreError> {
@@ -125,6 +140,7 @@ pub(super) async fn relist_due(
         let (moments, is_all) = work.concerned(chain, &relisting.by, relisting.done, MAX_MOMENTS).await?;
         let first = relisting.done;
         for moment in &moments {
+            withhold(work, moment, withheld).await?;
             relist(work, moment, &names).await?;
             relisting.done += 1;
             if limit.is_reached(work) {

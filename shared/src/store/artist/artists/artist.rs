@@ -21,7 +21,7 @@ pub struct Artist {
 
 /// All artists.
 #[derive(Clone)]
-pub struct Artists(pub(super) ArtistTable);
+pub struct Artists(pub(in crate::store::artist) ArtistTable);
 
 #[derive(Serialize)]
 pub(super) struct WalletRow<'a> {

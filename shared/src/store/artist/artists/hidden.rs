@@ -1,8 +1,7 @@
-//! Moments that their admins hid, one partition for each chain.
+//! Moments that their admins hid, one partition for each chain. What the operator hid is apart, in `moderation`.
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use super::{artist::Artists, outbox::Outbox};
@@ -22,24 +21,15 @@ struct HiddenRow {
 }
 
 impl Artists {
-    /// Hides a moment, or shows it again. One transaction.
+    /// Hides a moment, or shows it again: the mark, and the message to the index. One transaction.
     pub async fn hide(&self, artist: ArtistId, moment: &MomentRef, is_hidden: bool) -> Result<(), StoreError> {
-        self.0.write_together(self.hiding(artist, moment, is_hidden)?.into()).await.map(drop)
-    }
-
-    /// The writes that hide a moment, or show it again: the mark, and the message to the index.
-    pub(in crate::store::artist) fn hiding(
-        &self,
-        artist: ArtistId,
-        moment: &MomentRef,
-        is_hidden: bool,
-    ) -> Result<[TransactWriteItem; 2], StoreError> {
         let MomentRef { chain, collection, token } = *moment;
         let row = HiddenRow { collection, token, artist_id: artist };
         let key = hidden_key(moment);
         let change = if is_hidden { self.0.replacement(&key, &row)? } else { self.0.deletion(&key)? };
         let message = ArtistChange::MomentHidden { chain, collection, token };
-        Ok([change, Outbox::new(self.0.clone()).posting(artist, message)?])
+        let writes = vec![change, Outbox::new(self.0.clone()).posting(artist, message)?];
+        self.0.write_together(writes).await.map(drop)
     }
 
     /// Returns the artist who hid a moment. One read.

@@ -11,6 +11,7 @@ mod profile;
 mod profiles;
 mod usernames;
 mod wallets;
+mod withholding;
 
 pub use self::{
     artist::{Artist, Artists},

@@ -50,7 +50,11 @@ impl Outbox {
         Self { table: artists, reader: Reader::Rankings }
     }
 
-    pub(super) fn posting(&self, artist_id: ArtistId, change: ArtistChange) -> Result<TransactWriteItem, StoreError> {
+    pub(in crate::store::artist) fn posting(
+        &self,
+        artist_id: ArtistId,
+        change: ArtistChange,
+    ) -> Result<TransactWriteItem, StoreError> {
         let item = row(&self.key(Uuid::now_v7()), &OutboxMessage { artist_id, change })?;
         let put = Put::builder().table_name(&self.table.name).set_item(Some(item)).build()?;
         Ok(TransactWriteItem::builder().put(put).build())
@@ -85,6 +89,12 @@ impl Outbox {
                 return Ok(messages);
             }
         }
+    }
+
+    /// Whether a message of this artist waits. One Query per hundred.
+    pub async fn has_any_of(&self, artist: ArtistId) -> Result<bool, StoreError> {
+        let waiting = self.since(Uuid::nil(), usize::MAX, &BTreeSet::new()).await?;
+        Ok(waiting.iter().any(|message| message.artist_id == artist))
     }
 
     /// Returns the oldest messages. One Query.

@@ -24,6 +24,9 @@ pub struct Profile {
     pub telegram_username: String,
     /// Wallets: the embedded one first, then in order of connection.
     pub wallets: Vec<Wallet>,
+    /// Whether the operator hid the artist: nobody else sees the name or the profile.
+    #[serde(default)]
+    pub is_withheld: bool,
     /// Time of the last change, in Unix seconds.
     pub updated_at: u64,
     pub(super) held_names: Vec<HeldName>,
@@ -75,6 +78,11 @@ pub(super) enum Revision<R> {
 }
 
 impl Profile {
+    /// The username that others see.
+    pub(super) fn shown_name(&self) -> &str {
+        if self.is_withheld { "" } else { &self.username }
+    }
+
     /// Returns when each reserved name is released, in Unix seconds.
     pub fn held_until(&self, now: u64) -> impl Iterator<Item = u64> {
         self.held_names.iter().map(|name| name.until).filter(move |&until| until > now)

@@ -129,6 +129,7 @@ impl Artists {
             twitter_username: String::new(),
             telegram_username: String::new(),
             wallets: vec![wallet],
+            is_withheld: false,
             updated_at: now,
             held_names: Vec::new(),
             version: 0,

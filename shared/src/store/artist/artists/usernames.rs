@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    artist::{Artists, wallet_key},
+    artist::{Artist, Artists, wallet_key},
     profile::{HeldName, Profile, ProfileRefusal, Writes},
 };
 use crate::{
@@ -82,21 +82,33 @@ impl Artists {
             profile.held_names.push(HeldName { folded: old.to_string(), until });
         }
         let before = Some(profile.username.as_str()).filter(|name| !name.is_empty());
-        let listed = ListedArtist { address: artist.embedded_wallet, username: username.to_string() };
-        let search = Search::new(self.0.clone()).relist(before, Some(&listed))?;
-        writes.extend(search.into_iter().map(|write| (write, None)));
+        let before = before.map(str::to_owned);
+        profile.username = username.to_string();
+        writes.extend(self.show_name(profile, before.as_deref())?.into_iter().map(|write| (write, None)));
+        Ok(Ok(writes))
+    }
+
+    /// The writes that show a profile's name, in the place of `before`, at its wallets and in the search.
+    pub(super) fn show_name(
+        &self,
+        profile: &Profile,
+        before: Option<&str>,
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let Artist { artist_id, embedded_wallet } = profile.artist;
+        let name = profile.shown_name();
+        let listed = ListedArtist { address: embedded_wallet, username: name.to_owned() };
+        let mut writes = Search::new(self.0.clone()).relist(before, Some(&listed).filter(|_| !name.is_empty()))?;
         for wallet in &profile.wallets {
             let update = Update::builder()
                 .table_name(&self.0.name)
                 .set_key(Some(wallet_key(wallet.address).item()))
                 .update_expression("SET username = :username")
                 .condition_expression("artist_id = :artist")
-                .expression_attribute_values(":username", text(username))
-                .expression_attribute_values(":artist", text(artist.artist_id));
-            writes.push((updating(update)?, None));
+                .expression_attribute_values(":username", text(name))
+                .expression_attribute_values(":artist", text(artist_id));
+            writes.push(updating(update)?);
         }
-        profile.username = username.to_string();
-        Ok(Ok(writes))
+        Ok(writes)
     }
 
     fn claim(

@@ -64,7 +64,7 @@ impl Artists {
             let change = ArtistChange::WalletConnected { wallet: wallet.address };
             Ok(Revision::Write(vec![
                 (redemption.clone(), Some(WalletRefusal::Used)),
-                (self.wallet_insertion(artist, wallet, &profile.username, Some(now))?, Some(WalletRefusal::Taken)),
+                (self.wallet_insertion(artist, wallet, profile.shown_name(), Some(now))?, Some(WalletRefusal::Taken)),
                 (Outbox::new(self.0.clone()).posting(artist, change)?, None),
                 (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ]))

@@ -50,6 +50,7 @@ impl Kind for NewCollection {
             creator,
             admins,
             royalty: self.royalty,
+            is_withheld: applier.withheld.has_collection(chain_id, address),
             created_at: at.time,
             updated_at: at.time,
         };

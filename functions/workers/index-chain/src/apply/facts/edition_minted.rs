@@ -96,6 +96,7 @@ impl EditionMinted {
                 royalty: None,
                 fee_recipients: Vec::new(),
                 hidden_by: applier.hidden.get(&place).copied(),
+                is_withheld: applier.withheld.has(&place, owner.creator),
                 created_at: at.time,
                 updated_at: at.time,
             };

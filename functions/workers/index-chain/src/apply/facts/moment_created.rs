@@ -71,6 +71,7 @@ impl Kind for MomentCreated {
             royalty,
             fee_recipients: Vec::new(),
             hidden_by: applier.hidden.get(&place).copied(),
+            is_withheld: applier.withheld.has(&place, creator),
             created_at: at.time,
             updated_at: at.time,
         };
