@@ -8,6 +8,7 @@ pub mod parts;
 pub mod range;
 pub mod read_content;
 pub mod read_preview;
+pub mod svg;
 
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]
