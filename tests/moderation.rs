@@ -7,10 +7,15 @@ use local::{
     cloud::{self, Endpoints},
     desk::Desk,
     paths::Paths,
+    pinning_service::TOKEN,
 };
 use serde_json::{Value, json};
-use shared::store::artist::{ArtistTable, Outbox};
+use shared::{
+    model::{Dag, LEAF},
+    store::artist::{ArtistTable, Outbox},
+};
 use tests::{Answer, Error, Sandbox, Stack, python};
+use uuid::Uuid;
 
 const REPORTER: &str = "reporter@example.com";
 
@@ -228,6 +233,70 @@ async fn name_and_profile_go_with_a_hidden_artist_and_a_comment_loses_its_text()
     let found = Answer::of(stack.get(&search)).await.expect_success().body;
     assert_eq!(found["artists"][0]["username"], format!("{name}x"));
     stack.wait_for_comment(&comments, |found| found["username"] == format!("{name}x")).await;
+}
+
+#[tokio::test]
+async fn removed_file_is_unavailable_unpinned_and_not_taken_again() {
+    let stack = Stack::connect();
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let artist = stack.new_artist().await;
+    let mut content = [b"\x89PNG\r\n\x1a\n".as_slice(), Uuid::new_v4().as_bytes()].concat();
+    content.resize(LEAF + 1_000, 7);
+    let upload = async || {
+        let path = format!("/uploads/{}/complete", stack.finished_upload(&artist, content.clone()).await);
+        Answer::of(stack.post(&path).bearer_auth(&artist.token)).await
+    };
+    let stored = upload().await.expect_success().body;
+    let cid = stored["uri"].as_str().and_then(|uri| uri.strip_prefix("ipfs://")).expect("a URI").to_owned();
+    let leaf = format!("/ipfs/{}?format=raw", Dag::cid_of(&content[..LEAF]));
+    let pins = async |count: usize| {
+        let url = format!("{}/pins?cid={cid}&status=queued,pinning,pinned,failed", stack.map.pinning);
+        for _ in 0..600 {
+            let answer = Answer::of(stack.http.get(&url).bearer_auth(TOKEN)).await.expect_success().body;
+            if answer["results"].as_array().is_some_and(|found| found.len() == count) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{cid} has not {count} pins after a minute");
+    };
+    pins(1).await;
+    assert_eq!(stack.get(&leaf).send().await.expect("an answer").status(), 200);
+
+    let file = format!("cid#{cid}");
+    let said = run(&desk, &["hide", &file, "copyright", "a", "claim"]).await.expect("a decision");
+    assert!(said.ends_with(" is removed"), "{said}");
+    let gone = Answer::of(stack.get(&format!("/ipfs/{cid}"))).await;
+    assert_eq!(gone.status, 451, "{gone:?}");
+    assert_eq!(gone.headers["link"], "<../moderation>; rel=\"blocked-by\"");
+    assert_eq!(stack.get(&leaf).send().await.expect("an answer").status(), 404);
+    assert_eq!(upload().await.status, 451, "it isn't taken again");
+    pins(0).await;
+
+    run(&desk, &["undo", &file]).await.expect("an end");
+    let back = stack.get(&format!("/ipfs/{cid}")).send().await.expect("an answer");
+    assert_eq!(back.bytes().await.expect("bytes"), content);
+    assert_eq!(stack.get(&leaf).send().await.expect("an answer").status(), 200);
+    pins(1).await;
+    upload().await.expect_success();
+}
+
+#[tokio::test]
+async fn file_that_was_never_here_can_be_kept_from_coming() {
+    let stack = Stack::connect();
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let artist = stack.new_artist().await;
+    let document = json!({"name": format!("Never {}", Uuid::new_v4())});
+    let keep = async || Answer::of(stack.post("/metadata").bearer_auth(&artist.token).json(&document)).await;
+    let stored = keep().await.expect_success().body;
+    let known = stored["uri"].as_str().and_then(|uri| uri.strip_prefix("ipfs://")).expect("a URI").to_owned();
+    let never = format!("cid#{}", Dag::cid_of(Uuid::new_v4().as_bytes()));
+    run(&desk, &["hide", &never, "illegal", "a", "list"]).await.expect("a decision");
+    run(&desk, &["undo", &never]).await.expect("an end");
+    run(&desk, &["hide", &format!("cid#{known}"), "illegal", "a", "list"]).await.expect("a decision");
+    assert_eq!(keep().await.status, 451);
+    run(&desk, &["undo", &format!("cid#{known}")]).await.expect("an end");
+    keep().await.expect_success();
 }
 
 #[tokio::test]

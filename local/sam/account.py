@@ -59,9 +59,12 @@ class Account:
         pages = self.aws("dynamodb").get_paginator("list_tables").paginate()
         return sorted(name for page in pages for name in page["TableNames"] if name in wanted)
 
+    def bucket_name(self):
+        return f"{self.name}-media-{self.aws('sts').get_caller_identity()['Account']}"
+
     def bucket(self):
         """The bucket's name, if it is there."""
-        name = f"{self.name}-media-{self.aws('sts').get_caller_identity()['Account']}"
+        name = self.bucket_name()
         return name if name in {each["Name"] for each in self.aws("s3").list_buckets()["Buckets"]} else None
 
 

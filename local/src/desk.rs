@@ -7,11 +7,12 @@ use std::{
 };
 
 use shared::{
+    bucket::Bucket,
     chain::Chains,
     clock, config,
-    model::{ArtistId, Reason, Subject},
+    model::{ArtistId, Cid, Picture, Reason, Subject},
     store::{
-        artist::{ArtistTable, Artists, Decision, LoggedDecision, Moderation, Outbox},
+        artist::{ArtistTable, Artists, Decision, LoggedDecision, Media, Moderation, Outbox},
         chain::{ChainTable, Timelines},
     },
 };
@@ -27,7 +28,9 @@ const FOLLOWED_WITHIN: Duration = Duration::from_secs(120);
 
 /// The desk of one stage.
 pub struct Desk {
+    bucket: Bucket,
     chains: Chains,
+    media: Media,
     timelines: Timelines,
     inbox: Outbox,
     artists: Artists,
@@ -36,13 +39,13 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// The stage with the tables `ARTIST_TABLE` and `CHAIN_TABLE` and the chains `CHAINS`, by the credentials in the
-    /// environment; `DESK_OPERATOR` is who decides.
+    /// The stage with the tables `ARTIST_TABLE` and `CHAIN_TABLE`, the bucket `MEDIA_BUCKET` and the chains `CHAINS`, by the
+    /// credentials in the environment; `DESK_OPERATOR` is who decides.
     pub async fn of_account() -> Result<Self, Error> {
         let aws = config::aws().await;
         let tables = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
         let operator = env::var("DESK_OPERATOR").map_err(|_| "DESK_OPERATOR is required: who decides")?;
-        Ok(Self::of(tables, Chains::from_env()?, operator))
+        Ok(Self::of(tables, Bucket::from_env(&aws)?, Chains::from_env()?, operator))
     }
 
     /// A running local stack's.
@@ -51,12 +54,15 @@ impl Desk {
         let named = |name: &str| stack.names.get(name).ok_or_else(|| format!("the stack has no {name}"));
         let aws = endpoints.sdk_config(&stack.dynamodb).await;
         let tables = (ArtistTable::new(&aws, named("ArtistTable")?), ChainTable::new(&aws, named("ChainTable")?));
-        Ok(Self::of(tables, named("Chains")?.parse()?, operator.to_owned()))
+        let bucket = Bucket::new(&endpoints.sdk_config(&stack.aws).await, named("MediaBucket")?);
+        Ok(Self::of(tables, bucket, named("Chains")?.parse()?, operator.to_owned()))
     }
 
-    fn of((artists, chain): (ArtistTable, ChainTable), chains: Chains, operator: String) -> Self {
+    fn of((artists, chain): (ArtistTable, ChainTable), bucket: Bucket, chains: Chains, operator: String) -> Self {
         Self {
+            bucket,
             chains,
+            media: Media::new(artists.clone()),
             timelines: Timelines::new(chain),
             inbox: Outbox::new(artists.clone()),
             artists: Artists::new(artists.clone()),
@@ -99,8 +105,9 @@ impl Desk {
         }
         for decision in &decisions {
             lines.push(format!(
-                "{}  hidden for {} by {}, {}",
+                "{}  {} for {} by {}, {}",
                 decision.subject,
+                state(&decision.subject),
                 decision.reason,
                 decision.by,
                 date(decision.at)?
@@ -114,7 +121,7 @@ impl Desk {
             tokio::try_join!(self.moderation.reports(subject), self.moderation.decision(subject))?;
         let mut lines = vec![match decision {
             Some(Decision { reason, note, by, at, .. }) => {
-                format!("hidden for {reason} by {by}, {}: {note}", date(at)?)
+                format!("{} for {reason} by {by}, {}: {note}", state(subject), date(at)?)
             }
             None => "nothing is decided".to_owned(),
         }];
@@ -128,23 +135,38 @@ impl Desk {
     }
 
     async fn hide(&self, subject: Subject, reason: Reason, note: &str) -> Result<String, Error> {
-        if let Subject::File(_) = subject {
-            return Err("a file has no list that it could be hidden in: hide the moments that show it".into());
-        }
         let (subject, now) = (self.named(subject).await?, clock::now()?.as_secs());
         let (by, note) = (self.operator.clone(), note.to_owned());
         let decision = Decision { subject, reason, note, by, at: now };
         let month = date(now)?.chars().take(7).collect::<String>();
-        if !self.moderation.decide(decision, &month).await? {
-            return Err(format!("{subject} is hidden already: undo that first").into());
+        let is_new = self.moderation.decide(decision, &month).await?;
+        if let Subject::File(cid) = subject {
+            self.take_away(cid).await?;
         }
-        self.followed(subject, "hidden").await
+        if !is_new {
+            return Err(format!("{subject} is {} already: undo that first", state(&subject)).into());
+        }
+        self.followed(subject, state(&subject)).await
+    }
+
+    /// Moves a file away, so that signed addresses and blocks lead nowhere, and deletes its previews. What was done before
+    /// stays as it is.
+    async fn take_away(&self, cid: Cid) -> Result<(), Error> {
+        if let Some(object) = self.media.object(cid).await? {
+            self.bucket.rename(&object, &removed_object(&object)).await?;
+        }
+        Ok(self.bucket.delete_under(&Picture::objects(&Picture::hash(&format!("ipfs://{cid}")))).await?)
     }
 
     async fn undo(&self, subject: Subject) -> Result<String, Error> {
         let subject = self.named(subject).await?;
         if !self.moderation.undo(&subject, &self.operator, clock::now()?.as_secs()).await? {
             return Err(format!("nothing is decided about {subject}").into());
+        }
+        if let Subject::File(cid) = subject
+            && let Some(object) = self.media.object(cid).await?
+        {
+            self.bucket.rename(&removed_object(&object), &object).await?;
         }
         self.followed(subject, "as its artists left it").await
     }
@@ -183,6 +205,18 @@ impl Desk {
     }
 }
 
+fn removed_object(object: &str) -> String {
+    format!("removed/{object}")
+}
+
+/// What a decision makes of its subject.
+fn state(subject: &Subject) -> &'static str {
+    match subject {
+        Subject::File(_) => "removed",
+        _ => "hidden",
+    }
+}
+
 /// On one line, and without what would steer a terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
@@ -190,7 +224,7 @@ fn printable(text: &str) -> String {
 
 fn logged(entry: &LoggedDecision) -> Result<String, Error> {
     let Decision { subject, reason, note, by, at, .. } = &entry.decision;
-    let what = if entry.is_undone { "shown again" } else { "hidden" };
+    let what = if entry.is_undone { "shown again" } else { state(subject) };
     Ok(format!("{}  {subject}  {what} by {by} ({reason}: {note})", date(*at)?))
 }
 

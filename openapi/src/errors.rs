@@ -1,7 +1,7 @@
 //! Errors that endpoints have in common.
 
 /// Common errors: status, name, meaning, and a message as an example.
-pub const ERRORS: [(u16, &str, &str, &str); 14] = [
+pub const ERRORS: [(u16, &str, &str, &str); 15] = [
     (
         400,
         "InvalidInput",
@@ -46,6 +46,12 @@ pub const ERRORS: [(u16, &str, &str, &str); 14] = [
         "Unprocessable",
         "It is valid and can't be carried out; the message has the contract's reason.",
         "The chain refuses it: the sale has ended",
+    ),
+    (
+        451,
+        "Removed",
+        "The operator removed it; `Link: rel=blocked-by` leads to what the operator decides.",
+        "The operator of this service removed it (copyright)",
     ),
     (
         429,

@@ -54,9 +54,11 @@ calls! {
     create_multipart_upload::{
         CreateMultipartUploadFluentBuilder, CreateMultipartUploadOutput, CreateMultipartUploadError
     };
+    copy_object::{CopyObjectFluentBuilder, CopyObjectOutput, CopyObjectError};
     delete_object::{DeleteObjectFluentBuilder, DeleteObjectOutput, DeleteObjectError};
     delete_object_tagging::{DeleteObjectTaggingFluentBuilder, DeleteObjectTaggingOutput, DeleteObjectTaggingError};
     get_object::{GetObjectFluentBuilder, GetObjectOutput, GetObjectError};
+    list_objects_v2::{ListObjectsV2FluentBuilder, ListObjectsV2Output, ListObjectsV2Error};
     list_parts::{ListPartsFluentBuilder, ListPartsOutput, ListPartsError};
     put_object::{PutObjectFluentBuilder, PutObjectOutput, PutObjectError};
 }

@@ -145,6 +145,25 @@ impl Bucket {
         Ok(())
     }
 
+    /// Gives an object another key; nothing happens if there is none.
+    pub async fn rename(&self, from: &str, to: &str) -> Result<(), BucketError> {
+        let source = format!("{}/{from}", self.name);
+        let copied = self.client.copy_object().bucket(&self.name).key(to).copy_source(source).dispatch().await;
+        match unless_missing(copied)? {
+            Some(_) => self.delete(from).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Deletes all objects whose keys begin like this.
+    pub async fn delete_under(&self, prefix: &str) -> Result<(), BucketError> {
+        let found = self.client.list_objects_v2().bucket(&self.name).prefix(prefix).dispatch().await?;
+        for key in found.contents().iter().filter_map(|object| object.key()) {
+            self.delete(key).await?;
+        }
+        Ok(())
+    }
+
     /// Stores an object.
     pub async fn put(&self, key: &str, content: Vec<u8>) -> Result<(), BucketError> {
         self.client.put_object().bucket(&self.name).key(key).body(content.into()).dispatch().await?;

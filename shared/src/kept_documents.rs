@@ -3,10 +3,10 @@
 use crate::{
     bucket::{Bucket, BucketError},
     config::ConfigError,
-    model::Cid,
+    model::{Cid, Reason},
     store::{
         StoreError,
-        artist::{ArtistTable, Media},
+        artist::{ArtistTable, KeptContent, Media},
     },
 };
 
@@ -29,9 +29,13 @@ impl KeptDocuments {
     /// The document at a URI; `None` if it isn't kept here or has more than 256 KiB.
     pub async fn find(&self, uri: &str) -> Result<Option<Vec<u8>>, ReadKeptError> {
         let Some(cid) = Cid::in_uri(uri) else { return Ok(None) };
-        let content = self.media.content(cid).await?.filter(|content| content.size <= MAX_DOCUMENT);
-        let Some(content) = content else { return Ok(None) };
-        Ok(self.bucket.read_whole(&content.object).await?)
+        match self.media.content(cid).await? {
+            Some(KeptContent::Stored(content)) if content.size <= MAX_DOCUMENT => {
+                Ok(self.bucket.read_whole(&content.object).await?)
+            }
+            Some(KeptContent::Removed(reason)) => Err(ReadKeptError::Removed(reason)),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -41,6 +45,9 @@ pub enum ReadKeptError {
     /// Its row.
     #[error("row of a kept document")]
     Row(#[from] StoreError),
+    /// It isn't to be had elsewhere either.
+    #[error("the operator removed it ({0})")]
+    Removed(Reason),
     /// Its bytes.
     #[error("bytes of a kept document")]
     Bytes(#[from] BucketError),

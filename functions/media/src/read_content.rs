@@ -63,6 +63,6 @@ struct StoredDocument(#[expect(dead_code, reason = "only described")] Vec<u8>);
         (status = 307, description = "A large file is at `location`, for an hour."),
         (status = 416, description = "The file has no such range."),
     ),
-    extensions(("x-errors" = json!([404]))),
+    extensions(("x-errors" = json!([404, 451]))),
 )]
 pub fn read_content() {}

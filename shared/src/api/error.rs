@@ -10,7 +10,7 @@ use crate::{
     },
     http::ApiError,
     kms::KmsError,
-    model::{Address, MomentRef},
+    model::{Address, Cid, MomentRef, Reason},
     store::StoreError,
 };
 
@@ -28,6 +28,11 @@ pub fn no_moment(moment: &MomentRef) -> ApiError {
 /// 404: the operator hid what is asked for.
 pub fn withheld() -> ApiError {
     ApiError::not_found("The operator of this service doesn't show this")
+}
+
+/// 451: the operator removed the file.
+pub fn removed(cid: Cid, reason: Reason) -> ApiError {
+    ApiError::removed(format!("The operator of this service removed {cid} ({reason})"))
 }
 
 /// 404: there is no such collection.

@@ -156,6 +156,11 @@ impl ApiError {
         Self::new(StatusCode::GONE, message)
     }
 
+    /// 451: it was taken away, by right or by the operator.
+    pub fn removed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS, message)
+    }
+
     /// 422: the request is valid and can't be carried out.
     pub fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)

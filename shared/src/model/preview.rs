@@ -71,7 +71,12 @@ impl Picture {
 
     /// The object of a form in the bucket.
     pub fn object(hash: &str, width: u32) -> String {
-        format!("previews/{hash}/{width}")
+        Self::objects(hash) + &width.to_string()
+    }
+
+    /// How the objects of all forms begin.
+    pub fn objects(hash: &str) -> String {
+        format!("previews/{hash}/")
     }
 }
 

@@ -8,11 +8,11 @@ use shared::{
     bucket::{Bucket, BucketError},
     clock,
     config::StartError,
-    model::{Cid, Measures, Picture, Previews},
+    model::{Cid, Measures, Picture, Previews, Reason},
     public_web::{DownloadError, DownloadLimit, Downloader},
     store::{
         StoreError,
-        artist::{Media, StoredContent},
+        artist::{KeptContent, Media, StoredContent},
         chain::{DuePreviews, PreviewQueue},
     },
     telemetry::{self, Metric},
@@ -66,6 +66,9 @@ pub enum QueueError {
     /// Bytes in the bucket.
     #[error("bytes of a file")]
     Bytes(#[from] BucketError),
+    /// A file that isn't to be shown.
+    #[error("the operator removed it ({0})")]
+    Removed(Reason),
     /// A file that is kept elsewhere.
     #[error("download")]
     Download(#[from] DownloadError),
@@ -158,7 +161,11 @@ impl Queue {
 
     async fn kept(&self, uri: &str) -> Result<Option<StoredContent>, QueueError> {
         match Cid::in_uri(uri) {
-            Some(cid) => Ok(self.media.content(cid).await?),
+            Some(cid) => match self.media.content(cid).await? {
+                Some(KeptContent::Stored(content)) => Ok(Some(content)),
+                Some(KeptContent::Removed(reason)) => Err(QueueError::Removed(reason)),
+                None => Ok(None),
+            },
             None => Ok(None),
         }
     }
@@ -178,7 +185,8 @@ impl Queue {
 fn is_final(error: &QueueError) -> bool {
     matches!(
         error,
-        QueueError::Decoder(DecoderError::Refused(_))
+        QueueError::Removed(_)
+            | QueueError::Decoder(DecoderError::Refused(_))
             | QueueError::Download(DownloadError::Unfetchable | DownloadError::TooLong(_) | DownloadError::Refused(_))
     )
 }

@@ -33,7 +33,7 @@ pub enum BlocksError {
 
 /// Stores a file's blocks.
 pub async fn store(media: &Media, bucket: &Bucket, cid: Cid) -> Result<(), BlocksError> {
-    let StoredContent { object, .. } = media.content(cid).await?.ok_or(BlocksError::Missing(cid))?;
+    let StoredContent { object, .. } = media.stored(cid).await?.ok_or(BlocksError::Missing(cid))?;
     let mut stream = bucket.read(&object, 0, None).await?.ok_or(BlocksError::Missing(cid))?;
     let (mut dag, mut blocks, mut offset) = (Dag::default(), BTreeMap::new(), 0);
     let mut leaf = Vec::with_capacity(LEAF);

@@ -11,7 +11,7 @@ use shared::{
     config::StartError,
     store::{
         StoreError,
-        artist::{Media, PinJob, PinPause, Pins},
+        artist::{KeptContent, Media, PinJob, PinPause, Pins},
     },
     telemetry::{self, Metric, trace::AwsCalls},
 };
@@ -142,6 +142,9 @@ impl Pinner {
 
     /// Takes a file one step further. Returns its status; `None` if another run has it.
     async fn advance(&self, service: &PinningService<'_>, job: PinJob, now: u64) -> Result<Option<Status>, PinError> {
+        if let Some(KeptContent::Removed(_)) = self.media.content(job.cid).await? {
+            return self.unpin(service, job, now).await;
+        }
         let Some(job) = self.cut(job, now).await? else { return Ok(None) };
         match ask(service, &job).await {
             Ok(found) => self.note_status(job, found, now).await,
@@ -150,6 +153,22 @@ impl Pinner {
                 if error.is_of_file() {
                     self.retry(job, now).await?;
                 }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Ends what was asked for a file that the operator removed.
+    async fn unpin(&self, service: &PinningService<'_>, job: PinJob, now: u64) -> Result<Option<Status>, PinError> {
+        match service.remove(job.cid).await {
+            Ok(()) => {
+                self.media.finish_unpin(&job).await?;
+                tracing::info!(cid = %job.cid, "file unpinned");
+                Ok(None)
+            }
+            Err(error) => {
+                tracing::warn!(cid = %job.cid, job.failures, error = telemetry::chain(&error), "file not unpinned");
+                self.retry(job, now).await?;
                 Err(error.into())
             }
         }

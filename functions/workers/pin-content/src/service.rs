@@ -170,6 +170,17 @@ impl<'a> PinningService<'a> {
         read(trace::send(self.request(Method::POST, url).json(&pin)).await?).await
     }
 
+    /// Ends all requests for a file.
+    pub async fn remove(&self, cid: Cid) -> Result<(), PinningError> {
+        while let Some(known) = self.find(cid).await? {
+            let ended = trace::send(self.request(Method::DELETE, self.url(Some(&known.requestid)))).await?;
+            if !ended.status().is_success() && ended.status() != StatusCode::NOT_FOUND {
+                return read::<serde_json::Value>(ended).await.map(drop);
+            }
+        }
+        Ok(())
+    }
+
     /// How far a request is; `None` if the service doesn't know it.
     pub async fn status(&self, request: &str) -> Result<Option<PinStatus>, PinningError> {
         match read(trace::send(self.request(Method::GET, self.url(Some(request)))).await?).await {

@@ -6,13 +6,14 @@ use super::{
     metadata::MetadataRequest,
 };
 use crate::{
+    api::error::removed,
     auth::service_address::ServiceAddress,
     bucket::Bucket,
     clock,
     config::{self, ConfigError},
     http::{ApiError, LimitUnit, RateLimit, Request},
     model::{ArtistId, Cid, Content, MetadataUri},
-    store::artist::{ArtistTable, DAY, Media, StoredContent},
+    store::artist::{ArtistTable, DAY, KeptContent, Media, StoredContent},
 };
 
 /// What a file counts at least in a day's limit: it bounds the number of small ones.
@@ -88,11 +89,15 @@ impl MediaLibrary {
     pub async fn keep(&self, request: &Request, artist: ArtistId, document: Document) -> Result<StoredMedia, ApiError> {
         let (cid, size) = (document.cid(), document.content.len() as u64);
         let mime = document.mime.to_owned();
-        if self.media.content(cid).await?.is_none() {
-            self.charge(request, artist, size).await?;
-            let object = format!("documents/{cid}");
-            self.bucket.put(&object, document.content).await?;
-            self.media.add_content(cid, &StoredContent { object, mime: mime.clone(), size }).await?;
+        match self.media.content(cid).await? {
+            Some(KeptContent::Stored(_)) => {}
+            Some(KeptContent::Removed(reason)) => return Err(removed(cid, reason)),
+            None => {
+                self.charge(request, artist, size).await?;
+                let object = format!("documents/{cid}");
+                self.bucket.put(&object, document.content).await?;
+                self.media.add_content(cid, &StoredContent { object, mime: mime.clone(), size }).await?;
+            }
         }
         self.describe(request, cid, mime, size)
     }
@@ -107,7 +112,7 @@ impl MediaLibrary {
         if metadata.content.is_none()
             && let Some(uri) = metadata.animation_url.as_ref().or(metadata.image.as_ref())
             && let Some(cid) = Cid::in_uri(uri.as_str())
-            && let Some(StoredContent { mime, .. }) = self.media.content(cid).await?
+            && let Some(StoredContent { mime, .. }) = self.media.stored(cid).await?
         {
             metadata.content = Some(Content { mime, uri: uri.as_str().to_owned() });
         }

@@ -2,19 +2,19 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use aws_sdk_dynamodb::types::{ReturnValue, Update};
+use aws_sdk_dynamodb::types::{ReturnValue, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use super::{pins::PinJob, transactions::DAY};
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, Cid, Dag, FileHash, UploadId, UploadType},
+    model::{ArtistId, Cid, Dag, FileHash, Reason, UploadId, UploadType},
     store::{
         artist::rows,
         engine::{
             index::Bulk,
-            table::{ArtistTable, StoreError, number, row, unless_refused, updating},
+            table::{ArtistTable, StoreError, number, row, text, unless_refused, updating},
         },
     },
 };
@@ -31,6 +31,23 @@ pub struct StoredContent {
     pub mime: String,
     /// In bytes.
     pub size: u64,
+}
+
+/// What is under a CID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeptContent {
+    /// A file.
+    Stored(StoredContent),
+    /// Nothing any more, or never: the operator removed the file.
+    Removed(Reason),
+}
+
+#[derive(Deserialize)]
+struct ContentRow {
+    #[serde(default)]
+    removed: Option<Reason>,
+    #[serde(flatten)]
+    stored: Option<StoredContent>,
 }
 
 /// A block of a file that has several.
@@ -115,9 +132,44 @@ impl Media {
         Self(artists)
     }
 
-    /// The content with this CID. One read.
-    pub async fn content(&self, cid: Cid) -> Result<Option<StoredContent>, StoreError> {
-        self.0.get(&rows::content(cid)).await
+    /// What is under this CID. One read.
+    pub async fn content(&self, cid: Cid) -> Result<Option<KeptContent>, StoreError> {
+        let row: Option<ContentRow> = self.0.get(&rows::content(cid)).await?;
+        Ok(row.and_then(|row| row.removed.map(KeptContent::Removed).or(row.stored.map(KeptContent::Stored))))
+    }
+
+    /// The file with this CID, unless it is removed. One read.
+    pub async fn stored(&self, cid: Cid) -> Result<Option<StoredContent>, StoreError> {
+        Ok(match self.content(cid).await? {
+            Some(KeptContent::Stored(content)) => Some(content),
+            Some(KeptContent::Removed(_)) | None => None,
+        })
+    }
+
+    /// The object of a file, removed or not. One read.
+    pub async fn object(&self, cid: Cid) -> Result<Option<String>, StoreError> {
+        let row: Option<ContentRow> = self.0.get(&rows::content(cid)).await?;
+        Ok(row.and_then(|row| row.stored).map(|stored| stored.object))
+    }
+
+    /// The writes that remove a file for `reason`, or keep it from coming, or bring it back; and have it unpinned or
+    /// pinned. One read.
+    pub(in crate::store::artist) async fn removing(
+        &self,
+        cid: Cid,
+        reason: Option<Reason>,
+    ) -> Result<[TransactWriteItem; 2], StoreError> {
+        let (key, job) = (rows::content(cid), PinJob::new(cid));
+        let update = Update::builder().table_name(&self.0.name).set_key(Some(key.item()));
+        let change = match reason {
+            Some(reason) => {
+                let update = update.update_expression("SET removed = :reason");
+                updating(update.expression_attribute_values(":reason", text(reason)))?
+            }
+            None if self.object(cid).await?.is_some() => updating(update.update_expression("REMOVE removed"))?,
+            None => self.0.deletion(&key)?,
+        };
+        Ok([change, self.0.replacement(&job.key(), &job)?])
     }
 
     /// Adds content, and queues it to be pinned; `false` if it is there already. One transaction.
@@ -125,6 +177,11 @@ impl Media {
         let job = PinJob::new(cid);
         let writes = vec![self.0.insertion(&rows::content(cid), content)?, self.0.replacement(&job.key(), &job)?];
         self.0.write_together(writes).await
+    }
+
+    /// Notes that a removed file isn't pinned any more. One transaction.
+    pub async fn finish_unpin(&self, job: &PinJob) -> Result<(), StoreError> {
+        self.0.write_together(vec![job.removal(&self.0)?]).await.map(drop)
     }
 
     /// Notes that a file is pinned. One transaction.

@@ -12,6 +12,7 @@ use crate::{
     store::{
         artist::{
             artists::{Artists, Outbox},
+            media::Media,
             rows,
         },
         engine::table::{ArtistTable, StoreError, number, row, text, updating},
@@ -178,7 +179,7 @@ impl Moderation {
         self.0.partition(rows::decision_counts()).await
     }
 
-    /// Takes something out of sight, whatever its artists want, in the `month` of the decision. Returns `false` if that is
+    /// Takes something out of sight, and a file out of reach, whatever its artists want, in the `month` of the decision. Returns `false` if that is
     /// decided already. One transaction.
     pub async fn decide(&self, decision: Decision, month: &str) -> Result<bool, StoreError> {
         let (subject, at) = (decision.subject, decision.at);
@@ -190,12 +191,11 @@ impl Moderation {
             .expression_attribute_values(":month", text(month))
             .expression_attribute_values(":reason", text(decision.reason))
             .expression_attribute_values(":one", number(1));
-        let writes = vec![
-            self.0.insertion(&rows::decision(&subject), &decision)?,
-            updating(count)?,
-            self.posting(subject)?,
-            self.logging(LoggedDecision { decision, is_undone: false })?,
-        ];
+        let mut writes = vec![self.0.insertion(&rows::decision(&subject), &decision)?, updating(count)?];
+        if let Subject::File(cid) = subject {
+            writes.extend(Media::new(self.0.clone()).removing(cid, Some(decision.reason)).await?);
+        }
+        writes.extend([self.posting(subject)?, self.logging(LoggedDecision { decision, is_undone: false })?]);
         self.carry_out(&subject, true, writes, at).await
     }
 
@@ -204,11 +204,11 @@ impl Moderation {
     pub async fn undo(&self, subject: &Subject, by: &str, now: u64) -> Result<bool, StoreError> {
         let Some(decision) = self.decision(subject).await? else { return Ok(false) };
         let undone = Decision { by: by.to_owned(), at: now, ..decision };
-        let writes = vec![
-            self.0.removal(&rows::decision(subject))?,
-            self.posting(*subject)?,
-            self.logging(LoggedDecision { decision: undone, is_undone: true })?,
-        ];
+        let mut writes = vec![self.0.removal(&rows::decision(subject))?];
+        if let Subject::File(cid) = subject {
+            writes.extend(Media::new(self.0.clone()).removing(*cid, None).await?);
+        }
+        writes.extend([self.posting(*subject)?, self.logging(LoggedDecision { decision: undone, is_undone: true })?]);
         self.carry_out(subject, false, writes, now).await
     }
 

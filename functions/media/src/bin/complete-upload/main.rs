@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use media::complete_upload::{CompleteUploadPath, UploadInProgress};
 use shared::{
-    api::media::{MediaService, StoredMedia},
+    api::{
+        error::removed,
+        media::{MediaService, StoredMedia},
+    },
     bucket::UploadedPart,
     clock,
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
     model::{ArtistId, Cid, UploadId},
-    store::artist::{StoredContent, Upload, UploadOutcome},
+    store::artist::{KeptContent, StoredContent, Upload, UploadOutcome},
 };
 
 use crate::hashing::Hashed;
@@ -80,20 +83,33 @@ impl CompleteUpload {
                 self.0.library.media.save_upload(artist, id, &upload).await?;
                 Response::stored(202, serde_json::to_string(&answer)?)?.with("retry-after", "1")
             }
-            Hashed::Refused(reason) => {
-                (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Refused(reason.clone())));
-                self.0.library.media.save_upload(artist, id, &upload).await?;
-                self.0.library.bucket.delete(&object).await?;
-                tracing::info!(artist.id = %artist, reason, "upload refused");
-                Err(ApiError::unprocessable(reason))
-            }
+            Hashed::Refused(reason) => self.refuse(artist, id, upload, ApiError::unprocessable(reason)).await,
             Hashed::Whole { cid, mime } => {
+                if let Some(KeptContent::Removed(reason)) = media.content(cid).await? {
+                    return self.refuse(artist, id, upload, removed(cid, reason)).await;
+                }
                 self.accept(cid, StoredContent { object, mime: mime.clone(), size: upload.size }).await?;
                 (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Stored { cid, mime: mime.clone() }));
                 self.0.library.media.save_upload(artist, id, &upload).await?;
                 self.answer(request, cid, mime, upload.size)
             }
         }
+    }
+
+    /// Deletes what isn't taken, and remembers why.
+    async fn refuse(
+        &self,
+        artist: ArtistId,
+        id: UploadId,
+        mut upload: Upload,
+        error: ApiError,
+    ) -> Result<Response, ApiError> {
+        let reason = error.message().to_owned();
+        tracing::info!(artist.id = %artist, reason, "upload refused");
+        (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Refused(reason)));
+        self.0.library.media.save_upload(artist, id, &upload).await?;
+        self.0.library.bucket.delete(&id.object()).await?;
+        Err(error)
     }
 
     /// Makes one object of the parts, which must all be there.
@@ -115,7 +131,7 @@ impl CompleteUpload {
         // First: the bucket deletes what isn't kept, and content must not go.
         bucket.keep(&content.object).await?;
         if !media.add_content(cid, &content).await?
-            && media.content(cid).await?.is_some_and(|first| first.object != content.object)
+            && media.stored(cid).await?.is_some_and(|first| first.object != content.object)
         {
             bucket.delete(&content.object).await?;
         }

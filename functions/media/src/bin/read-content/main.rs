@@ -8,11 +8,12 @@ use media::{
     read_content::{ReadContentPath, ReadContentQuery},
 };
 use shared::{
+    api::error::removed,
     bucket::Bucket,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, StatusCode, json, serve},
     model::Cid,
-    store::artist::{ArtistTable, Media, StoredBlock, StoredContent},
+    store::artist::{ArtistTable, KeptContent, Media, StoredBlock, StoredContent},
 };
 
 /// Most bytes of an answer: in base64 they are less than the 6 MB that Lambda passes on.
@@ -51,7 +52,7 @@ impl Endpoint for ReadContent {
         if format.is_some() {
             return self.send_block(cid).await;
         }
-        let content = self.media.content(cid).await?.ok_or_else(|| missing(cid))?;
+        let content = self.stored(cid).await?;
         match Range::of(request.header("range"), content.size, MAX_BYTES) {
             Range::Impossible => {
                 let body = json!({"status": "error", "message": format!("The file has {} bytes", content.size)});
@@ -72,6 +73,17 @@ impl Endpoint for ReadContent {
 }
 
 impl ReadContent {
+    /// The file; 404 if it isn't here, 451 if the operator removed it (<https://www.rfc-editor.org/rfc/rfc7725>).
+    async fn stored(&self, cid: Cid) -> Result<StoredContent, ApiError> {
+        match self.media.content(cid).await? {
+            Some(KeptContent::Stored(content)) => Ok(content),
+            Some(KeptContent::Removed(reason)) => {
+                Err(removed(cid, reason).with("link", "<../moderation>; rel=\"blocked-by\""))
+            }
+            None => Err(missing(cid)),
+        }
+    }
+
     /// One block (<https://specs.ipfs.tech/http-gateways/trustless-gateway/>).
     async fn send_block(&self, cid: Cid) -> Result<Response, ApiError> {
         let block = match self.media.block(cid).await? {
@@ -80,7 +92,10 @@ impl ReadContent {
                 self.bytes(cid, &object, (offset, offset + size - 1)).await?
             }
             None => {
-                let whole = self.media.content(cid).await?.filter(|_| cid.is_raw()).ok_or_else(|| missing(cid))?;
+                let whole = self.stored(cid).await?;
+                if !cid.is_raw() {
+                    return Err(missing(cid));
+                }
                 self.bytes(cid, &whole.object, (0, whole.size.saturating_sub(1))).await?
             }
         };

@@ -39,7 +39,7 @@ impl CreateReport {
             Subject::Moment(place) => self.reader.moment(&place).await?.is_some(),
             Subject::Collection(chain, address) => self.reader.collection(chain, address).await?.is_some(),
             Subject::Comment(chain, comment) => self.comments.find(chain, comment).await?.is_some(),
-            Subject::File(cid) => self.media.content(cid).await?.is_some(),
+            Subject::File(cid) => self.media.stored(cid).await?.is_some(),
             Subject::Artist(account) => {
                 if let Some(profile) = self.artists.profile_of(account).await? {
                     return Ok(Subject::Artist(profile.artist.embedded_wallet));
