@@ -6,7 +6,7 @@ use local::database::{self, LocalDatabase};
 use serde_json::json;
 use shared::{
     bucket::Bucket,
-    model::{ChainId, Cid, Dag},
+    model::{ArtistId, ChainId, Cid, Dag},
     store::{
         artist::{ArtistTable, Media, Pins, StoredContent},
         chain::{ChainTable, Documents},
@@ -118,7 +118,9 @@ async fn pin_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tried, 
     let object = format!("uploads/{cid}");
     let config = stack.endpoints().sdk_config(&stack.map.aws).await;
     Bucket::new(&config, &stack.map.names["MediaBucket"]).put(&object, b"a file".to_vec()).await?;
-    media.add_content(cid, &StoredContent { object, mime: "image/png".to_owned(), size: 6 }).await?;
+    media
+        .add_content(ArtistId::random(), cid, &StoredContent { object, mime: "image/png".to_owned(), size: 6 })
+        .await?;
     run(&with).await;
     assert!(pins.pause().await?.until > 0, "the service isn't left alone");
     Ok(Tried { with: Seen::of(&with, BINARY), without: Seen::of(&without, BINARY), times: TRIES_IN_SIX_HOURS })

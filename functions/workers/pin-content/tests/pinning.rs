@@ -12,7 +12,7 @@ use local::{
 use pin_content::{Pinned, Pinner, Settings};
 use shared::{
     bucket::Bucket,
-    model::{Cid, Dag, LEAF},
+    model::{ArtistId, Cid, Dag, LEAF},
     store::artist::{ArtistTable, Media, Pins, StoredBlock, StoredContent},
 };
 use template::Template;
@@ -62,7 +62,9 @@ impl World {
         let object = format!("uploads/{cid}");
         self.bucket.put(&object, content.to_vec()).await?;
         let size = content.len() as u64;
-        self.media.add_content(cid, &StoredContent { object, mime: "image/png".to_owned(), size }).await?;
+        self.media
+            .add_content(ArtistId::random(), cid, &StoredContent { object, mime: "image/png".to_owned(), size })
+            .await?;
         Ok(cid)
     }
 

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -13,7 +15,7 @@ use crate::{
     config::{self, ConfigError},
     http::{ApiError, LimitUnit, RateLimit, Request},
     model::{ArtistId, Cid, Content, MetadataUri},
-    store::artist::{ArtistTable, DAY, KeptContent, Media, StoredContent},
+    store::artist::{ArtistTable, DAY, KeptContent, Media, StorageLimits, StorageRefusal, StoredContent},
 };
 
 /// What a file counts at least in a day's limit: it bounds the number of small ones.
@@ -26,7 +28,7 @@ pub struct MediaLibrary {
     pub bucket: Bucket,
     /// Their rows.
     pub media: Media,
-    daily: u64,
+    limits: StorageLimits,
     address: ServiceAddress,
 }
 
@@ -47,42 +49,57 @@ pub struct StoredMedia {
 }
 
 impl MediaLibrary {
-    /// Reads `MEDIA_BUCKET` and `UPLOAD_BYTES_DAILY` (10 GiB); rows are in the table `artists`.
+    /// Reads `MEDIA_BUCKET` and the limits `UPLOAD_BYTES_…`; rows are in the table `artists`.
     pub fn from_env(aws: &aws_config::SdkConfig, artists: ArtistTable) -> Result<Self, ConfigError> {
-        let daily = config::parsed(config::variables::UPLOAD_BYTES_DAILY)?;
+        use config::{parsed, variables};
+        let limits = StorageLimits {
+            total: parsed(variables::UPLOAD_BYTES_TOTAL)?,
+            daily: parsed(variables::UPLOAD_BYTES_DAILY)?,
+            newcomers_daily: parsed(variables::UPLOAD_BYTES_NEWCOMERS_DAILY)?,
+            established_daily: parsed(variables::UPLOAD_BYTES_ESTABLISHED_DAILY)?,
+        };
         Ok(Self {
             bucket: Bucket::from_env(aws)?,
             media: Media::new(artists),
-            daily,
+            limits,
             address: ServiceAddress::from_env(),
         })
     }
 
-    /// Counts a file in the artist's day; 429 if it doesn't fit.
+    /// Counts a file in the artist's day and its pool's; 429 if it doesn't fit.
     pub async fn charge(&self, request: &Request, artist: ArtistId, size: u64) -> Result<(), ApiError> {
         let now = clock::now()?.as_secs();
-        let charged = self.media.charge(artist, size.max(LEAST_CHARGE), self.daily, now).await?;
-        let reset = std::time::Duration::from_secs(DAY - now % DAY);
-        let limit = |left| RateLimit {
+        let limit = |left, max| RateLimit {
             unit: LimitUnit::Bytes,
-            max: self.daily,
-            window: std::time::Duration::from_secs(DAY),
+            max,
+            window: Duration::from_secs(DAY),
             left,
-            reset,
+            reset: Duration::from_secs(DAY - now % DAY),
         };
-        match charged {
-            Ok(left) => {
-                request.note_limits(&[limit(left)]);
-                Ok(())
+        let (words, limit) = match self.media.charge(artist, size.max(LEAST_CHARGE), &self.limits, now).await? {
+            Ok((left, most)) => {
+                request.note_limits(&[limit(left, most)]);
+                return Ok(());
             }
-            Err(left) => {
-                let words = format!(
-                    "Files of {size} bytes don't fit into what you can store today: {left} of {} bytes are left",
-                    self.daily
-                );
-                Err(ApiError::limited(words, &limit(left)))
-            }
-        }
+            Err(StorageRefusal::Day { left, most }) => (
+                format!(
+                    "Files of {size} bytes don't fit into what you can store today: {left} of {most} bytes are left"
+                ),
+                limit(left, most),
+            ),
+            Err(StorageRefusal::Total { left }) => (
+                format!(
+                    "Your files may have {} bytes in all, and {left} are left: write to the operator",
+                    self.limits.total
+                ),
+                limit(0, self.limits.daily),
+            ),
+            Err(StorageRefusal::Pool(pool)) => (
+                format!("All {pool} together stored as much as they can today: try again tomorrow"),
+                limit(0, self.limits.daily),
+            ),
+        };
+        Err(ApiError::limited(words, &limit))
     }
 
     /// Keeps a document, unless it is kept already.
@@ -96,7 +113,7 @@ impl MediaLibrary {
                 self.charge(request, artist, size).await?;
                 let object = format!("documents/{cid}");
                 self.bucket.put(&object, document.content).await?;
-                self.media.add_content(cid, &StoredContent { object, mime: mime.clone(), size }).await?;
+                self.media.add_content(artist, cid, &StoredContent { object, mime: mime.clone(), size }).await?;
             }
         }
         self.describe(request, cid, mime, size)

@@ -8,7 +8,7 @@ use crate::{
     },
     http::{ApiError, LimitUnit, RateLimit},
     model::Address,
-    store::artist::{AdmissionRefusal, DAY, Pool},
+    store::artist::{AdmissionRefusal, DAY},
 };
 use std::time::Duration;
 
@@ -52,10 +52,7 @@ impl Budget<'_> {
                 ApiError::limited("This would pass your budget for today's fees: wait until midnight, UTC", &limit)
             }
             AdmissionRefusal::PoolSpent => {
-                let who = match self.spending.pool(self.history).pool {
-                    Pool::Newcomers => "new artists",
-                    Pool::Established => "established artists",
-                };
+                let who = self.spending.pool(self.history).pool;
                 let words = format!("The service's budget of today for {who} is used up: wait until midnight, UTC");
                 ApiError::unavailable(words, limit.reset.as_secs(), NotAdmitted(refusal))
             }

@@ -2,11 +2,14 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use aws_sdk_dynamodb::types::{ReturnValue, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::{pins::PinJob, transactions::DAY};
+use super::{
+    pins::PinJob,
+    transactions::{DAY, Pool},
+};
 use crate::{
     aws::Dispatch,
     model::{ArtistId, Cid, Dag, FileHash, Reason, UploadId, UploadType},
@@ -14,10 +17,48 @@ use crate::{
         artist::rows,
         engine::{
             index::Bulk,
-            table::{ArtistTable, StoreError, number, row, text, unless_refused, updating},
+            table::{ArtistTable, PrimaryKey, StoreError, number, row, text, unless_refused, updating},
         },
     },
 };
+
+/// Seconds for which whoever begins to store files counts among the newcomers.
+const PROBATION: u64 = 7 * DAY;
+
+/// A newcomer's part of what others may store on a day.
+const NEWCOMER_SHARE: u64 = 10;
+
+/// How much may be stored, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct StorageLimits {
+    /// By an artist in all.
+    pub total: u64,
+    /// By an artist on a day; a newcomer a tenth of it.
+    pub daily: u64,
+    /// By all newcomers on a day.
+    pub newcomers_daily: u64,
+    /// By all others on a day.
+    pub established_daily: u64,
+}
+
+/// Why a file doesn't fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StorageRefusal {
+    /// The artist has too many.
+    Total {
+        /// Bytes that are left.
+        left: u64,
+    },
+    /// The artist stored too much today.
+    Day {
+        /// Bytes that are left.
+        left: u64,
+        /// Bytes of a day.
+        most: u64,
+    },
+    /// The artist's pool did.
+    Pool(Pool),
+}
 
 /// Seconds in which an upload must be completed.
 pub const UPLOAD_LIFETIME: u64 = 24 * 60 * 60;
@@ -121,6 +162,13 @@ pub enum UploadOutcome {
 #[derive(Clone)]
 pub struct Media(ArtistTable);
 
+#[derive(Default, Deserialize)]
+struct Stored {
+    #[serde(default)]
+    stored_bytes: u64,
+    since: Option<u64>,
+}
+
 #[derive(Deserialize)]
 struct Usage {
     used_bytes: u64,
@@ -172,10 +220,17 @@ impl Media {
         Ok([change, self.0.replacement(&job.key(), &job)?])
     }
 
-    /// Adds content, and queues it to be pinned; `false` if it is there already. One transaction.
-    pub async fn add_content(&self, cid: Cid, content: &StoredContent) -> Result<bool, StoreError> {
+    /// Adds content of an artist, and queues it to be pinned; `false` if it is there already. One transaction.
+    pub async fn add_content(&self, artist: ArtistId, cid: Cid, content: &StoredContent) -> Result<bool, StoreError> {
         let job = PinJob::new(cid);
-        let writes = vec![self.0.insertion(&rows::content(cid), content)?, self.0.replacement(&job.key(), &job)?];
+        let total = Update::builder().table_name(&self.0.name).set_key(Some(rows::stored_bytes(artist).item()));
+        let total = total.update_expression("ADD stored_bytes :size");
+        let total = total.expression_attribute_values(":size", number(content.size));
+        let writes = vec![
+            self.0.insertion(&rows::content(cid), content)?,
+            self.0.replacement(&job.key(), &job)?,
+            updating(total)?,
+        ];
         self.0.write_together(writes).await
     }
 
@@ -244,29 +299,66 @@ impl Media {
         Ok(())
     }
 
-    /// Counts `bytes` of an artist's day; the bytes left, or as an error those that were. A write; refused, a read.
+    /// Counts `bytes` of an artist's day and of the pool's; the bytes left of the former, and what it has, or why they don't fit. A read and
+    /// two writes, a third the first time.
     pub async fn charge(
         &self,
         artist: ArtistId,
         bytes: u64,
+        limits: &StorageLimits,
+        now: u64,
+    ) -> Result<Result<(u64, u64), StorageRefusal>, StoreError> {
+        let total = rows::stored_bytes(artist);
+        let Stored { stored_bytes, since } = self.0.get(&total).await?.unwrap_or_default();
+        let left = limits.total.saturating_sub(stored_bytes);
+        if bytes > left {
+            return Ok(Err(StorageRefusal::Total { left }));
+        }
+        let (pool, most, of_all) = match since {
+            Some(since) if since + PROBATION <= now => (Pool::Established, limits.daily, limits.established_daily),
+            _ => (Pool::Newcomers, limits.daily / NEWCOMER_SHARE, limits.newcomers_daily),
+        };
+        let day = rows::uploaded_bytes(artist, now / DAY);
+        let used = match self.add_used(&day, bytes, most, now).await? {
+            Ok(used) => used,
+            Err(used) => return Ok(Err(StorageRefusal::Day { left: most.saturating_sub(used), most })),
+        };
+        if self.add_used(&rows::uploads_of_pool(pool.word(), now / DAY), bytes, of_all, now).await?.is_err() {
+            let back = self.0.client.update_item().table_name(&self.0.name).set_key(Some(day.item()));
+            let back = back.update_expression("ADD used_bytes :back");
+            back.expression_attribute_values(":back", AttributeValue::N(format!("-{bytes}"))).dispatch().await?;
+            return Ok(Err(StorageRefusal::Pool(pool)));
+        }
+        if since.is_none() {
+            let begin = self.0.client.update_item().table_name(&self.0.name).set_key(Some(total.item()));
+            let begin = begin.update_expression("SET since = if_not_exists(since, :now)");
+            begin.expression_attribute_values(":now", number(now)).dispatch().await?;
+        }
+        Ok(Ok((most.saturating_sub(used), most)))
+    }
+
+    /// Adds to a day's counter, and returns it; as an error if it would exceed `most`. A write; refused, a read.
+    async fn add_used(
+        &self,
+        key: &PrimaryKey,
+        bytes: u64,
         most: u64,
         now: u64,
     ) -> Result<Result<u64, u64>, StoreError> {
-        let (day, table) = (now / DAY, &self.0);
-        let key = rows::uploaded_bytes(artist, day);
-        let Some(rest) = most.checked_sub(bytes) else { return Ok(Err(most)) };
+        let table = &self.0;
+        let used = |usage: Option<Usage>| usage.map_or(0, |usage| usage.used_bytes);
+        let Some(rest) = most.checked_sub(bytes) else { return Ok(Err(used(table.get(key).await?))) };
         let call = table.client.update_item().table_name(&table.name).set_key(Some(key.item()));
         let call = call
             .update_expression("SET expires_at = :expiry ADD used_bytes :bytes")
             .condition_expression("attribute_not_exists(used_bytes) OR used_bytes <= :rest")
-            .expression_attribute_values(":expiry", number((day + 2) * DAY))
+            .expression_attribute_values(":expiry", number((now / DAY + 2) * DAY))
             .expression_attribute_values(":bytes", number(bytes))
             .expression_attribute_values(":rest", number(rest))
             .return_values(ReturnValue::AllNew);
-        let used = |usage: Option<Usage>| most.saturating_sub(usage.map_or(0, |usage| usage.used_bytes));
         match unless_refused(call.dispatch().await)? {
             Some(answer) => Ok(Ok(used(answer.attributes.map(serde_dynamo::from_item).transpose()?))),
-            None => Ok(Err(used(table.get(&key).await?))),
+            None => Ok(Err(used(table.get(key).await?))),
         }
     }
 }

@@ -21,7 +21,10 @@ pub use self::{
         ProfileRefusal, WalletRefusal,
     },
     deletions::{Cancelled, Deletion, Deletions, GRACE},
-    media::{HashProgress, KeptContent, Media, StoredBlock, StoredContent, UPLOAD_LIFETIME, Upload, UploadOutcome},
+    media::{
+        HashProgress, KeptContent, Media, StorageLimits, StorageRefusal, StoredBlock, StoredContent, UPLOAD_LIFETIME,
+        Upload, UploadOutcome,
+    },
     moderation::{Decision, DecisionCount, LoggedDecision, Moderation, Report, ReportedSubject, Withheld},
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     pins::{PinJob, PinPause, Pins},

@@ -121,6 +121,12 @@ rows! { ROWS;
         partition (artist: ArtistId) = "UPLOADED#{artist}" {
             /// Bytes that the artist stored on a day
             fn uploaded_bytes(day: u64) = "{day}" until "A day after the day's end";
+            /// Bytes of the artist's files in all, and when the artist began to store any
+            fn stored_bytes() = "TOTAL";
+        }
+        partition () = "UPLOADED" {
+            /// Bytes that newcomers, or all others, stored on a day together
+            fn uploads_of_pool(pool: &str, day: u64) = "{pool}#{day}" until "A day after the day's end";
         }
     }
 

@@ -88,7 +88,7 @@ impl CompleteUpload {
                 if let Some(KeptContent::Removed(reason)) = media.content(cid).await? {
                     return self.refuse(artist, id, upload, removed(cid, reason)).await;
                 }
-                self.accept(cid, StoredContent { object, mime: mime.clone(), size: upload.size }).await?;
+                self.accept(artist, cid, StoredContent { object, mime: mime.clone(), size: upload.size }).await?;
                 (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Stored { cid, mime: mime.clone() }));
                 self.0.library.media.save_upload(artist, id, &upload).await?;
                 self.answer(request, cid, mime, upload.size)
@@ -126,11 +126,11 @@ impl CompleteUpload {
     }
 
     /// Keeps the object as content; the same content's second object is deleted.
-    async fn accept(&self, cid: Cid, content: StoredContent) -> Result<(), ApiError> {
+    async fn accept(&self, artist: ArtistId, cid: Cid, content: StoredContent) -> Result<(), ApiError> {
         let (bucket, media) = (&self.0.library.bucket, &self.0.library.media);
         // First: the bucket deletes what isn't kept, and content must not go.
         bucket.keep(&content.object).await?;
-        if !media.add_content(cid, &content).await?
+        if !media.add_content(artist, cid, &content).await?
             && media.stored(cid).await?.is_some_and(|first| first.object != content.object)
         {
             bucket.delete(&content.object).await?;

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// Length of a budget's day (UTC), in seconds.
@@ -35,8 +37,17 @@ pub struct Charge {
     pub shard: u8,
 }
 
+impl fmt::Display for Pool {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Newcomers => "new artists",
+            Self::Established => "established artists",
+        })
+    }
+}
+
 impl Pool {
-    pub(super) fn word(self) -> &'static str {
+    pub(in crate::store::artist) fn word(self) -> &'static str {
         match self {
             Self::Newcomers => "NEWCOMERS",
             Self::Established => "ESTABLISHED",
