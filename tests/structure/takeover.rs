@@ -46,6 +46,43 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 18] = [
     ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in", "use-link"]),
 ];
 
+const READS: [&str; 3] = ["BatchGetItem", "GetItem", "Query"];
+
+/// Who may read a partition's rows, and nobody else.
+const READERS: [(&str, &[&str]); 4] = [
+    // Those that mail the artist, list a mailbox's devices, or export and erase everything.
+    (
+        "CONTACT#x",
+        &[
+            "add-collection-admin",
+            "add-payout-address",
+            "collect-moment",
+            "connect-wallet",
+            "create-api-key",
+            "create-webhook",
+            "delete-artist",
+            "delete-webhook",
+            "deliver-webhooks",
+            "disconnect-wallet",
+            "erase-artists",
+            "export-artist",
+            "forget-device",
+            "grant-permission",
+            "list-activity",
+            "log-out",
+            "migrate-moments",
+            "remove-payout-address",
+            "revoke-api-key",
+            "rotate-webhook",
+            "update-webhook",
+            "withdraw-funds",
+        ],
+    ),
+    ("REPORTED", &[]),
+    ("REPORTS#x", &[]),
+    ("DECISIONS", &["index-chain"]),
+];
+
 /// Who may use a key, and nobody else.
 const SIGNERS: [(&str, &str, &[&str]); 4] = [
     ("kms:Sign", "TokenKey.Arn", &["log-in", "use-link"]),
@@ -66,6 +103,18 @@ fn rows_that_give_power_are_written_by_their_functions_alone() {
             .map(|function| function.binary.as_str())
             .collect();
         assert_eq!(writers, expected.iter().copied().collect(), "{actions:?} of {partition} in {table}");
+    }
+}
+
+#[test]
+fn rows_that_nobody_else_is_to_see_are_read_by_their_functions_alone() {
+    let functions = functions();
+    for (partition, expected) in READERS {
+        let reads = |function: &&Function| {
+            READS.iter().any(|action| may(function, &format!("dynamodb:{action}"), "ArtistTable", partition))
+        };
+        let readers: BTreeSet<_> = functions.iter().filter(reads).map(|function| function.binary.as_str()).collect();
+        assert_eq!(readers, expected.iter().copied().collect(), "{partition}");
     }
 }
 

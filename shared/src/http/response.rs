@@ -121,15 +121,19 @@ impl Response {
         response
     }
 
-    /// Adds what browsers need to be told with every answer: no guessing of types, and TLS alone from now on.
+    /// Adds what browsers need to be told with every answer: no guessing of types, and TLS alone from now on; and, unless the
+    /// answer says otherwise, to load nothing for it, to show it in no frame and to name it to nobody.
     pub(super) fn hardened(self) -> Self {
         let headers = [
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::STRICT_TRANSPORT_SECURITY, "max-age=63072000; includeSubDomains"),
+            (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+            (header::REFERRER_POLICY, "no-referrer"),
         ];
-        headers
-            .into_iter()
-            .fold(self, |response, (name, value)| response.with_header(name, HeaderValue::from_static(value)))
+        headers.into_iter().fold(self, |mut response, (name, value)| {
+            response.0.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+            response
+        })
     }
 
     /// Adds the limit's headers, unless the answer carries those of the limit that refused it.

@@ -205,7 +205,9 @@ impl WriteSession<'_> {
             None => Ok(self.account()),
             Some(wallet) if wallet == self.account() => Ok(wallet),
             Some(wallet) if self.stores.artists.owns(self.caller.artist.artist_id, wallet).await? => Ok(wallet),
-            Some(_) => Err(ApiError::invalid_field("account", "must be one of your own wallets")),
+            Some(_) => {
+                Err(ApiError::invalid_field("account", "must be one of your own wallets, and no contract wallet"))
+            }
         }
     }
 

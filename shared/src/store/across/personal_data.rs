@@ -59,8 +59,9 @@ impl PersonalData {
 
     /// Returns a page of at most `limit` rows, the profile first. A Query for each partition.
     pub async fn page(&self, person: &Person, after: ExportCursor, limit: usize) -> Result<PersonalPage, StoreError> {
-        let profile = (&*self.artists, artist::rows::profile(person.artist).pk);
-        let partitions: Vec<_> = [profile].into_iter().chain(self.partitions(person)).collect();
+        let last = [artist::rows::profile(person.artist).pk, artist::rows::contact(person.artist).pk];
+        let last = last.into_iter().map(|pk| (&*self.artists, pk));
+        let partitions: Vec<_> = last.chain(self.partitions(person)).collect();
         let mut page = PersonalPage::default();
         let mut after_key = Some(after.key).filter(|key| !key.is_empty());
         for (index, (table, pk)) in (0..).zip(&partitions).skip(after.partition.into()) {
@@ -83,7 +84,7 @@ impl PersonalData {
         Ok(page)
     }
 
-    /// Deletes all of these rows but the profile; may be repeated. A Query per partition and megabyte, a write per row.
+    /// Deletes all of these rows but the profile and the mail address; may be repeated. A Query per partition and megabyte, a write per row.
     pub async fn erase(&self, person: &Person) -> Result<(), StoreError> {
         for (table, pk) in self.partitions(person) {
             let query = table.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", text(pk));
@@ -101,8 +102,8 @@ impl PersonalData {
         let Person { artist, email, wallets, chains } = person;
         let artist = artist.to_string();
         let (address, mailbox) = (email.fingerprint(), email.mailbox());
-        // The profile goes by itself, at last.
-        let own = named_after(artist::ROWS, "{artist}").filter(|kind| *kind != "ARTIST#");
+        // These go by themselves, at last.
+        let own = named_after(artist::ROWS, "{artist}").filter(|kind| !["ARTIST#", "CONTACT#"].contains(kind));
         let mut all: Vec<_> = own.map(|kind| (&*self.artists, format!("{kind}{artist}"))).collect();
         for wallet in wallets {
             all.extend(

@@ -16,6 +16,10 @@ rows! { ROWS;
             /// An artist: embedded wallet, profile and wallets
             fn profile() = "PROFILE";
         }
+        partition (artist: ArtistId) = "CONTACT#{artist}" {
+            /// The artist's mail address, apart from what everybody may read
+            fn contact() = "EMAIL";
+        }
         partition (email: &Email) = "EMAIL#{email}" {
             /// Artist and embedded wallet, so that a sign-in is one read
             fn artist_by_email() = "ARTIST";

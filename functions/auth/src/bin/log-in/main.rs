@@ -119,6 +119,8 @@ impl LogIn {
             return Ok(());
         }
         let wrong = self.failed_codes.count_wrong(email, device, compared, now.as_secs()).await?;
+        // As rows name the mailbox: who is asked about an attack can find it, and nobody reads an address here.
+        tracing::info!(mailbox = email.mailbox(), wrong, is_known_device = device.is_some(), "wrong sign-in code");
         let is_first_over = (MAX_FAILED_CODES..MAX_FAILED_CODES + compared).contains(&wrong);
         if is_first_over && device.is_none() && history.is_known_mailbox {
             self.notices.send_guessing(request, email).await;

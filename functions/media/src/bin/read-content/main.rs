@@ -25,7 +25,8 @@ const REDIRECT: Duration = Duration::from_secs(60 * 60);
 const KEPT: &str = "public, max-age=31536000, immutable";
 
 /// Browsers neither run what is in a file nor load anything for it.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'none'; sandbox";
 
 /// Browsers show no PDF in a sandbox.
 const PDF_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";

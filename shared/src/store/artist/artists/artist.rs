@@ -39,9 +39,16 @@ struct WalletOwner {
     artist_id: ArtistId,
 }
 
-#[derive(Deserialize)]
-struct Addressee {
+#[derive(Serialize, Deserialize)]
+struct Contact {
     email: Email,
+}
+
+#[derive(Deserialize)]
+struct OwnedWallet {
+    artist_id: ArtistId,
+    #[serde(flatten)]
+    wallet: Wallet,
 }
 
 #[derive(Deserialize)]
@@ -63,7 +70,7 @@ impl Artists {
 
     /// Returns an artist's sign-in address. One read.
     pub async fn email(&self, artist: ArtistId) -> Result<Option<Email>, StoreError> {
-        let row: Option<Addressee> = self.0.get(&profile_key(artist)).await?;
+        let row: Option<Contact> = self.0.get(&rows::contact(artist)).await?;
         Ok(row.map(|row| row.email))
     }
 
@@ -72,15 +79,18 @@ impl Artists {
         let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
         let rows = vec![
             self.0.insertion(&email_key(email), artist)?,
-            self.first_profile(email, artist, wallet, now)?,
+            self.first_profile(artist, wallet, now)?,
+            self.0.insertion(&rows::contact(artist.artist_id), &Contact { email: email.clone() })?,
             self.wallet_insertion(artist.artist_id, wallet, "", None)?,
         ];
         self.0.write_together(rows).await
     }
 
-    /// Returns whether the artist owns the wallet. One read.
+    /// Returns whether the artist owns the wallet on every chain. A contract wallet proved itself on one; elsewhere its
+    /// address may be another's. One read.
     pub async fn owns(&self, artist: ArtistId, wallet: Address) -> Result<bool, StoreError> {
-        Ok(self.owner(wallet).await? == Some(artist))
+        let owned: Option<OwnedWallet> = self.0.get(&wallet_key(wallet)).await?;
+        Ok(owned.is_some_and(|owned| owned.artist_id == artist && owned.wallet.r#type != WalletType::Smart))
     }
 
     /// Returns usernames by wallet (may be empty); wallets without an owner are left out. One read per 100.

@@ -11,7 +11,7 @@ use crate::{
     aws::Dispatch,
     model::{ArtistChange, ArtistId, Email, FoldedName},
     store::{
-        artist::search::Search,
+        artist::{rows, search::Search},
         engine::table::{PrimaryKey, StoreError, number, text, unless_refused},
     },
 };
@@ -22,7 +22,7 @@ impl Artists {
         self.deletion_of(&email_key(email), artist)
     }
 
-    /// Deletes the profile, wallets and name, and tells those who show them; names that were given up are deleted at once.
+    /// Deletes the profile, mail address, wallets and name, and tells those who show them; names that were given up are deleted at once.
     pub(in crate::store) async fn erasure(&self, artist: ArtistId) -> Result<Vec<TransactWriteItem>, StoreError> {
         let Some(profile) = self.profile(artist).await? else { return Ok(Vec::new()) };
         for held in &profile.held_names {
@@ -36,7 +36,8 @@ impl Artists {
             .set_key(Some(profile_key(artist).item()))
             .condition_expression("version = :loaded")
             .expression_attribute_values(":loaded", number(profile.version));
-        let mut writes = vec![TransactWriteItem::builder().delete(whole.build()?).build()];
+        let mut writes =
+            vec![TransactWriteItem::builder().delete(whole.build()?).build(), self.0.deletion(&rows::contact(artist))?];
         if !profile.username.is_empty() {
             writes.push(self.deletion_of(&name_key(&FoldedName::of(&profile.username)), artist)?);
             writes.extend(Search::new(self.0.clone()).relist(Some(&profile.username), None)?);

@@ -3,7 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
-use serde::Serialize;
 
 use super::{
     artist::{Artist, Artists, profile_key},
@@ -11,21 +10,12 @@ use super::{
     profile::{Profile, ProfileChange, ProfileRefusal, Revision},
 };
 use crate::{
-    model::{
-        Address, ArtistChange, ArtistEvent, ArtistId, Bio, Email, Event, EventData, EventId, SocialUsername, Wallet,
-    },
+    model::{Address, ArtistChange, ArtistEvent, ArtistId, Bio, Event, EventData, EventId, SocialUsername, Wallet},
     store::{
         artist::service_events::ServiceEvents,
         engine::table::{Item, StoreError, WriteReason, backoff, number, updating},
     },
 };
-
-#[derive(Serialize)]
-struct NewProfile<'a> {
-    #[serde(flatten)]
-    profile: Profile,
-    email: &'a Email,
-}
 
 impl Artists {
     /// Returns a profile. One read.
@@ -115,7 +105,6 @@ impl Artists {
 
     pub(super) fn first_profile(
         &self,
-        email: &Email,
         artist: &Artist,
         wallet: Wallet,
         now: u64,
@@ -134,10 +123,9 @@ impl Artists {
             held_names: Vec::new(),
             version: 0,
         };
-        self.0.insertion(&profile_key(artist.artist_id), &NewProfile { profile, email })
+        self.0.insertion(&profile_key(artist.artist_id), &profile)
     }
 
-    /// Other attributes of the row, such as `email`, stay.
     fn replacement(&self, profile: &mut Profile) -> Result<TransactWriteItem, StoreError> {
         let loaded = profile.version;
         profile.version += 1;
