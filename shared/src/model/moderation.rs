@@ -86,6 +86,8 @@ text_schema!(
     "I drew this in 2019, and it is on my site.",
     min_length = 1,
     max_length = MAX_STATEMENT,
+    pattern =
+        r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$",
 );
 
 impl fmt::Display for Subject {
