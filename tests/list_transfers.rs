@@ -16,6 +16,11 @@ fn types(body: &Value) -> Vec<&str> {
     rows.map(|row| row["type"].as_str().expect("a type")).collect()
 }
 
+/// Metadata and previews come later than rows, so that two pages of the same rows may differ in them.
+fn ids<'a>(rows: impl IntoIterator<Item = &'a Value>) -> Vec<&'a Value> {
+    rows.into_iter().map(|row| &row["id"]).collect()
+}
+
 #[tokio::test]
 async fn transfers_are_listed_by_artist_collector_and_moment() {
     let stack = Stack::connect();
@@ -43,9 +48,10 @@ async fn transfers_are_listed_by_artist_collector_and_moment() {
     let path = format!("/transfers?artist={wallet}");
     let all = stack.wait_until(&path, |body| body["pagination"]["total_count"] == 4).await;
     assert_eq!(types(&all), ["transfer", "airdrop", "airdrop", "payment"]);
-    assert_eq!(json!(stack.all_pages(&path, "transfers", 1).await), all["transfers"]);
+    let expected = ids(all["transfers"].as_array().expect("rows"));
+    assert_eq!(ids(&stack.all_pages(&path, "transfers", 1).await), expected);
     let by_name = Answer::of(stack.get(&format!("/transfers?artist={name}&chainId=8453"))).await.expect_success();
-    assert_eq!(by_name.body["transfers"], all["transfers"]);
+    assert_eq!(ids(by_name.body["transfers"].as_array().expect("rows")), expected);
     let paid = &all["transfers"][3];
     assert_eq!(
         fields(paid),
