@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use shared::{
-    model::{Address, ArtistChange, ArtistChanged, ChainId, MomentRef},
+    model::{Address, ArtistChange, ArtistChanged, ArtistId, ChainId, MomentRef},
     store::{
         StoreError,
         artist::Artists,
@@ -44,18 +44,21 @@ pub async fn run(
     index: &mut Index,
 ) -> Result<bool, StoreError> {
     let Some(PendingRename { change, reached }) = work.oldest_change(chain).await? else { return Ok(false) };
-    if let ArtistChange::MomentHidden { collection, token, .. } = change.change {
-        index.set_hidden(work, &MomentRef { chain, collection, token }).await?;
-        work.remove_change(chain, change.id);
-        return Ok(true);
-    }
-    if let ArtistChange::Decided { subject } = change.change {
-        index.follow_decision(work, &subject).await?;
-        work.remove_change(chain, change.id);
-        return Ok(true);
-    }
+    let wallets = match change.change {
+        ArtistChange::MomentHidden { collection, token, .. } => {
+            index.set_hidden(work, &MomentRef { chain, collection, token }).await?;
+            work.remove_change(chain, change.id);
+            return Ok(true);
+        }
+        ArtistChange::Decided { subject } => {
+            index.follow_decision(work, &subject).await?;
+            work.remove_change(chain, change.id);
+            return Ok(true);
+        }
+        ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => BTreeSet::from([wallet]),
+        ArtistChange::Renamed | ArtistChange::Described => wallets(artists, change.artist_id).await?,
+    };
     index.follow_wallets(change.artist_id).await?;
-    let wallets = wallets(artists, &change).await?;
     if reached.is_none() {
         for wallet in &wallets {
             work.relist(chain, TimelineSubject::By(*wallet)).await?;
@@ -84,14 +87,7 @@ pub async fn run(
     Ok(true)
 }
 
-/// The wallets whose name may have changed.
-async fn wallets(artists: &Artists, change: &ArtistChanged) -> Result<BTreeSet<Address>, StoreError> {
-    Ok(match change.change {
-        ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => BTreeSet::from([wallet]),
-        ArtistChange::MomentHidden { .. } | ArtistChange::Decided { .. } => BTreeSet::new(),
-        ArtistChange::Renamed | ArtistChange::Described => {
-            let profile = artists.profile(change.artist_id).await?;
-            profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address).collect()
-        }
-    })
+async fn wallets(artists: &Artists, artist: ArtistId) -> Result<BTreeSet<Address>, StoreError> {
+    let profile = artists.profile(artist).await?;
+    Ok(profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address).collect())
 }

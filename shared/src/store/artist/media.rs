@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Seconds for which whoever begins to store files counts among the newcomers.
+/// An artist counts among the newcomers for this many seconds after storing a first file.
 const PROBATION: u64 = 7 * DAY;
 
 /// A newcomer's part of what others may store on a day.
@@ -74,7 +74,7 @@ pub struct StoredContent {
     pub size: u64,
 }
 
-/// What is under a CID.
+/// Content of a CID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeptContent {
     /// A file.
@@ -180,7 +180,7 @@ impl Media {
         Self(artists)
     }
 
-    /// What is under this CID. One read.
+    /// The content of this CID. One read.
     pub async fn content(&self, cid: Cid) -> Result<Option<KeptContent>, StoreError> {
         let row: Option<ContentRow> = self.0.get(&rows::content(cid)).await?;
         Ok(row.and_then(|row| row.removed.map(KeptContent::Removed).or(row.stored.map(KeptContent::Stored))))

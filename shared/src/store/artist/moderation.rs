@@ -179,7 +179,7 @@ impl Moderation {
         self.0.partition(rows::decision_counts()).await
     }
 
-    /// Takes something out of sight, and a file out of reach, whatever its artists want, in the `month` of the decision. Returns `false` if that is
+    /// Hides a subject, or removes a file, whatever its artists want, and counts it in `month`. Returns `false` if that is
     /// decided already. One transaction.
     pub async fn decide(&self, decision: Decision, month: &str) -> Result<bool, StoreError> {
         let (subject, at) = (decision.subject, decision.at);

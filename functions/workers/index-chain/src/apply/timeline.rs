@@ -93,10 +93,7 @@ pub(super) async fn set_hidden(
 ) -> Result<(), StoreError> {
     let Some(mut moment) = work.moment(place).await? else { return Ok(()) };
     moment.hidden_by = hidden_by;
-    work.put_moment(&moment)?;
-    let Some(mut listing) = work.listing(place).await? else { return Ok(()) };
-    listing.set_hidden(&moment);
-    work.list(place, &listing).await
+    store_visibility(work, &moment).await
 }
 
 /// Takes a moment out of every timeline, or puts it back, as the operator decided.
@@ -107,10 +104,16 @@ pub(super) async fn withhold(work: &mut UnitOfWork, place: &MomentRef, withheld:
         return Ok(());
     }
     moment.is_withheld = is_withheld;
-    work.put_moment(&moment)?;
-    let Some(mut listing) = work.listing(place).await? else { return Ok(()) };
-    listing.set_hidden(&moment);
-    work.list(place, &listing).await
+    store_visibility(work, &moment).await
+}
+
+/// Stores a moment, and lists it where those that are as visible are.
+async fn store_visibility(work: &mut UnitOfWork, moment: &Moment) -> Result<(), StoreError> {
+    work.put_moment(moment)?;
+    let place = moment.place();
+    let Some(mut listing) = work.listing(&place).await? else { return Ok(()) };
+    listing.set_hidden(moment);
+    work.list(&place, &listing).await
 }
 
 /// Relists moments of queued changes.

@@ -81,22 +81,17 @@ impl Artists {
             writes.push((self.release(artist.artist_id, &old, until)?, None));
             profile.held_names.push(HeldName { folded: old.to_string(), until });
         }
-        let before = Some(profile.username.as_str()).filter(|name| !name.is_empty());
-        let before = before.map(str::to_owned);
-        profile.username = username.to_string();
-        writes.extend(self.show_name(profile, before.as_deref())?.into_iter().map(|write| (write, None)));
+        let before = std::mem::replace(&mut profile.username, username.to_string());
+        writes.extend(self.show_name(profile, &before)?.into_iter().map(|write| (write, None)));
         Ok(Ok(writes))
     }
 
-    /// The writes that show a profile's name, in the place of `before`, at its wallets and in the search.
-    pub(super) fn show_name(
-        &self,
-        profile: &Profile,
-        before: Option<&str>,
-    ) -> Result<Vec<TransactWriteItem>, StoreError> {
+    /// The writes that show a profile's name, in the place of `before` (may be empty), at its wallets and in the search.
+    pub(super) fn show_name(&self, profile: &Profile, before: &str) -> Result<Vec<TransactWriteItem>, StoreError> {
         let Artist { artist_id, embedded_wallet } = profile.artist;
         let name = profile.shown_name();
         let listed = ListedArtist { address: embedded_wallet, username: name.to_owned() };
+        let before = Some(before).filter(|name| !name.is_empty());
         let mut writes = Search::new(self.0.clone()).relist(before, Some(&listed).filter(|_| !name.is_empty()))?;
         for wallet in &profile.wallets {
             let update = Update::builder()

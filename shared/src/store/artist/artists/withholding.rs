@@ -25,9 +25,8 @@ impl Artists {
         let outbox = Outbox::new(self.0.clone());
         let revised = self.revise(artist, now, Refused, |profile| {
             profile.is_withheld = is_withheld;
-            let name = Some(profile.username.as_str()).filter(|name| !name.is_empty());
             let mut writes: Vec<_> = decision.iter().map(|write| (write.clone(), Some(Refused))).collect();
-            writes.extend(self.show_name(profile, name)?.into_iter().map(|write| (write, None)));
+            writes.extend(self.show_name(profile, &profile.username)?.into_iter().map(|write| (write, None)));
             writes.push((outbox.posting(artist, ArtistChange::Renamed)?, None));
             Ok(Revision::Write(writes))
         });
