@@ -14,7 +14,7 @@ use shared::{
     model::{Dag, LEAF},
     store::artist::{ArtistTable, Outbox},
 };
-use tests::{Answer, Error, Sandbox, Stack, python};
+use tests::{Answer, Error, Sandbox, Stack, Writer, python};
 use uuid::Uuid;
 
 const REPORTER: &str = "reporter@example.com";
@@ -25,6 +25,15 @@ fn subject_of(collection: &str) -> Value {
 
 fn has(count: usize) -> impl Fn(&Value) -> bool {
     move |body| body["moments"].as_array().is_some_and(|moments| moments.len() == count)
+}
+
+/// A desk, and an artist whose only moment is in the list at the path.
+async fn listed_writer(stack: &Stack) -> (Desk, Writer, String) {
+    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
+    let artist = stack.new_writer().await;
+    let listed = format!("/timeline?collection={}", artist.collection);
+    stack.wait_until(&listed, has(1)).await;
+    (desk, artist, listed)
 }
 
 async fn run(desk: &Desk, arguments: &[&str]) -> Result<String, String> {
@@ -160,10 +169,8 @@ async fn nothing_shows_what_the_operator_hid_and_everything_does_again_after() {
 #[tokio::test]
 async fn moments_that_come_later_are_hidden_with_their_collection() {
     let stack = Stack::connect();
-    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
-    let artist = stack.new_writer().await;
-    let (collection, listed) = (artist.collection, format!("/timeline?collection={}", artist.collection));
-    stack.wait_until(&listed, has(1)).await;
+    let (desk, artist, listed) = listed_writer(&stack).await;
+    let collection = artist.collection;
     let subject = format!("collection#8453#{collection}");
     run(&desk, &["hide", &subject, "spam", "more", "will", "come"]).await.expect("a decision");
     let answer = Answer::of(stack.get(&format!("/collections/eip155:8453/erc1155:{collection}"))).await;
@@ -302,10 +309,8 @@ async fn file_that_was_never_here_can_be_kept_from_coming() {
 #[tokio::test]
 async fn of_two_undos_one_succeeds_and_an_artist_undoes_none() {
     let stack = Stack::connect();
-    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
-    let artist = stack.new_writer().await;
-    let (collection, listed) = (artist.collection, format!("/timeline?collection={}", artist.collection));
-    stack.wait_until(&listed, has(1)).await;
+    let (desk, artist, listed) = listed_writer(&stack).await;
+    let collection = artist.collection;
     let subject = format!("moment#8453#{collection}#1");
     // Whatever the artist's requests meet, the operator's decision holds.
     let body = |hidden: bool| json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "hidden": hidden});

@@ -13,7 +13,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::{Error, cloud::Endpoints, functions::environment, stack_map::StackMap};
+use crate::{Error, functions::environment, stack_map::StackMap};
 
 const LOOPBACK: &str = "127.0.0.1";
 
@@ -28,7 +28,7 @@ pub struct Environments {
 
 /// Forwards the stack's ports on `host`, the address that containers reach this machine at and nothing else does.
 pub async fn open(map: &StackMap, template: &Template, host: Ipv4Addr) -> Result<Environments, Error> {
-    let endpoints = Endpoints { aws: map.aws.clone(), dynamodb: map.dynamodb.clone() };
+    let endpoints = map.endpoints();
     let mut ports = BTreeSet::new();
     let mut moved = |value: &str| {
         let after = value.split(LOOPBACK).skip(1).filter_map(|rest| rest.strip_prefix(':'));

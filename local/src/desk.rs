@@ -17,7 +17,7 @@ use shared::{
     },
 };
 
-use crate::{Error, cloud::Endpoints, stack_map::StackMap};
+use crate::{Error, stack_map::StackMap};
 
 const USAGE: &str = "usage: desk list | log | show <subject> | hide <subject> <reason> <note…> | undo <subject>; a subject is \
                      moment#<chain>#<collection>#<token>, collection#<chain>#<contract>, artist#<wallet>, \
@@ -50,7 +50,7 @@ impl Desk {
 
     /// A running local stack's.
     pub async fn of_stack(stack: &StackMap, operator: &str) -> Result<Self, Error> {
-        let endpoints = Endpoints { aws: stack.aws.clone(), dynamodb: stack.dynamodb.clone() };
+        let endpoints = stack.endpoints();
         let named = |name: &str| stack.names.get(name).ok_or_else(|| format!("the stack has no {name}"));
         let aws = endpoints.sdk_config(&stack.dynamodb).await;
         let tables = (ArtistTable::new(&aws, named("ArtistTable")?), ChainTable::new(&aws, named("ChainTable")?));
@@ -178,7 +178,7 @@ impl Desk {
         Ok(Subject::Artist(profile.map_or(account, |profile| profile.artist.embedded_wallet)))
     }
 
-    /// Waits until the index has followed: what is asked for before would be kept at the edge again.
+    /// Waits until the index has followed. The edge would keep again what is asked for before.
     async fn followed(&self, subject: Subject, state: &str) -> Result<String, Error> {
         let end = Instant::now() + FOLLOWED_WITHIN;
         while !self.is_followed(subject).await? {

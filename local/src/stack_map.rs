@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::Error;
+use crate::{Error, cloud::Endpoints};
 
 /// Shortest time between two writes of `stack.json`.
 const MAP_PAUSE: Duration = Duration::from_millis(100);
@@ -49,6 +49,11 @@ pub struct StackMap {
 }
 
 impl StackMap {
+    /// Where functions find AWS.
+    pub fn endpoints(&self) -> Endpoints {
+        Endpoints { aws: self.aws.clone(), dynamodb: self.dynamodb.clone() }
+    }
+
     /// Writes the map again whenever functions' processes start or end.
     pub(crate) async fn follow(mut self, file: PathBuf, mut processes: watch::Receiver<Processes>) {
         while processes.changed().await.is_ok() {

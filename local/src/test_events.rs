@@ -15,7 +15,6 @@ use tokio::{
 use crate::{
     Error,
     artists::{DemoArtist, SignedIn, mint_usdc},
-    cloud::Endpoints,
     functions::Invocation,
     gallery::{Session, WorkFile},
     mail,
@@ -263,7 +262,7 @@ impl<'a> TestEvents<'a> {
     async fn old_wallet(&self) -> Result<String, Error> {
         let wallet = PrivateKeySigner::random();
         self.as_artist("/artists/wallets", &self.proof(&wallet).await?).await?;
-        let endpoints = Endpoints { aws: self.stack.aws.clone(), dynamodb: self.stack.dynamodb.clone() };
+        let endpoints = self.stack.endpoints();
         let client = aws_sdk_dynamodb::Client::new(&endpoints.sdk_config(&self.stack.dynamodb).await);
         let table = self.stack.names.get("ArtistTable").ok_or("the stack has no ArtistTable")?;
         let call = client.update_item().table_name(table).update_expression("SET connected_at = :then");

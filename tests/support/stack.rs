@@ -91,7 +91,7 @@ impl Stack {
     }
 
     pub fn endpoints(&self) -> Endpoints {
-        Endpoints { aws: self.map.aws.clone(), dynamodb: self.map.dynamodb.clone() }
+        self.map.endpoints()
     }
 
     pub async fn dynamodb(&self) -> aws_sdk_dynamodb::Client {

@@ -282,7 +282,7 @@ pub fn check_svg(text: &str) -> Result<(), String> {
     // An entity or a default of an attribute would be read by browsers, and not here.
     let declares = |doctype: &str| doctype.split('>').next().is_some_and(|declaration| declaration.contains('['));
     if text.split("<!DOCTYPE").skip(1).any(declares) {
-        return Err("An SVG must not declare anything in its DOCTYPE: remove what is between [ and ]".to_owned());
+        return Err("An SVG must not declare anything in its DOCTYPE: remove the brackets and their content".to_owned());
     }
     let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_NODES, ..ParsingOptions::default() };
     let document =
@@ -355,7 +355,7 @@ fn check_link(element: &str, link: &str) -> Result<(), String> {
     Err("An SVG must refer to itself alone: href=\"#…\", or a PNG, JPEG, GIF or WebP as data: of an image".to_owned())
 }
 
-/// Style may name what is in the picture, and loads nothing.
+/// Refuses style that loads anything; it may refer to the picture itself.
 fn check_css(css: &str) -> Result<(), String> {
     // Escapes spell words that these checks would overlook.
     let lower = css.to_ascii_lowercase();

@@ -25,7 +25,7 @@ pub fn no_moment(moment: &MomentRef) -> ApiError {
     ApiError::not_found(format!("There is no moment {token} in {collection} on chain {chain}"))
 }
 
-/// 404: the operator hid what is asked for.
+/// 404: the operator hid it.
 pub fn withheld() -> ApiError {
     ApiError::not_found("The operator of this service doesn't show this")
 }

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_random_never_printed_and_not_told_by_the_id() {
+    fn tokens_are_random_and_neither_debug_nor_id_reveals_them() {
         let [one, other] = std::array::from_fn(|_| DeviceToken::random().unwrap());
         assert_ne!(one, other);
         assert_eq!(one.reveal().parse().as_ref(), Ok(&one));

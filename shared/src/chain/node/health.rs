@@ -98,8 +98,8 @@ fn behind<'a>(nodes: impl Iterator<Item = &'a Health> + Clone, seconds: u64) -> 
     nodes.map(move |health| health.head().zip(best).is_some_and(|(head, best)| head.is_behind(best, seconds)))
 }
 
-/// Which of the nodes stand still.
-pub(super) fn standing_still<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> Vec<bool> {
+/// Which of the nodes have stalled.
+pub(super) fn stalled<'a>(nodes: impl Iterator<Item = &'a Health> + Clone) -> Vec<bool> {
     behind(nodes, STANDSTILL_SECONDS).collect()
 }
 
@@ -141,14 +141,14 @@ mod tests {
     fn node_that_lags_is_asked_last() {
         let nodes = nodes(&[(100, NOW - 12), (106, NOW)]);
         assert_eq!(order(nodes.iter()), [1, 0]);
-        assert_eq!(standing_still(nodes.iter()), [false, false]);
+        assert_eq!(stalled(nodes.iter()), [false, false]);
     }
 
     #[test]
     fn nothing_is_expected_of_a_node_that_stands_still() {
-        assert_eq!(standing_still(nodes(&[(100, NOW - 40), (120, NOW)]).iter()), [true, false]);
+        assert_eq!(stalled(nodes(&[(100, NOW - 40), (120, NOW)]).iter()), [true, false]);
         // Nobody is left behind by an invented number alone.
-        assert_eq!(standing_still(nodes(&[(100, NOW - 24), (1 << 40, NOW + 3)]).iter()), [false, false]);
+        assert_eq!(stalled(nodes(&[(100, NOW - 24), (1 << 40, NOW + 3)]).iter()), [false, false]);
     }
 
     #[test]

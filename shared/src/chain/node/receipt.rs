@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{
     client::{Node, NodeError},
-    health::standing_still,
+    health::stalled,
 };
 
 /// Receipt of a transaction of our own.
@@ -100,12 +100,12 @@ impl Node {
             return Ok(first);
         }
         let (mut testimonies, mut failure) = (Testimonies::default(), None);
-        let still = standing_still(self.endpoints.iter().map(|endpoint| &endpoint.health));
+        let stalled = stalled(self.endpoints.iter().map(|endpoint| &endpoint.health));
         let answers = self.ask_all(|node| async move { node.receipt(hash).await }).await;
-        for (answer, stands_still) in answers.into_iter().zip(still) {
+        for (answer, is_stalled) in answers.into_iter().zip(stalled) {
             match answer {
                 Ok(Some(receipt)) => testimonies.receipts.push(receipt),
-                Ok(None) if stands_still => {}
+                Ok(None) if is_stalled => {}
                 Ok(None) => testimonies.absences += 1,
                 Err(error) => failure = Some(error),
             }

@@ -15,7 +15,7 @@ use shared::{
     clock,
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{ArtistId, Cid, UploadId},
+    model::{ArtistId, Cid, Reason, UploadId},
     store::artist::{KeptContent, StoredContent, Upload, UploadOutcome},
 };
 
@@ -85,10 +85,10 @@ impl CompleteUpload {
             }
             Hashed::Refused(reason) => self.refuse(artist, id, upload, ApiError::unprocessable(reason)).await,
             Hashed::Whole { cid, mime } => {
-                if let Some(KeptContent::Removed(reason)) = media.content(cid).await? {
+                let content = StoredContent { object, mime: mime.clone(), size: upload.size };
+                if let Some(reason) = self.accept(artist, cid, content).await? {
                     return self.refuse(artist, id, upload, removed(cid, reason)).await;
                 }
-                self.accept(artist, cid, StoredContent { object, mime: mime.clone(), size: upload.size }).await?;
                 (upload.progress, upload.outcome) = (None, Some(UploadOutcome::Stored { cid, mime: mime.clone() }));
                 self.0.library.media.save_upload(artist, id, &upload).await?;
                 self.answer(request, cid, mime, upload.size)
@@ -125,17 +125,23 @@ impl CompleteUpload {
         Ok(bucket.join(object, &upload.multipart, parts).await?)
     }
 
-    /// Keeps the object as content; the same content's second object is deleted.
-    async fn accept(&self, artist: ArtistId, cid: Cid, content: StoredContent) -> Result<(), ApiError> {
+    /// Keeps the object as content; the same content's second object is deleted. Returns why the operator removed the
+    /// content, if that is so.
+    async fn accept(&self, artist: ArtistId, cid: Cid, content: StoredContent) -> Result<Option<Reason>, ApiError> {
         let (bucket, media) = (&self.0.library.bucket, &self.0.library.media);
         // First: the bucket deletes what isn't kept, and content must not go.
         bucket.keep(&content.object).await?;
-        if !media.add_content(artist, cid, &content).await?
-            && media.stored(cid).await?.is_some_and(|first| first.object != content.object)
-        {
-            bucket.delete(&content.object).await?;
+        if media.add_content(artist, cid, &content).await? {
+            return Ok(None);
         }
-        Ok(())
+        match media.content(cid).await? {
+            Some(KeptContent::Removed(reason)) => return Ok(Some(reason)),
+            Some(KeptContent::Stored(first)) if first.object != content.object => {
+                bucket.delete(&content.object).await?;
+            }
+            _ => {}
+        }
+        Ok(None)
     }
 
     fn answer(&self, request: &Request, cid: Cid, mime: String, size: u64) -> Result<Response, ApiError> {
