@@ -220,7 +220,7 @@ async fn what_was_asked_for_meanwhile_stays_with_the_next_try() {
 
 /// A webhook waits for its next try, as the next leader sees it, whose clock is a second behind; for the former one it is due.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_next_leader_leaves_to_a_later_try_stays_while_the_former_ends_it() {
+async fn stale_leader_keeps_newer_retry_while_the_next_one_scans() {
     let (queue, webhook) = (Arc::new(Queue::start().await), WebhookId::next());
     queue.add(webhook).await;
     queue.fail(NOW, NOW + 10).await;
@@ -240,7 +240,7 @@ async fn what_the_next_leader_leaves_to_a_later_try_stays_while_the_former_ends_
 }
 
 #[tokio::test]
-async fn what_the_next_leader_left_to_a_later_try_stays_when_the_former_ends_it() {
+async fn stale_leader_keeps_newer_retry_after_the_next_one_scanned() {
     let (queue, webhook) = (Queue::start().await, WebhookId::next());
     queue.add(webhook).await;
     queue.fail(NOW, NOW + 10).await;
