@@ -81,6 +81,7 @@ mod update_moment_uri;
 mod update_sale;
 mod uploads;
 mod use_link;
+mod use_wallet;
 mod webhooks;
 mod withdraw_funds;
 mod wrong_input;

@@ -100,8 +100,10 @@ impl<'a> TestEvents<'a> {
             event = event.replace(example, &value);
         }
         let mut event: Value = serde_json::from_str(&event)?;
-        if function == "connect-wallet" {
-            event["body"] = self.proof(&PrivateKeySigner::random()).await?.to_string().into();
+        match function {
+            "connect-wallet" => event["body"] = self.proof(&PrivateKeySigner::random()).await?.to_string().into(),
+            "use-wallet" => event["body"] = self.sign_in_proof().await?.to_string().into(),
+            _ => {}
         }
         for (header, value) in [
             ("authorization", format!("Bearer {}", stranger.map_or(self.artist.token.clone(), |artist| artist.token))),
@@ -134,7 +136,7 @@ impl<'a> TestEvents<'a> {
     /// Values for one function alone.
     async fn values(&self, function: &str) -> Result<Values, Error> {
         Ok(match function {
-            "challenge-wallet" => vec![(example::ADDRESS, lower(&PrivateKeySigner::random()))],
+            "challenge-sign-in" | "challenge-wallet" => vec![(example::ADDRESS, lower(&PrivateKeySigner::random()))],
             "disconnect-wallet" => {
                 let wallet = PrivateKeySigner::random();
                 self.as_artist("/artists/wallets", &self.proof(&wallet).await?).await?;
@@ -274,10 +276,12 @@ impl<'a> TestEvents<'a> {
 
     /// A body that proves to own the wallet.
     async fn proof(&self, wallet: &PrivateKeySigner) -> Result<Value, Error> {
-        let challenge = self.as_artist("/artists/wallets/challenge", &json!({"address": lower(wallet)})).await?;
-        let message = text(&challenge, "message")?;
-        let signature = wallet.sign_message_sync(message.as_bytes())?.to_string();
-        Ok(json!({"message": message, "signature": signature}))
+        signed(wallet, &self.as_artist("/artists/wallets/challenge", &json!({"address": lower(wallet)})).await?)
+    }
+
+    async fn sign_in_proof(&self) -> Result<Value, Error> {
+        let wallet = PrivateKeySigner::random();
+        signed(&wallet, &self.post("/oauth/wallet/challenge", None, &json!({"address": lower(&wallet)})).await?)
     }
 
     fn session(&self) -> Session<'_> {
@@ -334,6 +338,12 @@ fn unused_email() -> String {
 /// 40 hexadecimal digits that nobody had before.
 fn unique() -> String {
     alloy::hex::encode(PrivateKeySigner::random().address())
+}
+
+fn signed(wallet: &PrivateKeySigner, challenge: &Value) -> Result<Value, Error> {
+    let message = text(challenge, "message")?;
+    let signature = wallet.sign_message_sync(message.as_bytes())?.to_string();
+    Ok(json!({"message": message, "signature": signature}))
 }
 
 fn lower(wallet: &PrivateKeySigner) -> String {

@@ -25,15 +25,15 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 18] = [
     ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
     ("SecretTable", "DEVICES#x", &CHANGES, &["log-in", "use-link"]),
     ("SecretTable", "STOPPED#x", &CHANGES, &["stop-mails"]),
-    ("SecretTable", "CHALLENGE#x", &WRITES, &["challenge-wallet", "connect-wallet"]),
+    ("SecretTable", "CHALLENGE#x", &WRITES, &["challenge-sign-in", "challenge-wallet", "connect-wallet", "use-wallet"]),
     ("ArtistTable", "EMAIL#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
     (
         "ArtistTable",
         "ARTIST#x",
         &CHANGES,
-        &["connect-wallet", "disconnect-wallet", "log-in", "update-artist", "use-link"],
+        &["connect-wallet", "disconnect-wallet", "log-in", "update-artist", "use-link", "use-wallet"],
     ),
-    ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist", "use-link"]),
+    ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist", "use-link", "use-wallet"]),
     ("ArtistTable", "WALLET#x", &["DeleteItem"], &["disconnect-wallet", "erase-artists"]),
     ("ArtistTable", "PAYOUTS#x", &CHANGES, &["add-payout-address", "remove-payout-address"]),
     (
@@ -43,7 +43,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 18] = [
         &["create-webhook", "delete-webhook", "deliver-webhooks", "rotate-webhook", "update-webhook"],
     ),
     ("ArtistTable", "BLOCK#x", &WRITES, &["pin-content"]),
-    ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in", "use-link"]),
+    ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in", "use-link", "use-wallet"]),
 ];
 
 const READS: [&str; 3] = ["BatchGetItem", "GetItem", "Query"];
@@ -69,12 +69,15 @@ const READERS: [(&str, &[&str]); 4] = [
             "forget-device",
             "grant-permission",
             "list-activity",
+            "log-in",
             "log-out",
             "migrate-moments",
             "remove-payout-address",
             "revoke-api-key",
             "rotate-webhook",
             "update-webhook",
+            "use-link",
+            "use-wallet",
             "withdraw-funds",
         ],
     ),
@@ -85,7 +88,7 @@ const READERS: [(&str, &[&str]); 4] = [
 
 /// Who may use a key, and nobody else.
 const SIGNERS: [(&str, &str, &[&str]); 4] = [
-    ("kms:Sign", "TokenKey.Arn", &["log-in", "use-link"]),
+    ("kms:Sign", "TokenKey.Arn", &["log-in", "use-link", "use-wallet"]),
     ("kms:VerifyMac", "CodeKey.Arn", &["log-in"]),
     ("kms:GenerateMac", "CodeKey.Arn", &["send-code"]),
     ("kms:GenerateMac", "WebhookKey.Arn", &["create-webhook", "deliver-webhooks", "rotate-webhook"]),

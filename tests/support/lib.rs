@@ -27,7 +27,7 @@ pub use rpc_proxy::RpcProxy;
 pub use sandbox::{Sandbox, empty_tables};
 pub use stack::Stack;
 pub use test_chain::TestChain;
-pub use wallet::{personal_sign, safe_of, sign_as_safe};
+pub use wallet::{UndeployedSafe, personal_sign, safe_of, sign_as_safe};
 pub use write::{Collector, Writer};
 
 /// Any error of a test.

@@ -1,8 +1,11 @@
 use alloy::{
-    primitives::{Address, B256, U256, eip191_hash_message},
+    hex,
+    primitives::{Address, B256, Bytes, U256, eip191_hash_message},
+    providers::Provider,
+    rpc::types::TransactionRequest,
     signers::{SignerSync, local::PrivateKeySigner},
     sol,
-    sol_types::{SolCall, SolEvent, SolValue},
+    sol_types::{SolCall, SolEvent, SolStruct, SolValue, eip712_domain},
 };
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
@@ -14,6 +17,10 @@ use shared::chain::{
 use crate::{Answer, SignedIn, Stack};
 
 sol! {
+    struct SafeMessage {
+        bytes message;
+    }
+
     #[sol(rpc)]
     interface SafeMessages {
         event ProxyCreation(address indexed proxy, address singleton);
@@ -61,6 +68,40 @@ impl Stack {
     }
 }
 
+/// The Safe of an owner as its factory would deploy it, and what the factory is to be called with.
+async fn future_safe(stack: &Stack, owner: Address) -> (Address, SafeProxyFactory::createProxyWithNonceCall) {
+    let create = creation_of(owner);
+    let call = TransactionRequest::default().to(PROXY_FACTORY).input(create.abi_encode().into());
+    let answer = stack.chain().call(call).await.expect("an address");
+    (Address::abi_decode(&answer).expect("an address"), create)
+}
+
+/// An address where no Safe is yet, and its owner's signature of a text, which brings the deployment along (ERC-6492).
+pub struct UndeployedSafe {
+    pub address: Address,
+    owner: PrivateKeySigner,
+    create: SafeProxyFactory::createProxyWithNonceCall,
+}
+
+impl UndeployedSafe {
+    pub async fn new(stack: &Stack) -> Self {
+        let owner = PrivateKeySigner::random();
+        let (address, create) = future_safe(stack, owner.address()).await;
+        Self { address, owner, create }
+    }
+
+    /// The signature of `text` by `signer`, or by the owner.
+    pub fn sign(&self, chain: u64, text: &str, signer: Option<&PrivateKeySigner>) -> String {
+        const MARK: [u8; 2] = [0x64, 0x92];
+        let domain = eip712_domain! { chain_id: chain, verifying_contract: self.address, };
+        let message = SafeMessage { message: eip191_hash_message(text).abi_encode().into() };
+        let signer = signer.unwrap_or(&self.owner);
+        let inner = signer.sign_hash_sync(&message.eip712_signing_hash(&domain)).expect("a signature");
+        let parts = (PROXY_FACTORY, Bytes::from(self.create.abi_encode()), Bytes::from(inner.as_bytes()));
+        format!("0x{}{}", hex::encode(parts.abi_encode_params()), hex::encode(MARK.repeat(16)))
+    }
+}
+
 /// Signs a text as `personal_sign` does (EIP-191).
 pub fn personal_sign(wallet: &PrivateKeySigner, text: &str) -> String {
     wallet.sign_message_sync(text.as_bytes()).expect("a signature").to_string()
@@ -68,6 +109,13 @@ pub fn personal_sign(wallet: &PrivateKeySigner, text: &str) -> String {
 
 /// Deploys a Safe with one owner on the default chain; `sender` is an unlocked account.
 pub async fn safe_of(stack: &Stack, sender: Address, owner: Address) -> Address {
+    let receipt = stack.transact(sender, PROXY_FACTORY, U256::ZERO, creation_of(owner)).await;
+    let mut logs = receipt.inner.logs().iter().map(|log| &log.inner);
+    let created = logs.find_map(|log| SafeMessages::ProxyCreation::decode_log(log).ok());
+    created.expect("a ProxyCreation event").proxy
+}
+
+fn creation_of(owner: Address) -> SafeProxyFactory::createProxyWithNonceCall {
     let setup = Safe::setupCall {
         _owners: vec![owner],
         _threshold: U256::ONE,
@@ -78,15 +126,11 @@ pub async fn safe_of(stack: &Stack, sender: Address, owner: Address) -> Address 
         payment: U256::ZERO,
         paymentReceiver: Address::ZERO,
     };
-    let create = SafeProxyFactory::createProxyWithNonceCall {
+    SafeProxyFactory::createProxyWithNonceCall {
         _singleton: SINGLETON,
         initializer: setup.abi_encode().into(),
         saltNonce: U256::ZERO,
-    };
-    let receipt = stack.transact(sender, PROXY_FACTORY, U256::ZERO, create).await;
-    let mut logs = receipt.inner.logs().iter().map(|log| &log.inner);
-    let created = logs.find_map(|log| SafeMessages::ProxyCreation::decode_log(log).ok());
-    created.expect("a ProxyCreation event").proxy
+    }
 }
 
 /// Signs a text for a Safe: the owner signs the text's hash, wrapped for this Safe.

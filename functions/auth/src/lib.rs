@@ -1,5 +1,6 @@
 //! Sign-in and API keys.
 
+pub mod challenge_sign_in;
 pub mod create_api_key;
 pub mod forget_device;
 pub mod list_api_keys;
@@ -10,10 +11,12 @@ pub mod revoke_api_key;
 pub mod send_code;
 pub mod sign_in;
 pub mod use_link;
+pub mod use_wallet;
 
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(
+    challenge_sign_in::challenge_sign_in,
     create_api_key::create_api_key,
     forget_device::forget_device,
     list_api_keys::list_api_keys,
@@ -23,5 +26,6 @@ pub mod use_link;
     revoke_api_key::revoke_api_key,
     send_code::send_code,
     use_link::use_link,
+    use_wallet::use_wallet,
 ))]
 pub struct Contract;

@@ -1,18 +1,18 @@
-//! What every sign-in by mail does once it is proved: finds or creates the artist, issues a token, and remembers the
-//! device.
+//! What every sign-in does once it is proved: finds or creates the artist, issues a token, and records it; by mail, it
+//! remembers the device, too.
 
 use std::time::Duration;
 
 use shared::{
-    api::{activity::ActivityRetention, notice::NoticeMailer},
+    api::activity::ActivityLog,
     auth::token::TokenIssuer,
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     config::StartError,
     http::{ApiError, Request},
-    model::{ActivityKind, Address, ArtistId, DeviceId, DeviceToken, Email},
+    model::{ActivityKind, Address, ArtistId, ChainId, DeviceId, DeviceToken, Email, Wallet},
     store::{
         StoreError,
-        artist::{Activities, Artist, ArtistTable, Artists, Cancelled, Deletions},
+        artist::{Artist, ArtistTable, Artists, Cancelled, Deletions, WalletOwner},
         secret::{Devices, FailedCodes, SecretTable},
     },
     telemetry::{self, Metric},
@@ -24,14 +24,12 @@ pub struct SignIn {
     deletions: Deletions,
     operator: OperatorAccount,
     tokens: TokenIssuer,
-    activities: Activities,
-    retention: ActivityRetention,
+    activity: ActivityLog,
     failed_codes: FailedCodes,
     devices: Devices,
-    notices: NoticeMailer,
 }
 
-/// A sign-in that waits for its code or link to be used up.
+/// A sign-in that waits for its code, link or message to be used up.
 pub struct Session {
     /// The access token.
     pub token: String,
@@ -57,46 +55,89 @@ impl SignIn {
         let table = ArtistTable::from_env(aws)?;
         Ok(Self {
             artists: Artists::new(table.clone()),
-            deletions: Deletions::new(table.clone()),
+            deletions: Deletions::new(table),
             operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(aws)?,
-            activities: Activities::new(table),
-            retention: ActivityRetention::from_env()?,
+            activity: ActivityLog::from_env(aws)?,
             failed_codes: FailedCodes::new(secrets.clone()),
             devices: Devices::new(secrets.clone()),
-            notices: NoticeMailer::from_env(aws, secrets.clone())?,
         })
     }
 
-    /// Finds or creates the artist and issues a token. Two calls of DynamoDB, one more for a new artist; one of KMS.
+    /// Finds or creates the artist of a mail address and issues a token. Two calls of DynamoDB, one more for a new artist;
+    /// one of KMS.
     pub async fn open(&self, email: &Email, now: Duration) -> Result<Session, ApiError> {
-        let (artist, cancelled) = self.sign_in(email, now).await?;
-        let token = self.tokens.issue(artist.artist_id, now).await?;
-        Ok(Session { token, wallet: artist.embedded_wallet, artist: artist.artist_id, cancelled })
-    }
-
-    /// Finds or creates the artist, and cancels the deletion of the account; if it has begun, the address gets a new
-    /// account.
-    async fn sign_in(&self, email: &Email, now: Duration) -> Result<(Artist, Cancelled), StoreError> {
         let artist = self.find_or_create(email, now).await?;
         match self.deletions.take_back(artist.artist_id).await? {
-            Cancelled::TooLate => Ok((self.find_or_create(email, now).await?, Cancelled::Nothing)),
-            cancelled => Ok((artist, cancelled)),
+            // The erasure has begun: the address gets a new account.
+            Cancelled::TooLate => self.issue(self.find_or_create(email, now).await?, Cancelled::Nothing, now).await,
+            cancelled => self.issue(artist, cancelled, now).await,
         }
+    }
+
+    /// The same for a wallet that proved itself on a chain: it is of the artist who connected it, or of a new one without a
+    /// mail address. 403 for a wallet that can't sign in, 409 while its account is being erased. Three calls of DynamoDB,
+    /// and one of KMS.
+    pub async fn open_with_wallet(&self, wallet: Wallet, chain: ChainId, now: Duration) -> Result<Session, ApiError> {
+        let artist = self.find_or_create_with_wallet(wallet, chain, now).await?;
+        match self.deletions.take_back(artist.artist_id).await? {
+            Cancelled::TooLate => {
+                Err(ApiError::conflict("The account of this wallet is being erased: sign in again when that is done"))
+            }
+            cancelled => self.issue(artist, cancelled, now).await,
+        }
+    }
+
+    async fn issue(&self, artist: Artist, cancelled: Cancelled, now: Duration) -> Result<Session, ApiError> {
+        let token = self.tokens.issue(artist.artist_id, now).await?;
+        Ok(Session { token, wallet: artist.embedded_wallet, artist: artist.artist_id, cancelled })
     }
 
     async fn find_or_create(&self, email: &Email, now: Duration) -> Result<Artist, StoreError> {
         if let Some(artist) = self.artists.find_by_email(email).await? {
             return Ok(artist);
         }
-        let artist_id = ArtistId::random();
-        let wallet = EmbeddedWallet::new(self.operator.safe, artist_id);
-        let artist = Artist { artist_id, embedded_wallet: wallet.address().into() };
+        let artist = self.new_artist();
         if self.artists.create(email, &artist, now.as_secs()).await? {
             return Ok(artist);
         }
         // A concurrent sign-in created the artist.
         self.artists.find_by_email(email).await?.ok_or(StoreError::Contention("artists"))
+    }
+
+    async fn find_or_create_with_wallet(
+        &self,
+        wallet: Wallet,
+        chain: ChainId,
+        now: Duration,
+    ) -> Result<Artist, ApiError> {
+        let refused = || {
+            ApiError::forbidden(
+                "This wallet can't sign in: it is an account of this service, or a contract that was connected on \
+                 another chain",
+            )
+        };
+        match self.artists.find_by_wallet(wallet, chain).await? {
+            WalletOwner::Artist(artist) => return Ok(artist),
+            WalletOwner::Other => return Err(refused()),
+            WalletOwner::Nobody => {}
+        }
+        let artist = self.new_artist();
+        if self.artists.create_with_wallet(&artist, wallet, chain, now.as_secs()).await? {
+            return Ok(artist);
+        }
+        // A concurrent sign-in created the artist, or one connected the wallet.
+        match self.artists.find_by_wallet(wallet, chain).await? {
+            WalletOwner::Artist(artist) => Ok(artist),
+            WalletOwner::Other => Err(refused()),
+            WalletOwner::Nobody => Err(StoreError::Contention("artists").into()),
+        }
+    }
+
+    fn new_artist(&self) -> Artist {
+        let artist_id = ArtistId::random();
+        let wallet = EmbeddedWallet::new(self.operator.safe, artist_id);
+        Artist { artist_id, embedded_wallet: wallet.address().into() }
     }
 
     /// Records the sign-in, ends the streak of wrong codes and remembers the device, all at once; the token of a new one.
@@ -109,17 +150,19 @@ impl SignIn {
         device: SignInDevice,
         now: Duration,
     ) -> Option<DeviceToken> {
-        telemetry::count(Metric::SignIns);
-        let activity = self.record(request, session.artist, ActivityKind::SignedIn);
-        let cancellation = async {
-            if session.cancelled == Cancelled::Done {
-                self.record(request, session.artist, ActivityKind::DeletionCancelled).await;
-                self.notices.send(request, email, session.artist, ActivityKind::DeletionCancelled, "").await;
-            }
-        };
         let reset = async { logged(request, self.failed_codes.reset(email, now.as_secs()).await) };
-        let (.., token) = tokio::join!(activity, cancellation, reset, self.remember(request, email, device, now));
+        let (.., token) =
+            tokio::join!(self.record(request, session), reset, self.remember(request, email, device, now));
         token
+    }
+
+    /// Records the sign-in, and that it took the account's deletion back.
+    pub async fn record(&self, request: &Request, session: &Session) {
+        telemetry::count(Metric::SignIns);
+        self.activity.note(request, session.artist, ActivityKind::SignedIn, "").await;
+        if session.cancelled == Cancelled::Done {
+            self.activity.note(request, session.artist, ActivityKind::DeletionCancelled, "").await;
+        }
     }
 
     async fn remember(
@@ -143,11 +186,6 @@ impl SignIn {
                 logged(request, self.devices.remember(email, &token.id(), network, agent, now).await).map(|()| token)
             }
         }
-    }
-
-    async fn record(&self, request: &Request, artist: ArtistId, kind: ActivityKind) {
-        let Ok(activity) = self.retention.activity(request, kind, "") else { return };
-        logged(request, self.activities.record(artist, &activity).await);
     }
 }
 

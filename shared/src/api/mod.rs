@@ -8,3 +8,4 @@ pub mod publish;
 pub mod read;
 pub mod request;
 pub mod transact;
+pub mod wallet_verifier;

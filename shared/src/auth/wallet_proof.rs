@@ -19,6 +19,15 @@ pub struct Challenger {
     base: Url,
 }
 
+/// What a signature is for, as the message says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A sign-in.
+    SignIn,
+    /// Connecting the wallet to the artist with this account: who is tricked into signing for another can notice.
+    Connect(Address),
+}
+
 /// A challenge to be signed, or one that came back with its signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message(String);
@@ -33,23 +42,22 @@ impl Challenger {
         Self { base }
     }
 
-    /// A new message for `wallet` to sign. It names the `account`: who is tricked into signing for another can notice.
+    /// A new message for `wallet` to sign.
     pub fn message(
         &self,
         wallet: Address,
         chain: ChainId,
-        account: Address,
+        purpose: Purpose,
         now: Duration,
     ) -> Result<Message, time::Error> {
         let domain = &self.base[url::Position::BeforeHost..url::Position::AfterPort];
         let wallet = checksummed(wallet);
-        let account = checksummed(account);
         let (uri, nonce) = (&self.base, Uuid::new_v4().simple());
         let issued_at = clock::iso_8601(now.as_secs())?;
         let expires_at = clock::iso_8601((now + CHALLENGE_LIFETIME).as_secs())?;
         Ok(Message(format!(
             "{domain} wants you to sign in with your Ethereum account:\n{wallet}\n\n\
-             Connect this wallet to the artist whose account is {account}. This costs nothing.\n\n\
+             {purpose} This costs nothing.\n\n\
              URI: {uri}\nVersion: 1\nChain ID: {chain}\nNonce: {nonce}\n\
              Issued At: {issued_at}\nExpiration Time: {expires_at}"
         )))
@@ -89,7 +97,7 @@ impl FromStr for Message {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         if text.is_empty() || text.len() > 2000 {
-            return Err(Invalid("must be the message of POST /artists/wallets/challenge, as it was given"));
+            return Err(Invalid("must be the message of the challenge, as it was given"));
         }
         Ok(Self(text.to_owned()))
     }
@@ -106,6 +114,17 @@ impl FromStr for WalletSignature {
         match bytes {
             Some(bytes) if !bytes.is_empty() && bytes.len() <= MAX_BYTES => Ok(Self(bytes.into())),
             _ => Err(Invalid("must be a signature: 0x and the hexadecimal digits of 1 to 4096 bytes")),
+        }
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SignIn => formatter.write_str("Sign in as the artist whose wallet this is."),
+            Self::Connect(account) => {
+                write!(formatter, "Connect this wallet to the artist whose account is {}.", checksummed(*account))
+            }
         }
     }
 }
@@ -129,8 +148,8 @@ mod tests {
     fn a_message_follows_eip_4361_and_has_a_new_nonce_each_time() {
         let challenger = Challenger { base: "https://moments.example:8443/api".parse().unwrap() };
         let wallet = "0x540c18b7f99b3b599c6feb99964498931c211858".parse().unwrap();
-        let account = "0x2994762aa0e4c750c51f333c10d81961faebe785".parse().unwrap();
-        let make = || challenger.message(wallet, ChainId(8453), account, Duration::from_secs(1_753_400_000)).unwrap();
+        let connect = Purpose::Connect("0x2994762aa0e4c750c51f333c10d81961faebe785".parse().unwrap());
+        let make = || challenger.message(wallet, ChainId(8453), connect, Duration::from_secs(1_753_400_000)).unwrap();
         let message = make();
         let lines: Vec<_> = message.as_str().split('\n').collect();
         let nonce = lines[8].strip_prefix("Nonce: ").unwrap();

@@ -69,9 +69,9 @@ impl Eraser {
     async fn advance(&self, deletion: &Deletion, now: u64) -> Result<(), StoreError> {
         let artist = deletion.artist_id;
         let (profile, email) = (self.artists.profile(artist).await?, self.artists.email(artist).await?);
-        let Some((profile, email)) = profile.zip(email) else { return self.finish(artist).await };
+        let Some(profile) = profile else { return self.finish(artist).await };
         let Some(quiet_since) = deletion.begun_at else {
-            if self.deletions.begin(artist, &email, now).await? {
+            if self.deletions.begin(artist, email.as_ref(), now).await? {
                 self.keys.revoke_all(artist).await?;
             }
             return Ok(());

@@ -27,8 +27,8 @@ const AT_ONCE: usize = 8;
 pub struct Person {
     /// The artist.
     pub artist: ArtistId,
-    /// Their sign-in address.
-    pub email: Email,
+    /// Their mail address, if they have one.
+    pub email: Option<Email>,
     /// Their wallets.
     pub wallets: Vec<Address>,
     /// Chains whose notifications they may have viewed.
@@ -101,7 +101,6 @@ impl PersonalData {
     fn partitions(&self, person: &Person) -> Vec<(&Table, String)> {
         let Person { artist, email, wallets, chains } = person;
         let artist = artist.to_string();
-        let (address, mailbox) = (email.fingerprint(), email.mailbox());
         // These go by themselves, at last.
         let own = named_after(artist::ROWS, "{artist}").filter(|kind| !["ARTIST#", "CONTACT#"].contains(kind));
         let mut all: Vec<_> = own.map(|kind| (&*self.artists, format!("{kind}{artist}"))).collect();
@@ -110,7 +109,11 @@ impl PersonalData {
                 chains.iter().map(|chain| (&*self.artists, artist::rows::viewed_notifications(*chain, *wallet))),
             );
         }
-        for (name, value) in [("{artist}", &artist), ("{mailbox_hash}", &mailbox), ("{email_hash}", &address)] {
+        let mut names = vec![("{artist}", artist)];
+        if let Some(email) = email {
+            names.extend([("{mailbox_hash}", email.mailbox()), ("{email_hash}", email.fingerprint())]);
+        }
+        for (name, value) in names {
             all.extend(named_after(secret::ROWS, name).map(|kind| (&*self.secrets, format!("{kind}{value}"))));
         }
         all

@@ -1,7 +1,7 @@
 //! Connecting a wallet: the challenge that its owner signed is consumed in the transaction that connects it.
 
 use crate::{
-    model::Wallet,
+    model::{ArtistId, Wallet},
     store::{
         artist::artists::{Artists, Profile, WalletRefusal},
         engine::table::{ArtistTable, SecretTable, StoreError},
@@ -22,14 +22,15 @@ impl WalletConnections {
         Self { artists: Artists::new(artists), challenges: Challenges::new(secrets) }
     }
 
-    /// Connects a wallet to the challenge's artist and consumes the challenge. One read and one transaction.
+    /// Connects a wallet to an artist and consumes the challenge. One read and one transaction.
     pub async fn connect(
         &self,
+        artist: ArtistId,
         wallet: Wallet,
         challenge: &StoredChallenge,
         now: u64,
     ) -> Result<Result<Profile, WalletRefusal>, StoreError> {
         let redemption = self.challenges.redemption(challenge)?;
-        self.artists.connect_wallet(challenge.artist_id, wallet, &redemption, now).await
+        self.artists.connect_wallet(artist, wallet, challenge.chain, &redemption, now).await
     }
 }

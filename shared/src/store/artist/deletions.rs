@@ -85,12 +85,16 @@ impl Deletions {
         Ok(due)
     }
 
-    /// Begins a deletion: from now on its mail address signs in to another account. `false` if it was taken back. One write.
-    pub async fn begin(&self, artist: ArtistId, email: &Email, now: u64) -> Result<bool, StoreError> {
+    /// Begins a deletion: from now on its mail address, if it has one, signs in to another account. `false` if it was taken
+    /// back. One write.
+    pub async fn begin(&self, artist: ArtistId, email: Option<&Email>, now: u64) -> Result<bool, StoreError> {
         let begun = self.begun_now(artist, now);
         let begun = begun.condition_expression("attribute_not_exists(begun_at) AND due_at <= :now");
-        let closing = Artists::new(self.0.clone()).closing(email, artist)?;
-        self.0.write_together(vec![updating(begun)?, closing]).await
+        let mut writes = vec![updating(begun)?];
+        if let Some(email) = email {
+            writes.push(Artists::new(self.0.clone()).closing(email, artist)?);
+        }
+        self.0.write_together(writes).await
     }
 
     /// Notes that something of the account was still under way. One write.

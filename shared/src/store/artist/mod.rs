@@ -18,7 +18,7 @@ pub use self::{
     activities::{Activities, Activity},
     artists::{
         Artist, Artists, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR, Outbox, Profile, ProfileChange,
-        ProfileRefusal, WalletRefusal,
+        ProfileRefusal, WalletOwner, WalletRefusal,
     },
     deletions::{Cancelled, Deletion, Deletions, GRACE},
     media::{

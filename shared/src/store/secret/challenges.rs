@@ -25,8 +25,9 @@ const MAX_TRIES: u32 = 5;
 pub struct StoredChallenge {
     /// SHA-256 of the message, in hexadecimal.
     pub hash: String,
-    /// Artist who asked for it.
-    pub artist_id: ArtistId,
+    /// Artist who asked for it, to connect the wallet; `None` for a sign-in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artist_id: Option<ArtistId>,
     /// Wallet that must sign it.
     pub wallet: Address,
     /// Chain of the wallet, if it is a contract.
@@ -43,7 +44,7 @@ pub struct Challenges(SecretTable);
 
 impl StoredChallenge {
     /// Creates the record for `message`, issued at `now` (Unix seconds).
-    pub fn new(message: &str, artist_id: ArtistId, wallet: Address, chain: ChainId, now: u64) -> Self {
+    pub fn new(message: &str, artist_id: Option<ArtistId>, wallet: Address, chain: ChainId, now: u64) -> Self {
         let expires_at = now + CHALLENGE_LIFETIME.as_secs();
         Self { hash: hash(message), artist_id, wallet, chain, expires_at, tries: 0 }
     }
@@ -62,13 +63,15 @@ impl Challenges {
         Ok(())
     }
 
-    /// Counts an answer and returns the challenge; `None` if unknown, used, expired or out of tries. One write.
+    /// Counts an answer of the artist, or of nobody for a sign-in, and returns the challenge; `None` if unknown, asked for
+    /// by another, used, expired or out of tries. One write.
     pub async fn count_try(
         &self,
         message: &str,
-        artist: ArtistId,
+        artist: Option<ArtistId>,
         now: u64,
     ) -> Result<Option<StoredChallenge>, StoreError> {
+        let asker = if artist.is_some() { "artist_id = :artist" } else { "attribute_not_exists(artist_id)" };
         let call = self
             .0
             .client
@@ -76,14 +79,24 @@ impl Challenges {
             .table_name(&self.0.name)
             .set_key(Some(rows::challenge(&hash(message)).item()))
             .update_expression("SET tries = tries + :one")
-            .condition_expression("artist_id = :artist AND tries < :max AND expires_at > :now")
+            .condition_expression(format!("{asker} AND tries < :max AND expires_at > :now"))
             .expression_attribute_values(":one", number(1))
-            .expression_attribute_values(":artist", text(artist))
             .expression_attribute_values(":max", number(MAX_TRIES))
             .expression_attribute_values(":now", number(now))
             .return_values(ReturnValue::AllNew);
+        let call = match artist {
+            Some(artist) => call.expression_attribute_values(":artist", text(artist)),
+            None => call,
+        };
         let answer = unless_refused(call.dispatch().await)?;
         Ok(answer.and_then(|answer| answer.attributes).map(serde_dynamo::from_item).transpose()?)
+    }
+
+    /// Uses a challenge up; `false` if it was used before. One write.
+    pub async fn redeem(&self, challenge: &StoredChallenge) -> Result<bool, StoreError> {
+        let key = rows::challenge(&challenge.hash).item();
+        let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key));
+        Ok(unless_refused(call.condition_expression("attribute_exists(pk)").dispatch().await)?.is_some())
     }
 
     pub(in crate::store) fn redemption(&self, challenge: &StoredChallenge) -> Result<TransactWriteItem, StoreError> {

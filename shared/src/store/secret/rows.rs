@@ -63,8 +63,8 @@ rows! { ROWS;
 
     section "Wallet challenges" {
         partition (message_hash: &str) = "CHALLENGE#{message_hash}" {
-            /// Artist, wallet and chain of a message to sign, and its number of tries. The write that counts a try
-            /// returns the row
+            /// Wallet and chain of a message to sign, the artist who connects the wallet (none for a sign-in), and its
+            /// number of tries. The write that counts a try returns the row
             fn challenge() = "CHALLENGE" until "10 minutes after issue";
         }
     }

@@ -44,7 +44,7 @@ impl Endpoint for ExportArtist {
         let artist = self.sessions.authenticate_person(request).await?.artist;
         let ExportArtistQuery { after } = request.query().read()?;
         let (profile, email) = (self.artists.profile(artist).await?, self.artists.email(artist).await?);
-        let (profile, email) = profile.zip(email).ok_or_else(no_artist)?;
+        let profile = profile.ok_or_else(no_artist)?;
         let wallets = profile.wallets.iter().map(|wallet| wallet.address).collect();
         let person = Person { artist, email, wallets, chains: self.chains.clone() };
         let page = self.rows.page(&person, after.unwrap_or_default(), LIMIT).await?;

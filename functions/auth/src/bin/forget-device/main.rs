@@ -2,7 +2,6 @@
 
 use auth::forget_device::{ForgetDeviceQuery, ForgetDeviceResponse};
 use shared::{
-    api::error::no_artist,
     auth::session::SessionAuthenticator,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -37,8 +36,11 @@ impl Endpoint for ForgetDevice {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.sessions.authenticate_person(request).await?.artist;
         let ForgetDeviceQuery { device } = request.query().read()?;
-        let email = self.artists.email(artist).await?.ok_or_else(no_artist)?;
-        if !self.devices.forget(&email, &device).await? {
+        let is_forgotten = match self.artists.email(artist).await? {
+            Some(email) => self.devices.forget(&email, &device).await?,
+            None => false,
+        };
+        if !is_forgotten {
             return Err(ApiError::not_found("You have no device with this id"));
         }
         Response::json(&ForgetDeviceResponse { success: true })

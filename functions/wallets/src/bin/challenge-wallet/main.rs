@@ -9,7 +9,7 @@ use shared::{
         rate_limit::{self, Limit},
         service_address::ServiceAddress,
         session::SessionAuthenticator,
-        wallet_proof::Challenger,
+        wallet_proof::{Challenger, Purpose},
     },
     chain::Chains,
     clock,
@@ -73,8 +73,10 @@ impl Endpoint for ChallengeWallet {
         states.extend(rate_limit::admit(&self.windows, &[limit(artist)], now).await?);
         request.note_limits(&states);
         let account = self.artists.profile(artist).await?.ok_or_else(no_artist)?.artist.embedded_wallet;
-        let message = Challenger::new(self.address.of(request)?).message(address, chain, account, now)?;
-        self.challenges.put(&StoredChallenge::new(message.as_str(), artist, address, chain, now.as_secs())).await?;
+        let challenger = Challenger::new(self.address.of(request)?);
+        let message = challenger.message(address, chain, Purpose::Connect(account), now)?;
+        let challenge = StoredChallenge::new(message.as_str(), Some(artist), address, chain, now.as_secs());
+        self.challenges.put(&challenge).await?;
         Response::json(&ChallengeWalletResponse { message: message.as_str() })
     }
 }

@@ -1,23 +1,16 @@
 //! `POST /artists/wallets`: connects a wallet that signed a message of `POST /artists/wallets/challenge`.
 
 use shared::{
-    api::{activity::ActivityLog, error::no_artist},
-    auth::{
-        session::SessionAuthenticator,
-        wallet_proof::{Message, WalletSignature},
-    },
-    chain::{
-        node::{Node, NodeUrls},
-        wallet::erc1271,
-    },
+    api::{activity::ActivityLog, error::no_artist, wallet_verifier::WalletVerifier},
+    auth::session::SessionAuthenticator,
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{ActivityKind, Wallet, WalletType},
+    model::ActivityKind,
     store::{
         across::WalletConnections,
         artist::{ArtistTable, MAX_WALLETS, WalletRefusal},
-        secret::{Challenges, SecretTable, StoredChallenge},
+        secret::{Challenges, SecretTable},
     },
 };
 use wallets::{WalletsResponse, connect_wallet::ConnectWalletRequest};
@@ -32,31 +25,7 @@ struct ConnectWallet {
     challenges: Challenges,
     connections: WalletConnections,
     activity: ActivityLog,
-    nodes: NodeUrls,
-}
-
-impl ConnectWallet {
-    /// The challenged wallet, if it signed. The chain is called only if no key signed.
-    async fn prove(
-        &self,
-        challenge: &StoredChallenge,
-        message: &Message,
-        signature: &WalletSignature,
-    ) -> Result<Wallet, ApiError> {
-        let address = challenge.wallet;
-        if signature.is_of_key(address, message) {
-            return Ok(Wallet { address, r#type: WalletType::External });
-        }
-        let node = Node::for_requests(&self.nodes, challenge.chain)?;
-        let verdict = erc1271::is_accepted(&node, address.into(), message.hash(), signature.as_bytes());
-        if verdict.await? {
-            return Ok(Wallet { address, r#type: WalletType::Smart });
-        }
-        let chain = challenge.chain;
-        let reason =
-            format!("is not of {address} over this message; a contract wallet must be deployed on chain {chain}");
-        Err(ApiError::invalid_field("signature", reason))
-    }
+    verifier: WalletVerifier,
 }
 
 impl Endpoint for ConnectWallet {
@@ -68,7 +37,7 @@ impl Endpoint for ConnectWallet {
             challenges: Challenges::new(secrets.clone()),
             connections: WalletConnections::new(ArtistTable::from_env(&aws)?, secrets),
             activity: ActivityLog::from_env(&aws)?,
-            nodes: NodeUrls::from_env()?,
+            verifier: WalletVerifier::from_env()?,
         })
     }
 
@@ -76,10 +45,11 @@ impl Endpoint for ConnectWallet {
         let now = clock::now()?;
         let artist = self.sessions.authenticate_freshly(request, now).await?.artist;
         let ConnectWalletRequest { message, signature } = request.json()?.read()?;
-        let challenge = self.challenges.count_try(message.as_str(), artist, now.as_secs()).await?;
+        let challenge = self.challenges.count_try(message.as_str(), Some(artist), now.as_secs()).await?;
         let challenge = challenge.ok_or_else(unknown_message)?;
-        let wallet = self.prove(&challenge, &message, &signature).await?;
-        let connected = self.connections.connect(wallet, &challenge, now.as_secs()).await?;
+        let wallet = self.verifier.verify(&challenge, &message, &signature).await?;
+        let wallet = wallet.map_err(|reason| ApiError::invalid_field("signature", reason))?;
+        let connected = self.connections.connect(artist, wallet, &challenge, now.as_secs()).await?;
         let profile = connected.map_err(refused)?;
         self.activity.note(request, artist, ActivityKind::WalletConnected, &wallet.address.to_string()).await;
         Response::json(&WalletsResponse::of(&profile))

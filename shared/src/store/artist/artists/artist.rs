@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::{Address, ArtistId, Email, Wallet, WalletType},
+    model::{Address, ArtistId, ChainId, Email, Wallet, WalletType},
     store::{
         artist::rows,
         engine::table::{ArtistTable, PrimaryKey, StoreError},
@@ -32,10 +32,13 @@ pub(super) struct WalletRow<'a> {
     /// Unix seconds; absent for embedded wallets, and for wallets connected before it was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) connected_at: Option<u64>,
+    /// Chain on which a contract wallet proved itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) chain: Option<ChainId>,
 }
 
 #[derive(Deserialize)]
-struct WalletOwner {
+struct OwnerId {
     artist_id: ArtistId,
 }
 
@@ -68,7 +71,7 @@ impl Artists {
         self.0.get(&email_key(email)).await
     }
 
-    /// Returns an artist's sign-in address. One read.
+    /// Returns an artist's mail address; who signs in with a wallet may have none. One read.
     pub async fn email(&self, artist: ArtistId) -> Result<Option<Email>, StoreError> {
         let row: Option<Contact> = self.0.get(&rows::contact(artist)).await?;
         Ok(row.map(|row| row.email))
@@ -79,9 +82,9 @@ impl Artists {
         let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
         let rows = vec![
             self.0.insertion(&email_key(email), artist)?,
-            self.first_profile(artist, wallet, now)?,
+            self.first_profile(artist, vec![wallet], now)?,
             self.0.insertion(&rows::contact(artist.artist_id), &Contact { email: email.clone() })?,
-            self.wallet_insertion(artist.artist_id, wallet, "", None)?,
+            self.embedded_insertion(artist)?,
         ];
         self.0.write_together(rows).await
     }
@@ -100,7 +103,7 @@ impl Artists {
     }
 
     pub(super) async fn owner(&self, wallet: Address) -> Result<Option<ArtistId>, StoreError> {
-        let owner: Option<WalletOwner> = self.0.get(&wallet_key(wallet)).await?;
+        let owner: Option<OwnerId> = self.0.get(&wallet_key(wallet)).await?;
         Ok(owner.map(|owner| owner.artist_id))
     }
 }

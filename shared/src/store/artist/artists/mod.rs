@@ -19,6 +19,6 @@ pub use self::{
     outbox::Outbox,
     profile::{Profile, ProfileChange, ProfileRefusal},
     usernames::{HELD_NAMES, NAME_HELD_FOR},
-    wallets::{MAX_WALLETS, WalletRefusal},
+    wallets::{MAX_WALLETS, WalletOwner, WalletRefusal},
 };
 pub(in crate::store) use artist::{profile_key, wallet_key};

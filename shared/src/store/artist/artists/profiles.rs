@@ -106,7 +106,7 @@ impl Artists {
     pub(super) fn first_profile(
         &self,
         artist: &Artist,
-        wallet: Wallet,
+        wallets: Vec<Wallet>,
         now: u64,
     ) -> Result<TransactWriteItem, StoreError> {
         let profile = Profile {
@@ -117,7 +117,7 @@ impl Artists {
             instagram_username: String::new(),
             twitter_username: String::new(),
             telegram_username: String::new(),
-            wallets: vec![wallet],
+            wallets,
             is_withheld: false,
             updated_at: now,
             held_names: Vec::new(),

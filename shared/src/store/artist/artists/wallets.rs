@@ -5,12 +5,12 @@ use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 use serde::Deserialize;
 
 use super::{
-    artist::{Artists, WalletRow, wallet_key},
+    artist::{Artist, Artists, WalletRow, wallet_key},
     outbox::Outbox,
     profile::{Profile, Revision},
 };
 use crate::{
-    model::{Address, ArtistChange, ArtistId, Wallet},
+    model::{Address, ArtistChange, ArtistId, ChainId, Wallet, WalletType},
     store::{
         artist::payouts::PAYOUT_DELAY,
         engine::table::{StoreError, text},
@@ -37,6 +37,26 @@ pub enum WalletRefusal {
     Embedded,
 }
 
+/// Whose a wallet is that signs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WalletOwner {
+    /// An artist's who connected it.
+    Artist(Artist),
+    /// An account of the service, or a contract that proved itself on another chain.
+    Other,
+    /// Nobody's.
+    Nobody,
+}
+
+#[derive(Deserialize)]
+struct SignInWallet {
+    artist_id: ArtistId,
+    #[serde(flatten)]
+    wallet: Wallet,
+    #[serde(default)]
+    chain: Option<ChainId>,
+}
+
 #[derive(Deserialize)]
 struct Connection {
     #[serde(default)]
@@ -50,6 +70,7 @@ impl Artists {
         &self,
         artist: ArtistId,
         wallet: Wallet,
+        chain: ChainId,
         redemption: &TransactWriteItem,
         now: u64,
     ) -> Result<Result<Profile, WalletRefusal>, StoreError> {
@@ -64,7 +85,7 @@ impl Artists {
             let change = ArtistChange::WalletConnected { wallet: wallet.address };
             Ok(Revision::Write(vec![
                 (redemption.clone(), Some(WalletRefusal::Used)),
-                (self.wallet_insertion(artist, wallet, profile.shown_name(), Some(now))?, Some(WalletRefusal::Taken)),
+                (self.connection(artist, wallet, chain, profile.shown_name(), now)?, Some(WalletRefusal::Taken)),
                 (Outbox::new(self.0.clone()).posting(artist, change)?, None),
                 (Outbox::of_rankings(self.0.clone()).posting(artist, change)?, None),
             ]))
@@ -108,13 +129,57 @@ impl Artists {
         self.revise(artist, now, WalletRefusal::Gone, revision).await
     }
 
-    pub(super) fn wallet_insertion(
+    /// Returns whose sign-in a proved wallet is. A contract wallet proved itself on one chain; elsewhere its address may be
+    /// another's. Up to two reads.
+    pub async fn find_by_wallet(&self, wallet: Wallet, chain: ChainId) -> Result<WalletOwner, StoreError> {
+        let row: Option<SignInWallet> = self.0.get(&wallet_key(wallet.address)).await?;
+        let Some(row) = row else { return Ok(WalletOwner::Nobody) };
+        let is_same = row.wallet.r#type == wallet.r#type
+            && match wallet.r#type {
+                WalletType::External => true,
+                WalletType::Smart => row.chain == Some(chain),
+                WalletType::Embedded => false,
+            };
+        let profile = if is_same { self.profile(row.artist_id).await? } else { None };
+        Ok(profile.map_or(WalletOwner::Other, |profile| WalletOwner::Artist(profile.artist)))
+    }
+
+    /// Creates an artist who has a wallet and no mail address; `false` if the wallet is an artist's. One transaction.
+    pub async fn create_with_wallet(
         &self,
-        artist: ArtistId,
+        artist: &Artist,
         wallet: Wallet,
+        chain: ChainId,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let embedded = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
+        let change = ArtistChange::WalletConnected { wallet: wallet.address };
+        let rows = vec![
+            self.connection(artist.artist_id, wallet, chain, "", now)?,
+            self.embedded_insertion(artist)?,
+            self.first_profile(artist, vec![embedded, wallet], now)?,
+            Outbox::new(self.0.clone()).posting(artist.artist_id, change)?,
+            Outbox::of_rankings(self.0.clone()).posting(artist.artist_id, change)?,
+        ];
+        self.0.write_together(rows).await
+    }
+
+    pub(super) fn embedded_insertion(&self, artist: &Artist) -> Result<TransactWriteItem, StoreError> {
+        let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
+        let row = WalletRow { artist_id: artist.artist_id, wallet, username: "", connected_at: None, chain: None };
+        self.0.insertion(&wallet_key(wallet.address), &row)
+    }
+
+    fn connection(
+        &self,
+        artist_id: ArtistId,
+        wallet: Wallet,
+        chain: ChainId,
         username: &str,
-        connected_at: Option<u64>,
+        now: u64,
     ) -> Result<TransactWriteItem, StoreError> {
-        self.0.insertion(&wallet_key(wallet.address), &WalletRow { artist_id: artist, wallet, username, connected_at })
+        let chain = (wallet.r#type == WalletType::Smart).then_some(chain);
+        let row = WalletRow { artist_id, wallet, username, connected_at: Some(now), chain };
+        self.0.insertion(&wallet_key(wallet.address), &row)
     }
 }
