@@ -62,10 +62,10 @@ impl Decisions {
     /// Connects a wallet, unless it is somebody's.
     pub async fn connect(&mut self, artist: ArtistId, address: Address) -> Result<(), Error> {
         let now = self.later();
-        let challenge = StoredChallenge::new(&format!("message {now}"), artist, address, ChainId(8453), now);
+        let challenge = StoredChallenge::new(&format!("message {now}"), Some(artist), address, ChainId(8453), now);
         self.challenges.put(&challenge).await?;
         let wallet = Wallet { address, r#type: WalletType::External };
-        let _ = self.connections.connect(wallet, &challenge, now).await?;
+        let _ = self.connections.connect(artist, wallet, &challenge, now).await?;
         Ok(())
     }
 
