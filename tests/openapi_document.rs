@@ -260,7 +260,10 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         body = serde_json::from_str(&replace(&body.to_string())).expect("JSON");
     }
     if body["signature"].is_string() {
-        let message = stack.message_for(&writer.artist, wallet.address()).await;
+        let message = match operation.path.as_str() {
+            "/oauth/wallet" => stack.sign_in_message(wallet.address(), 8453).await,
+            _ => stack.message_for(&writer.artist, wallet.address()).await,
+        };
         body["signature"] = json!(personal_sign(&wallet, &message));
         body["message"] = json!(message);
     }

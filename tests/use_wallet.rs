@@ -14,18 +14,12 @@ const SENDER: Address = address!("23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f");
 
 const CHAIN: u64 = 8453;
 
-async fn message_for(stack: &Stack, wallet: Address, chain: u64) -> String {
-    let body = json!({"address": wallet, "chainId": chain});
-    let answer = Answer::of(stack.post("/oauth/wallet/challenge").json(&body)).await.expect_success();
-    answer.body["message"].as_str().expect("a message").to_owned()
-}
-
 async fn send(stack: &Stack, message: &str, signature: &str) -> Answer {
     Answer::of(stack.post("/oauth/wallet").json(&json!({"message": message, "signature": signature}))).await
 }
 
 async fn sign_in(stack: &Stack, wallet: &PrivateKeySigner) -> SignedIn {
-    let message = message_for(stack, wallet.address(), CHAIN).await;
+    let message = stack.sign_in_message(wallet.address(), CHAIN).await;
     signed_in(&send(stack, &message, &personal_sign(wallet, &message)).await.expect_success())
 }
 
@@ -38,7 +32,7 @@ fn signed_in(answer: &Answer) -> SignedIn {
 async fn new_wallet_makes_an_artist_who_can_do_what_others_can() {
     let stack = Stack::connect();
     let wallet = PrivateKeySigner::random();
-    let message = message_for(&stack, wallet.address(), CHAIN).await;
+    let message = stack.sign_in_message(wallet.address(), CHAIN).await;
     assert!(message.contains("Sign in as the artist whose wallet this is."), "{message}");
     let answer = send(&stack, &message, &personal_sign(&wallet, &message)).await.expect_success();
     assert_eq!(tests::fields(&answer.body), ["social_wallet", "token"]);
@@ -83,19 +77,19 @@ async fn contract_wallet_signs_in_on_the_chain_where_it_was_connected_alone() {
     let stack = Stack::connect();
     let owner = PrivateKeySigner::random();
     let safe = safe_of(&stack, SENDER, owner.address()).await;
-    let message = message_for(&stack, safe, CHAIN).await;
+    let message = stack.sign_in_message(safe, CHAIN).await;
     send(&stack, &message, &personal_sign(&owner, &message)).await.expect_error(401);
     let signature = sign_as_safe(&stack, safe, &owner, &message).await;
     let artist = signed_in(&send(&stack, &message, &signature).await.expect_success());
     assert_eq!(stack.wallets(&artist).await[1], json!({"address": format!("{safe:#x}"), "type": "smart"}));
-    let message = message_for(&stack, safe, CHAIN).await;
+    let message = stack.sign_in_message(safe, CHAIN).await;
     let signature = sign_as_safe(&stack, safe, &owner, &message).await;
     assert_eq!(signed_in(&send(&stack, &message, &signature).await.expect_success()).wallet, artist.wallet);
 
     // As if somebody else had a contract at this address on the chain that signs now.
     let row = format!("WALLET#{safe:#x}");
     stack.set("ArtistTable", &row, "ARTIST", "chain", AttributeValue::N("10".to_owned())).await;
-    let message = message_for(&stack, safe, CHAIN).await;
+    let message = stack.sign_in_message(safe, CHAIN).await;
     let signature = sign_as_safe(&stack, safe, &owner, &message).await;
     let refused = send(&stack, &message, &signature).await.expect_error(403);
     assert!(refused.body["message"].as_str().is_some_and(|words| words.contains("another chain")), "{refused:?}");
@@ -105,7 +99,7 @@ async fn contract_wallet_signs_in_on_the_chain_where_it_was_connected_alone() {
 async fn wallet_that_is_not_deployed_yet_signs_in_with_its_deployment() {
     let stack = Stack::connect();
     let safe = UndeployedSafe::new(&stack).await;
-    let message = message_for(&stack, safe.address, CHAIN).await;
+    let message = stack.sign_in_message(safe.address, CHAIN).await;
     let stranger = PrivateKeySigner::random();
     send(&stack, &message, &safe.sign(CHAIN, &message, Some(&stranger))).await.expect_error(401);
     send(&stack, &message, &safe.sign(CHAIN, "another text", None)).await.expect_error(401);
@@ -119,7 +113,7 @@ async fn wallet_that_is_not_deployed_yet_signs_in_with_its_deployment() {
 async fn used_altered_foreign_and_expired_messages_are_refused() {
     let stack = Stack::connect();
     let (wallet, stranger) = (PrivateKeySigner::random(), PrivateKeySigner::random());
-    let message = message_for(&stack, wallet.address(), CHAIN).await;
+    let message = stack.sign_in_message(wallet.address(), CHAIN).await;
     send(&stack, &message, &personal_sign(&stranger, &message)).await.expect_error(401);
     for (from, to) in [("Chain ID: 8453", "Chain ID: 1"), ("127.0.0.1", "evil.example"), ("Nonce: ", "Nonce: 0")] {
         let altered = message.replace(from, to);
@@ -138,7 +132,7 @@ async fn used_altered_foreign_and_expired_messages_are_refused() {
     let artist = stack.new_artist().await;
     let to_connect = stack.message_for(&artist, wallet.address()).await;
     send(&stack, &to_connect, &personal_sign(&wallet, &to_connect)).await.expect_error(401);
-    let to_sign_in = message_for(&stack, stranger.address(), CHAIN).await;
+    let to_sign_in = stack.sign_in_message(stranger.address(), CHAIN).await;
     let proved = stack.prove(&artist, &to_sign_in, &personal_sign(&stranger, &to_sign_in)).await;
     proved.expect_error(400);
     let row = format!("CHALLENGE#{:x}", Sha256::digest(&to_sign_in));
@@ -154,7 +148,7 @@ async fn account_of_the_service_signs_nobody_in() {
     stack.connect_wallet(&artist, &wallet).await.expect_success();
     let row = format!("WALLET#{:#x}", wallet.address());
     stack.set("ArtistTable", &row, "ARTIST", "type", AttributeValue::S("embedded".to_owned())).await;
-    let message = message_for(&stack, wallet.address(), CHAIN).await;
+    let message = stack.sign_in_message(wallet.address(), CHAIN).await;
     send(&stack, &message, &personal_sign(&wallet, &message)).await.expect_error(403);
 }
 
@@ -185,7 +179,7 @@ async fn artist_without_a_mail_address_is_exported_and_erased() {
         }
         assert_eq!(worker.invoke(&worker.event()).await, Value::Null);
         if field == "due_at" && stack.row(table, "DELETIONS", &id).await.is_some() {
-            let message = message_for(&stack, wallet.address(), CHAIN).await;
+            let message = stack.sign_in_message(wallet.address(), CHAIN).await;
             send(&stack, &message, &personal_sign(&wallet, &message)).await.expect_error(409);
         }
     }

@@ -20,6 +20,7 @@ GOVERNANCE_CHAIN = 1
 # Values that work once: a code, proofs of wallets, a key to revoke, wallets to disconnect. Operation → part of the request, remaining values.
 ONCE = {
     ("POST", "/oauth/login"): ("body", [{"email": os.environ["CONTRACT_EMAIL"], "code": os.environ["CONTRACT_CODE"]}]),
+    ("POST", "/oauth/wallet"): ("body", json.loads(os.environ["CONTRACT_SIGN_INS"])),
     ("POST", "/artists/wallets"): ("body", json.loads(os.environ["CONTRACT_PROOFS"])),
     ("DELETE", "/artists/api-keys"): ("query", [{"keyId": os.environ["CONTRACT_KEY_ID"]}]),
     ("DELETE", "/artists/wallets"): ("query", [{"address": wallet} for wallet in os.environ["CONTRACT_OWN_WALLETS"].split()]),
@@ -48,7 +49,7 @@ RULES = (
     "must not mix letters of different alphabets",
     "must not look like a name in Latin letters: write it in them",
     'must be 3 to 32 letters, digits, "_", "." and "-"',
-    *(f"over this message; a contract wallet must be deployed on chain {chain}" for chain in (1, CHAIN)),
+    *(f"over this message; a contract wallet must be deployed on chain {chain}, or bring its deployment along (ERC-6492)" for chain in (1, CHAIN)),
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
     "must be ETH, USDC, or the contract of one of them on this chain",
     "is required, or token.tokenContent in its place",

@@ -34,6 +34,11 @@ async fn responses_conform_to_the_contract() {
         let message = stack.message_for(&reader, wallet.address()).await;
         proofs.push(json!({"signature": personal_sign(&wallet, &message), "message": message}));
     }
+    let (wallet, mut sign_ins) = (PrivateKeySigner::random(), Vec::new());
+    for _ in 0..PROOFS {
+        let message = stack.sign_in_message(wallet.address(), 8453).await;
+        sign_ins.push(json!({"signature": personal_sign(&wallet, &message), "message": message}));
+    }
     let email = unused_email();
     let code = stack.code_for(&email).await;
     let root = Paths::of_checkout().root().to_owned();
@@ -47,6 +52,7 @@ async fn responses_conform_to_the_contract() {
     command.env("CONTRACT_EMAIL", &email).env("CONTRACT_CODE", &code);
     command.env("CONTRACT_KEY_ID", &key_id).env("CONTRACT_OWN_WALLETS", &wallets);
     command.env("CONTRACT_PROOFS", json!(proofs).to_string());
+    command.env("CONTRACT_SIGN_INS", json!(sign_ins).to_string());
     command.env("CONTRACT_PAYOUT", format!("{payout:#x}"));
     command
         .env("CONTRACT_COLLECTION", format!("{:#x}", writer.collection))

@@ -41,6 +41,13 @@ impl Stack {
         answer.body["message"].as_str().expect("a message").to_owned()
     }
 
+    /// Returns a message to sign in with.
+    pub async fn sign_in_message(&self, wallet: Address, chain: u64) -> String {
+        let body = json!({"address": wallet, "chainId": chain});
+        let answer = Answer::of(self.post("/oauth/wallet/challenge").json(&body)).await.expect_success();
+        answer.body["message"].as_str().expect("a message").to_owned()
+    }
+
     /// Connects a wallet with a signed message.
     pub async fn prove(&self, artist: &SignedIn, message: &str, signature: &str) -> Answer {
         let body = json!({"message": message, "signature": signature});
