@@ -19,7 +19,7 @@ struct ServeManagePage {
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page and the files beside it: name, content type and content.
-const PARTS: [(&str, &str, &str); 11] = [
+const PARTS: [(&str, &str, &str); 12] = [
     ("manage", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("icon.svg", "image/svg+xml; charset=utf-8", include_str!("page/icon.svg")),
     ("style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
@@ -29,6 +29,7 @@ const PARTS: [(&str, &str, &str); 11] = [
     ("data.js", JAVASCRIPT, include_str!("page/data.js")),
     ("keys.js", JAVASCRIPT, include_str!("page/keys.js")),
     ("money.js", JAVASCRIPT, include_str!("page/money.js")),
+    ("passkeys.js", JAVASCRIPT, include_str!("page/passkeys.js")),
     ("publish.js", JAVASCRIPT, include_str!("page/publish.js")),
     ("webhooks.js", JAVASCRIPT, include_str!("page/webhooks.js")),
 ];

@@ -12,6 +12,8 @@ const WORDS = {
   wallet_disconnected: "Wallet disconnected",
   payout_added: "Payout address added",
   payout_removed: "Payout address removed",
+  passkey_added: "Passkey added",
+  passkey_removed: "Passkey removed",
   withdrawn: "Money sent",
   collected: "Large purchase",
   admin_granted: "Admin made",

@@ -9,6 +9,7 @@ import {
   whenExpired, whenStale,
 } from "./kit.js";
 import { forgetMoney, loadBalances, loadPayouts, showOwnWallets, symbolOf } from "./money.js";
+import { forgetPasskeys, hasPasskey, isSupported, loadPasskeys, signInWithPasskey } from "./passkeys.js";
 import { forgetPublishing, preparePublishing } from "./publish.js";
 import { forgetWebhooks, loadWebhooks } from "./webhooks.js";
 
@@ -142,6 +143,13 @@ onSubmit($("code-form"), async ({ code }) => {
   await enter();
 });
 
+$("use-passkey").hidden = !isSupported;
+onClick($("use-passkey"), $("use-passkey-problem"), async () => {
+  const answer = await signInWithPasskey();
+  setSession({ token: answer.token, email: "", address: answer.social_wallet, end: 0 });
+  await enter();
+});
+
 $("resend").addEventListener("click", async () => {
   if ($("resend").ariaDisabled === "true") return;
   holdResend(RESEND_SECONDS);
@@ -177,7 +185,7 @@ async function enter() {
   $("self-title").focus();
   window.scrollTo(0, 0);
   balances = fill("balances", loadBalances);
-  const parts = { profile: loadArtist, keys: loadKeys, payouts: loadPayouts, webhooks: loadWebhooks, notifications: loadNotifications, activity: loadActivity };
+  const parts = { profile: loadArtist, keys: loadKeys, passkeys: loadPasskeys, payouts: loadPayouts, webhooks: loadWebhooks, notifications: loadNotifications, activity: loadActivity };
   await Promise.all([balances, preparePublishing(), ...Object.entries(parts).map(([part, load]) => fill(part, load))]);
 }
 
@@ -187,7 +195,7 @@ function signOut(reason) {
   setSession(nobody());
   shown = {};
   for (const dialog of ["confirm", "again"]) $(dialog).close();
-  for (const forget of [hideNewKey, forgetMoney, forgetPublishing, forgetActivity, forgetWebhooks]) forget();
+  for (const forget of [hideNewKey, forgetMoney, forgetPasskeys, forgetPublishing, forgetActivity, forgetWebhooks]) forget();
   for (const list of ["key-list", "wallet-list", "notification-list"]) $(list).replaceChildren();
   for (const text of ["self-title", "self-email", "self-address", "code-email", "again-email"]) $(text).textContent = "";
   for (const text of document.querySelectorAll(".problem, .outcome, .reason")) text.textContent = "";
@@ -220,6 +228,13 @@ addEventListener("pagehide", () => session.token && signOut());
 
 whenStale(async () => {
   const asked = session;
+  if (hasPasskey() || !asked.email) {
+    const { token } = await signInWithPasskey();
+    if (asked !== session) return false;
+    session.token = token;
+    endInAnHour();
+    return true;
+  }
   await sendCode(asked.email);
   const dialog = $("again");
   $("again-email").textContent = asked.email;

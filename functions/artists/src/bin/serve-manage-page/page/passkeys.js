@@ -1,0 +1,77 @@
+// Passkeys: signing in with one, adding and removing them. The browser and its authenticator do the work (WebAuthn).
+
+import { $, Refusal, announce, call, confirmed, day, fill, onSubmit, onClick, row, session, when } from "./kit.js";
+
+/** Whether this browser has what passkeys need: https or localhost, and the forms in which the service writes them. */
+export const isSupported = Boolean(globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON);
+
+let count = 0;
+
+/** Whether the artist has a passkey, so that it is asked for instead of a code. */
+export const hasPasskey = () => count > 0;
+
+/** What an authenticator answers; a refusal in plain words if the person or the authenticator declines. */
+async function ask(act) {
+  try {
+    return (await act()).toJSON();
+  } catch (error) {
+    const declined = error?.name === "NotAllowedError";
+    const known = error?.name === "InvalidStateError";
+    if (known) throw new Refusal(0, "This device has a passkey of yours already.");
+    throw new Refusal(0, declined ? "No passkey was used. Nothing was changed." : "The passkey gave no answer: try again.");
+  }
+}
+
+/** Signs in with a passkey of this device, and gives the service's answer. */
+export async function signInWithPasskey() {
+  const { ceremony, publicKey } = await call("POST", "oauth/passkey/challenge");
+  const options = PublicKeyCredential.parseRequestOptionsFromJSON(publicKey);
+  const credential = await ask(() => navigator.credentials.get({ publicKey: options }));
+  return call("POST", "oauth/passkey", { ceremony, credential });
+}
+
+export async function loadPasskeys() {
+  return showPasskeys(await call("GET", "artists/passkeys"));
+}
+
+function showPasskeys({ passkeys }) {
+  count = passkeys.length;
+  $("passkey-list").replaceChildren(...passkeys.map(passkeyRow));
+  return count;
+}
+
+export function forgetPasskeys() {
+  count = 0;
+  $("passkey-list").replaceChildren();
+}
+
+function passkeyRow({ id, name, created_at, last_used_at, removed_at }) {
+  const used = last_used_at ? `last used ${when(day, last_used_at)}` : "never used";
+  const ends = removed_at ? ` · removed ${when(day, removed_at)}, unless you sign in with it` : "";
+  const element = row("passkey-row", { name, made: when(day, created_at), used: `${used}${ends}` });
+  const button = element.querySelector("button");
+  button.ariaLabel = `Remove ${name}`;
+  onClick(button, $("passkey-problem"), async () => {
+    const text = `“${name}” no longer signs you in. Without another passkey by which you are signed in, that takes 7 days.`;
+    if (!await confirmed("Remove this passkey?", text, "Remove")) return;
+    await call("DELETE", `artists/passkeys?passkeyId=${id}`);
+    await fill("passkeys", loadPasskeys);
+    announce(`${name} is removed.`);
+  });
+  return element;
+}
+
+onSubmit($("passkey-form"), async ({ "passkey-name": name }) => {
+  const asked = session;
+  const { ceremony, publicKey } = await call("POST", "artists/passkeys/challenge");
+  const options = PublicKeyCredential.parseCreationOptionsFromJSON(publicKey);
+  const credential = await ask(() => navigator.credentials.create({ publicKey: options }));
+  if (asked !== session) return;
+  await call("POST", "artists/passkeys", { ceremony, credential, name: name.value.trim() || undefined });
+  $("passkey-form").reset();
+  await fill("passkeys", loadPasskeys);
+  announce("The passkey is added. Money, keys and wallets need it from now on.");
+}, { name: "passkey-name" });
+
+$("passkey-form").hidden = !isSupported;
+$("no-passkeys").hidden = isSupported;

@@ -1,0 +1,69 @@
+// Passkeys on the page, with the browser's own authenticator in software.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { address, launch, looksRight, open, settled, signIn } from "./support.mjs";
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser?.close());
+
+/** An IP address can't have passkeys. */
+const local = address.replace("127.0.0.1", "localhost");
+
+const button = (page, name) => page.getByRole("button", { name, exact: true });
+
+async function openWithAuthenticator() {
+  const page = await open(browser);
+  await page.goto(local);
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  const options = { protocol: "ctap2", transport: "internal", hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true };
+  const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", { options });
+  return { page, passkeys: async () => (await session.send("WebAuthn.getCredentials", { authenticatorId })).credentials, session, authenticatorId };
+}
+
+test("passkey is added, signs in without a mail, is asked for instead of a code, and is removed", async () => {
+  const { page, passkeys } = await openWithAuthenticator();
+  await signIn(page);
+  const account = await page.locator("#self-address").textContent();
+  await page.getByText("You have no passkeys.").waitFor();
+  await page.getByLabel("Name of a new passkey").fill("My laptop");
+  await button(page, "Add a passkey").click();
+  await page.getByText("My laptop").first().waitFor();
+  const [made] = await passkeys();
+  assert.ok(made.isResidentCredential && made.rpId === "localhost");
+  await looksRight(page, "with a passkey");
+
+  // The sign-in was by mail: what takes the passkey asks the browser for it, and for no code.
+  const payee = `0x${crypto.randomUUID().replaceAll("-", "").padEnd(40, "0")}`;
+  await page.getByLabel("Another address").fill(payee);
+  await button(page, "Add address").click();
+  await page.getByText("Money can go there from").first().waitFor();
+  assert.equal(await page.locator("#again").isVisible(), false);
+
+  await button(page, "Sign out").click();
+  await button(page, "Sign in with a passkey").click();
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  await settled(page);
+  assert.equal(await page.locator("#self-address").textContent(), account);
+  assert.ok((await passkeys())[0].signCount > made.signCount);
+
+  await button(page, "Remove My laptop").click();
+  await button(page, "Remove").click();
+  await page.getByText("You have no passkeys.").waitFor();
+  await button(page, "Sign out").click();
+  await button(page, "Sign in with a passkey").click();
+  await page.getByText("The passkey is not known here").waitFor();
+  assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("401")), []);
+  await page.context().close();
+});
+
+test("who declines is told so, and who has no passkey signs in by mail as before", async () => {
+  const { page, session, authenticatorId } = await openWithAuthenticator();
+  await session.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+  await button(page, "Sign in with a passkey").click();
+  await page.getByText("No passkey was used").waitFor({ timeout: 70_000 });
+  await signIn(page);
+  await page.context().close();
+});
