@@ -50,6 +50,7 @@ mod observability;
 mod one_person;
 mod openapi_document;
 mod pages;
+mod passkeys;
 mod pin_content;
 mod prepare_collect;
 mod publish_key_set;

@@ -207,6 +207,8 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     let mut body = operation.value["requestBody"]["content"]["application/json"]["example"].clone();
     let email = unused_email();
     let wallet = PrivateKeySigner::random();
+    // Who has a passkey needs it for much else: another artist than all other examples have.
+    let mut person = None;
     let address = match (operation.method.as_str(), operation.path.as_str()) {
         ("GET", "/artists/{address}" | "/smartwallet") => writer.artist.wallet.clone(),
         ("DELETE", "/artists/wallets") => {
@@ -267,6 +269,29 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         body["signature"] = json!(personal_sign(&wallet, &message));
         body["message"] = json!(message);
     }
+    match (operation.method.as_str(), operation.path.as_str()) {
+        ("POST", "/artists/passkeys") => {
+            person = Some(stack.new_artist().await);
+            let token = person.as_ref().map(|person| person.token.as_str());
+            body = stack.made_passkey(token.unwrap_or_default()).await.1;
+        }
+        ("POST", "/oauth/passkey") => {
+            let mut passkey = stack.added_passkey(&stack.new_artist().await.token).await;
+            body = stack.passkey_answer(&mut passkey).await;
+        }
+        ("DELETE", "/artists/passkeys") => {
+            let artist = stack.new_artist().await;
+            stack.added_passkey(&artist.token).await;
+            let id = stack.passkeys(&artist).await[0]["id"].as_str().expect("an id").to_owned();
+            for (_, name, example) in &mut parameters {
+                if name == "passkeyId" {
+                    example.clone_from(&id);
+                }
+            }
+            person = Some(artist);
+        }
+        _ => {}
+    }
     let place = |wanted: &'static str| parameters.iter().filter(move |(place, _, _)| place == wanted);
     let path = place("path")
         .fold(operation.path.clone(), |path, (_, name, example)| path.replace(&format!("{{{name}}}"), example));
@@ -284,7 +309,11 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     for scheme in operation.value["security"].as_array().into_iter().flatten().take(1) {
         request = if scheme.get("token").is_some() {
             let is_ended = operation.path == "/oauth/logout";
-            let token = if is_ended { stack.new_artist().await.token } else { writer.artist.token.clone() };
+            let token = match &person {
+                Some(artist) => artist.token.clone(),
+                None if is_ended => stack.new_artist().await.token,
+                None => writer.artist.token.clone(),
+            };
             request.bearer_auth(token)
         } else {
             request.header("x-api-key", &writer.key)

@@ -5,6 +5,7 @@
 pub mod alarm;
 pub mod api_gateway;
 pub mod artists;
+pub mod authenticator;
 pub mod chains;
 pub mod cloud;
 pub mod containers;

@@ -15,6 +15,7 @@ use tokio::{
 use crate::{
     Error,
     artists::{DemoArtist, SignedIn, mint_usdc},
+    authenticator::{Authenticator, origin},
     functions::Invocation,
     gallery::{Session, WorkFile},
     mail,
@@ -94,6 +95,10 @@ impl<'a> TestEvents<'a> {
         // Whoever is deleted or signed out everywhere sends nothing any more.
         let stranger = match function {
             "delete-artist" | "log-out" => Some(new_artist(self.stack).await?),
+            // Who has a passkey needs it for much else.
+            "challenge-passkey" | "add-passkey" | "list-passkeys" | "remove-passkey" => {
+                Some(new_artist(self.stack).await?)
+            }
             _ => None,
         };
         for (example, value) in self.values(function).await?.into_iter().chain(self.common_values()) {
@@ -103,10 +108,29 @@ impl<'a> TestEvents<'a> {
         match function {
             "connect-wallet" => event["body"] = self.proof(&PrivateKeySigner::random()).await?.to_string().into(),
             "use-wallet" => event["body"] = self.sign_in_proof().await?.to_string().into(),
+            "add-passkey" => {
+                let (_, body) = self.made_passkey(&signed_in(&stranger)?.token).await?;
+                event["body"] = body.to_string().into();
+            }
+            "remove-passkey" => {
+                let listed = self.added_passkey(&signed_in(&stranger)?.token).await?.1;
+                let id = text(&listed["passkeys"][0], "id")?;
+                event["rawQueryString"] = format!("passkeyId={id}").into();
+                event["queryStringParameters"]["passkeyId"] = id.into();
+            }
+            "use-passkey" => {
+                let (mut passkey, _) = self.added_passkey(&new_artist(self.stack).await?.token).await?;
+                let begun = self.post("/oauth/passkey/challenge", None, &Value::Null).await?;
+                let credential = passkey.sign(&begun["publicKey"])?;
+                event["body"] = json!({"ceremony": begun["ceremony"], "credential": credential}).to_string().into();
+            }
             _ => {}
         }
         for (header, value) in [
-            ("authorization", format!("Bearer {}", stranger.map_or(self.artist.token.clone(), |artist| artist.token))),
+            (
+                "authorization",
+                format!("Bearer {}", stranger.as_ref().map_or(&self.artist.token, |artist| &artist.token)),
+            ),
             ("x-api-key", self.artist.key.clone()),
             ("idempotency-key", unique()),
         ] {
@@ -279,6 +303,19 @@ impl<'a> TestEvents<'a> {
         signed(wallet, &self.as_artist("/artists/wallets/challenge", &json!({"address": lower(wallet)})).await?)
     }
 
+    /// A new passkey, and the body that adds it.
+    async fn made_passkey(&self, token: &str) -> Result<(Authenticator, Value), Error> {
+        let begun = self.post("/artists/passkeys/challenge", Some(token), &Value::Null).await?;
+        let (passkey, credential) = Authenticator::create(&begun["publicKey"], &origin(&self.stack.api)?)?;
+        Ok((passkey, json!({"ceremony": begun["ceremony"], "credential": credential})))
+    }
+
+    /// An added passkey, and the list with it.
+    async fn added_passkey(&self, token: &str) -> Result<(Authenticator, Value), Error> {
+        let (passkey, body) = self.made_passkey(token).await?;
+        Ok((passkey, self.post("/artists/passkeys", Some(token), &body).await?))
+    }
+
     async fn sign_in_proof(&self) -> Result<Value, Error> {
         let wallet = PrivateKeySigner::random();
         signed(&wallet, &self.post("/oauth/wallet/challenge", None, &json!({"address": lower(&wallet)})).await?)
@@ -338,6 +375,10 @@ fn unused_email() -> String {
 /// 40 hexadecimal digits that nobody had before.
 fn unique() -> String {
     alloy::hex::encode(PrivateKeySigner::random().address())
+}
+
+fn signed_in(artist: &Option<SignedIn>) -> Result<&SignedIn, Error> {
+    artist.as_ref().ok_or_else(|| "nobody is signed in".into())
 }
 
 fn signed(wallet: &PrivateKeySigner, challenge: &Value) -> Result<Value, Error> {

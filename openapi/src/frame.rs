@@ -82,8 +82,9 @@ username, and means all of their wallets. **Lists** are over all chains unless o
 Limits per client, artist and day are in the headers `RateLimit-Policy` and `RateLimit`.";
 
 /// Groups of endpoints, in reading order.
-const TAGS: [(&str, &str); 13] = [
+const TAGS: [(&str, &str); 14] = [
     ("Sign-in", "A code by e-mail becomes a token, valid for an hour."),
+    ("Passkeys", "Keys of a phone or computer that sign in. Who has one needs it for whatever takes a recent sign-in."),
     ("API keys", "Credentials to create and update. A key is shown once, at its creation."),
     ("Artists", "Profiles, wallets, search."),
     ("Collections", "Contracts that hold moments."),

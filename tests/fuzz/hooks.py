@@ -51,6 +51,8 @@ RULES = (
     'must be 3 to 32 letters, digits, "_", "." and "-"',
     *(f"over this message; a contract wallet must be deployed on chain {chain}, or bring its deployment along (ERC-6492)" for chain in (1, CHAIN)),
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
+    "was not given to you, has expired or was used: begin with POST /artists/passkeys/challenge",
+    "must be what navigator.credentials gave, as its toJSON() writes it",
     "must be ETH, USDC, or the contract of one of them on this chain",
     "is required, or token.tokenContent in its place",
     "must be a comment on this moment",

@@ -15,12 +15,24 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 18] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 20] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "revoke-api-key"]),
-    ("SecretTable", "SESSIONS#x", &CHANGES, &["delete-artist", "log-out"]),
-    ("SecretTable", "SESSIONS#x", &["DeleteItem"], &["erase-artists"]),
+    (
+        "SecretTable",
+        "SESSIONS#x",
+        &CHANGES,
+        &["add-passkey", "delete-artist", "log-out", "remove-passkey", "use-passkey"],
+    ),
+    ("SecretTable", "PASSKEYS#x", &CHANGES, &["add-passkey", "remove-passkey", "use-passkey"]),
+    (
+        "SecretTable",
+        "CEREMONY#x",
+        &WRITES,
+        &["add-passkey", "challenge-passkey", "challenge-passkey-sign-in", "use-passkey"],
+    ),
+    ("SecretTable", "SESSIONS#x", &["DeleteItem"], &["erase-artists", "remove-passkey"]),
     ("SecretTable", "CODE#x", &WRITES, &["erase-artists", "log-in", "send-code", "use-link"]),
     ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
     ("SecretTable", "DEVICES#x", &CHANGES, &["log-in", "use-link"]),
@@ -43,7 +55,12 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 18] = [
         &["create-webhook", "delete-webhook", "deliver-webhooks", "rotate-webhook", "update-webhook"],
     ),
     ("ArtistTable", "BLOCK#x", &WRITES, &["pin-content"]),
-    ("ArtistTable", "DELETIONS", &WRITES, &["delete-artist", "erase-artists", "log-in", "use-link", "use-wallet"]),
+    (
+        "ArtistTable",
+        "DELETIONS",
+        &WRITES,
+        &["delete-artist", "erase-artists", "log-in", "use-link", "use-passkey", "use-wallet"],
+    ),
 ];
 
 const READS: [&str; 3] = ["BatchGetItem", "GetItem", "Query"];
@@ -55,6 +72,7 @@ const READERS: [(&str, &[&str]); 4] = [
         "CONTACT#x",
         &[
             "add-collection-admin",
+            "add-passkey",
             "add-payout-address",
             "collect-moment",
             "connect-wallet",
@@ -72,11 +90,13 @@ const READERS: [(&str, &[&str]); 4] = [
             "log-in",
             "log-out",
             "migrate-moments",
+            "remove-passkey",
             "remove-payout-address",
             "revoke-api-key",
             "rotate-webhook",
             "update-webhook",
             "use-link",
+            "use-passkey",
             "use-wallet",
             "withdraw-funds",
         ],
@@ -88,7 +108,7 @@ const READERS: [(&str, &[&str]); 4] = [
 
 /// Who may use a key, and nobody else.
 const SIGNERS: [(&str, &str, &[&str]); 4] = [
-    ("kms:Sign", "TokenKey.Arn", &["log-in", "use-link", "use-wallet"]),
+    ("kms:Sign", "TokenKey.Arn", &["log-in", "use-link", "use-passkey", "use-wallet"]),
     ("kms:VerifyMac", "CodeKey.Arn", &["log-in"]),
     ("kms:GenerateMac", "CodeKey.Arn", &["send-code"]),
     ("kms:GenerateMac", "WebhookKey.Arn", &["create-webhook", "deliver-webhooks", "rotate-webhook"]),

@@ -4,6 +4,7 @@ mod answer;
 mod artist;
 mod database_proxy;
 pub mod history;
+mod passkey;
 mod prepared;
 mod published;
 mod python;

@@ -1,16 +1,23 @@
 //! Sign-in and API keys.
 
+pub mod add_passkey;
+pub mod challenge_passkey;
+pub mod challenge_passkey_sign_in;
 pub mod challenge_sign_in;
 pub mod create_api_key;
 pub mod forget_device;
 pub mod list_api_keys;
+pub mod list_passkeys;
 pub mod log_in;
 pub mod log_out;
+pub mod passkey;
 pub mod publish_key_set;
+pub mod remove_passkey;
 pub mod revoke_api_key;
 pub mod send_code;
 pub mod sign_in;
 pub mod use_link;
+pub mod use_passkey;
 pub mod use_wallet;
 
 /// The resource's part of the published contract.
@@ -27,5 +34,11 @@ pub mod use_wallet;
     send_code::send_code,
     use_link::use_link,
     use_wallet::use_wallet,
+    use_passkey::use_passkey,
+    remove_passkey::remove_passkey,
+    list_passkeys::list_passkeys,
+    challenge_passkey_sign_in::challenge_passkey_sign_in,
+    challenge_passkey::challenge_passkey,
+    add_passkey::add_passkey,
 ))]
 pub struct Contract;

@@ -70,8 +70,10 @@ impl SignIn {
         let artist = self.find_or_create(email, now).await?;
         match self.deletions.take_back(artist.artist_id).await? {
             // The erasure has begun: the address gets a new account.
-            Cancelled::TooLate => self.issue(self.find_or_create(email, now).await?, Cancelled::Nothing, now).await,
-            cancelled => self.issue(artist, cancelled, now).await,
+            Cancelled::TooLate => {
+                self.issue(self.find_or_create(email, now).await?, false, Cancelled::Nothing, now).await
+            }
+            cancelled => self.issue(artist, false, cancelled, now).await,
         }
     }
 
@@ -84,12 +86,27 @@ impl SignIn {
             Cancelled::TooLate => {
                 Err(ApiError::conflict("The account of this wallet is being erased: sign in again when that is done"))
             }
-            cancelled => self.issue(artist, cancelled, now).await,
+            cancelled => self.issue(artist, false, cancelled, now).await,
         }
     }
 
-    async fn issue(&self, artist: Artist, cancelled: Cancelled, now: Duration) -> Result<Session, ApiError> {
-        let token = self.tokens.issue(artist.artist_id, now).await?;
+    /// The same for the artist whose passkey answered; `None` if the artist is gone. 409 while the account is being erased.
+    pub async fn open_with_passkey(&self, artist: ArtistId, now: Duration) -> Result<Option<Session>, ApiError> {
+        let Some(profile) = self.artists.profile(artist).await? else { return Ok(None) };
+        match self.deletions.take_back(artist).await? {
+            Cancelled::TooLate => Err(ApiError::conflict("The account is being erased")),
+            cancelled => self.issue(profile.artist, true, cancelled, now).await.map(Some),
+        }
+    }
+
+    async fn issue(
+        &self,
+        artist: Artist,
+        is_by_passkey: bool,
+        cancelled: Cancelled,
+        now: Duration,
+    ) -> Result<Session, ApiError> {
+        let token = self.tokens.issue(artist.artist_id, is_by_passkey, now).await?;
         Ok(Session { token, wallet: artist.embedded_wallet, artist: artist.artist_id, cancelled })
     }
 

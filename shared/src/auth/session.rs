@@ -7,6 +7,7 @@ use super::{
     token::{TokenVerifier, VerifiedToken},
 };
 use crate::{
+    clock,
     config::ConfigError,
     http::{ApiError, Principal, Request},
     store::secret::{SecretTable, Sessions},
@@ -16,9 +17,19 @@ use crate::{
 pub const FRESH: Duration = Duration::from_secs(15 * 60);
 
 impl VerifiedToken {
-    /// Whether the sign-in was within [`FRESH`].
+    /// Whether the sign-in was within [`FRESH`], and with a passkey if the artist has one.
     pub fn is_fresh(&self, now: Duration) -> bool {
-        now.as_secs() <= self.issued_at.saturating_add(FRESH.as_secs())
+        self.is_recent(now) && (self.is_by_passkey || !self.has_passkey)
+    }
+
+    /// Whether the sign-in was within [`FRESH`], with a passkey or without.
+    pub fn is_recent(&self, now: Duration) -> bool {
+        now.as_secs() <= self.fresh_until()
+    }
+
+    /// Until when the sign-in counts as recent, in Unix seconds.
+    pub fn fresh_until(&self) -> u64 {
+        self.issued_at.saturating_add(FRESH.as_secs())
     }
 }
 
@@ -37,8 +48,10 @@ impl SessionAuthenticator {
 
     /// The request's token; 401 without a valid one, or with one that was signed out. One read, none for an invalid one.
     pub async fn authenticate(&self, request: &Request) -> Result<VerifiedToken, ApiError> {
-        let token = self.tokens.verify(request)?;
-        if self.sessions.is_over(token.artist, token.id).await? {
+        let mut token = self.tokens.verify(request)?;
+        let state = self.sessions.state(token.artist, token.id, clock::now()?.as_secs()).await?;
+        token.has_passkey = state.has_passkey;
+        if state.is_over {
             return Err(ApiError::invalid_token("The token was signed out: sign in again to get a new one"));
         }
         request.note_principal(Principal { artist: Some(token.artist), key: None, scope: None });

@@ -35,7 +35,12 @@ struct Claims {
     iat: u64,
     exp: u64,
     jti: Uuid,
+    /// How the artist signed in (RFC 8176, and `webauthn`), where that matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    amr: Option<Vec<String>>,
 }
+
+const WEBAUTHN: &str = "webauthn";
 
 /// Public keys that verify tokens; the first belongs to the signing key.
 #[derive(Clone, Debug)]
@@ -141,8 +146,8 @@ impl TokenIssuer {
         Ok(Self { key, key_id: PublicKeys::from_env()?.signing_key_id(), parties: Parties::from_env()? })
     }
 
-    /// A token for an artist, valid from `now` for [`LIFETIME`]. One KMS call.
-    pub async fn issue(&self, artist: ArtistId, now: Duration) -> Result<String, IssueError> {
+    /// A token for an artist who signed in with a passkey or without, valid from `now` for [`LIFETIME`]. One KMS call.
+    pub async fn issue(&self, artist: ArtistId, is_by_passkey: bool, now: Duration) -> Result<String, IssueError> {
         let header = Header { typ: Some(TYPE.to_owned()), kid: self.key_id.clone(), ..Header::new(Algorithm::ES256) };
         let claims = Claims {
             iss: self.parties.issuer.clone(),
@@ -151,6 +156,7 @@ impl TokenIssuer {
             iat: now.as_secs(),
             exp: (now + LIFETIME).as_secs(),
             jti: Uuid::now_v7(),
+            amr: is_by_passkey.then(|| vec![WEBAUTHN.to_owned()]),
         };
         let mut token = BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(&header)?);
         token.push('.');
@@ -196,8 +202,9 @@ impl TokenVerifier {
             return None;
         }
         let key = DecodingKey::from_jwk(self.keys.0.find(&header.kid?)?).ok()?;
-        let Claims { sub, jti, iat, exp, .. } = decode::<Claims>(token, &key, &self.validation).ok()?.claims;
-        Some(VerifiedToken { artist: sub, id: jti, issued_at: iat, expires_at: exp })
+        let Claims { sub, jti, iat, exp, amr, .. } = decode::<Claims>(token, &key, &self.validation).ok()?.claims;
+        let is_by_passkey = amr.is_some_and(|ways| ways.iter().any(|way| way == WEBAUTHN));
+        Some(VerifiedToken { artist: sub, id: jti, issued_at: iat, expires_at: exp, is_by_passkey, has_passkey: false })
     }
 }
 
@@ -218,4 +225,8 @@ pub struct VerifiedToken {
     pub issued_at: u64,
     /// When it expires, in Unix seconds.
     pub expires_at: u64,
+    /// The artist signed in with a passkey.
+    pub is_by_passkey: bool,
+    /// The artist has a passkey, as [`super::session::SessionAuthenticator`] read.
+    pub has_passkey: bool,
 }

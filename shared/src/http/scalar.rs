@@ -6,13 +6,13 @@ use super::fields::{Field, FromField};
 use crate::{
     config,
     model::{
-        ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, ChainId, CheckedAddress, Cid,
-        CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email,
+        ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, CeremonyId, ChainId, CheckedAddress,
+        Cid, CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email,
         EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName,
-        LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, Period, PreviewWidth, Protocol,
-        RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope, Share, SignInLink, SocialUsername, SortOrder,
-        Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize, UploadType, Username, Wait,
-        WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
+        LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, PasskeyId, PasskeyName, Period,
+        PreviewWidth, Protocol, RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope, Share, SignInLink,
+        SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize,
+        UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
     },
 };
 
@@ -45,7 +45,7 @@ scalars! {
     Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
         CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
         FileHash, Flag, KeyId,
-        KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, SaleType, Scope,
+        KeyName, CeremonyId, PasskeyId, PasskeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, SaleType, Scope,
         SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
         WebUrl, WebhookDescription, WebhookId, WebhookUrl;
     Number: KeyDays, PageLimit, PageNumber, PreviewWidth, Wait;

@@ -45,6 +45,10 @@ pub enum ActivityKind {
     PayoutAdded,
     /// A payout address was removed.
     PayoutRemoved,
+    /// A passkey was added.
+    PasskeyAdded,
+    /// A passkey was removed, or will be.
+    PasskeyRemoved,
     /// Money was sent out of the account.
     Withdrawn,
     /// More was collected at once than an old token may spend in a day.
@@ -75,6 +79,10 @@ impl ActivityKind {
             Self::WalletConnected => Some("A wallet was connected to your account"),
             Self::WalletDisconnected => Some("A wallet was disconnected from your account"),
             Self::PayoutAdded => Some("An address was added that your money can be withdrawn to"),
+            Self::PasskeyAdded => Some("A passkey was added to your account"),
+            Self::PasskeyRemoved => {
+                Some("A passkey is removed from your account: at once, or in 7 days unless you sign in with it")
+            }
             Self::Withdrawn => Some("Money was withdrawn from your account"),
             Self::Collected => Some("A large amount of your money paid for a moment"),
             Self::AdminGranted => Some("An account may now change and give away works of yours"),

@@ -40,6 +40,16 @@ impl ArtistId {
         Self(Uuid::new_v5(&NAMESPACE, wallet.to_string().as_bytes()))
     }
 
+    /// The id as WebAuthn stores it in a passkey.
+    pub fn as_user_handle(self) -> Uuid {
+        self.0
+    }
+
+    /// The artist whom a passkey names.
+    pub fn of_user_handle(handle: Uuid) -> Self {
+        Self(handle)
+    }
+
     /// The id as a number, from which the artist's wallet follows.
     pub fn as_u128(self) -> u128 {
         self.0.as_u128()

@@ -46,12 +46,17 @@ impl FromStr for KeyName {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let name = text.trim();
-        if name.is_empty() || name.chars().count() > 100 || name.chars().any(char::is_control) {
-            return Err(Invalid("must be 1 to 100 characters long, without control characters"));
-        }
-        Ok(Self(name.to_owned()))
+        label(text).map(Self)
     }
+}
+
+/// What people call things of theirs, without spaces around it.
+pub(super) fn label(text: &str) -> Result<String, Invalid> {
+    let name = text.trim();
+    if name.is_empty() || name.chars().count() > 100 || name.chars().any(char::is_control) {
+        return Err(Invalid("must be 1 to 100 characters long, without control characters"));
+    }
+    Ok(name.to_owned())
 }
 
 impl fmt::Display for KeyName {

@@ -5,6 +5,7 @@ pub(super) mod challenges;
 pub(super) mod codes;
 pub(super) mod devices;
 pub(super) mod failed_codes;
+pub(super) mod passkeys;
 pub(super) mod rate_windows;
 pub(super) mod request_counts;
 pub(super) mod rows;
@@ -18,9 +19,10 @@ pub use self::{
     codes::{CodeHolder, Codes, StoredCode, StoredLink},
     devices::{Device, DeviceFields, Devices},
     failed_codes::{FailedCodes, MAX_FAILED_CODES, SignInHistory},
+    passkeys::{Ceremony, MAX_PASSKEYS, Passkeys, StoredPasskey},
     rate_windows::{RateWindow, RateWindows},
     request_counts::RequestCounts,
-    sessions::Sessions,
+    sessions::{SessionState, Sessions},
     stopped_mails::StoppedMails,
 };
 pub use super::engine::table::SecretTable;

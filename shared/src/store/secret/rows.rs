@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::{
-    model::{ArtistId, DeviceId, KeyId},
+    model::{ArtistId, CeremonyId, DeviceId, KeyId, PasskeyId},
     store::engine::rows::rows,
 };
 
@@ -31,6 +31,8 @@ rows! { ROWS;
             fn ended_session(token: Uuid) = "TOKEN#{token}" until "With the token";
             /// The last token of those that were signed out all at once
             fn ended_sessions() = "ALL" until "An hour later";
+            /// The artist has a passkey, so that what takes a recent sign-in takes one with it
+            fn passkey_mark() = "PASSKEY" until "With the last passkey that is to be removed";
         }
     }
 
@@ -58,6 +60,17 @@ rows! { ROWS;
         partition (email_hash: &str) = "STOPPED#{email_hash}" {
             /// Mails to the address came back for good, or were called spam
             fn stopped_mails() = "STOPPED" until "30 days later";
+        }
+    }
+
+    section "Passkeys" {
+        partition (artist: ArtistId) as passkeys = "PASSKEYS#{artist}" {
+            /// A passkey: its name, times, public key and counter
+            fn passkey(id: &PasskeyId) = "{id}" until "7 days after it was removed by a sign-in without one";
+        }
+        partition (ceremony: CeremonyId) = "CEREMONY#{ceremony}" {
+            /// What a passkey is to answer, and the artist who adds it (none for a sign-in)
+            fn ceremony() = "CEREMONY" until "5 minutes after issue";
         }
     }
 

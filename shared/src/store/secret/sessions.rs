@@ -24,17 +24,44 @@ struct SignedOut {
     expires_at: u64,
 }
 
+/// What is stored about a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionState {
+    /// It was signed out.
+    pub is_over: bool,
+    /// Its artist has a passkey.
+    pub has_passkey: bool,
+}
+
+#[derive(Deserialize)]
+struct SessionRow {
+    #[serde(default)]
+    through: Option<Uuid>,
+    #[serde(default)]
+    is_passkey_mark: bool,
+    #[serde(default)]
+    expires_at: Option<u64>,
+}
+
 impl Sessions {
     /// Uses the secret table.
     pub fn new(secrets: SecretTable) -> Self {
         Self(secrets)
     }
 
-    /// Whether a token was signed out. One read.
-    pub async fn is_over(&self, artist: ArtistId, token: Uuid) -> Result<bool, StoreError> {
-        let rows: Vec<SignedOut> =
-            self.0.get_many([rows::ended_session(artist, token), rows::ended_sessions(artist)]).await?;
-        Ok(rows.iter().any(|row| row.through.is_none_or(|through| token <= through)))
+    /// Returns what is stored about a token. One read.
+    pub async fn state(&self, artist: ArtistId, token: Uuid, now: u64) -> Result<SessionState, StoreError> {
+        let keys = [rows::ended_session(artist, token), rows::ended_sessions(artist), rows::passkey_mark(artist)];
+        let rows: Vec<SessionRow> = self.0.get_many(keys).await?;
+        let mut state = SessionState::default();
+        for row in rows {
+            if row.is_passkey_mark {
+                state.has_passkey = row.expires_at.is_none_or(|at| at > now);
+            } else {
+                state.is_over |= row.through.is_none_or(|through| token <= through);
+            }
+        }
+        Ok(state)
     }
 
     /// Ends one token. One write.
