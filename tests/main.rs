@@ -56,6 +56,7 @@ mod prepare_collect;
 mod publish_key_set;
 mod read_artist;
 mod read_collection;
+mod read_me;
 mod read_moment;
 mod read_smart_wallet;
 mod readme;

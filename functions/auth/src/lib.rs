@@ -12,6 +12,7 @@ pub mod log_in;
 pub mod log_out;
 pub mod passkey;
 pub mod publish_key_set;
+pub mod read_me;
 pub mod remove_passkey;
 pub mod revoke_api_key;
 pub mod send_code;
@@ -35,6 +36,7 @@ pub mod use_wallet;
     use_link::use_link,
     use_wallet::use_wallet,
     use_passkey::use_passkey,
+    read_me::read_me,
     remove_passkey::remove_passkey,
     list_passkeys::list_passkeys,
     challenge_passkey_sign_in::challenge_passkey_sign_in,

@@ -15,7 +15,7 @@ use crate::{
     config::{self, ConfigError},
     http::{ApiError, Principal, Request},
     model::{ArtistId, DailySpend, KeyId, Scope},
-    store::secret::ApiKeys,
+    store::secret::{ApiKeys, KeyOwner},
 };
 
 /// Prefix of every key. It must never change: clients, secret scanners and stored keys rely on it.
@@ -162,6 +162,13 @@ impl KeyAuthenticator {
         scope: Option<Scope>,
         now: Duration,
     ) -> Result<Caller, ApiError> {
+        let owner = self.owner(request, scope, now).await?;
+        let key = KeyInUse { id: owner.id, daily_spend: owner.grant.daily_spend };
+        Ok(Caller { artist: owner.artist_id, credential: Credential::Key(key) })
+    }
+
+    /// The same with all that the key may do.
+    pub async fn owner(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<KeyOwner, ApiError> {
         let text =
             sent_key(request).ok_or_else(|| ApiError::unauthorized_key("Send an API key in the x-api-key header"))?;
         let wrong = || ApiError::unauthorized_key("The API key is wrong or revoked");
@@ -178,8 +185,7 @@ impl KeyAuthenticator {
             let words = format!("This API key lacks the scope {}: make one that has it", scope.word());
             return Err(ApiError::forbidden(words));
         }
-        let key = KeyInUse { id: owner.id, daily_spend: owner.grant.daily_spend };
-        Ok(Caller { artist: owner.artist_id, credential: Credential::Key(key) })
+        Ok(owner)
     }
 
     fn is_to_be_noted(&self, hash: &HashedKey, now: u64) -> bool {

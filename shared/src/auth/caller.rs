@@ -7,13 +7,22 @@ use futures::future::BoxFuture;
 use super::{
     api_key::{Caller, Credential, KeyAuthenticator, sent_key},
     session::SessionAuthenticator,
+    token::VerifiedToken,
 };
 use crate::{
     config::ConfigError,
     http::{ApiError, Request},
     model::{ArtistId, Scope},
-    store::secret::{ApiKeys, SecretTable},
+    store::secret::{ApiKeys, KeyOwner, SecretTable},
 };
+
+/// A valid credential with all that is known of it.
+pub enum Identified {
+    /// A token.
+    Token(VerifiedToken),
+    /// An API key.
+    Key(KeyOwner),
+}
 
 /// Authenticates requests by token or API key.
 #[derive(Clone)]
@@ -33,6 +42,15 @@ impl CallerAuthenticator {
     /// both is judged by its token alone.
     pub async fn authenticate(&self, request: &Request, now: Duration) -> Result<ArtistId, ApiError> {
         Ok(self.identify(request, None, now).await?.artist)
+    }
+
+    /// The same with all that is known of the credential.
+    pub async fn describe(&self, request: &Request, now: Duration) -> Result<Identified, ApiError> {
+        if sent_key(request).is_some() {
+            self.keys.owner(request, None, now).await.map(Identified::Key)
+        } else {
+            self.sessions.authenticate(request).await.map(Identified::Token)
+        }
     }
 
     /// The same with the key, if it is one; 403 for an API key that lacks the scope. A token has all of them.

@@ -92,6 +92,9 @@ impl Scope {
     /// Scopes of a key that was made without naming any.
     pub const DEFAULT: [Self; 2] = [Self::Publish, Self::Collect];
 
+    /// All scopes.
+    pub const ALL: [Self; 3] = [Self::Publish, Self::Collect, Self::Admin];
+
     /// The scope in lower case.
     pub fn word(self) -> &'static str {
         match self {

@@ -33,7 +33,7 @@ pub use self::{
     transactions::{
         AccountState, Admission, AdmissionRefusal, Admitted, Attempt, Batch, BatchReference, BatchStatus, CallerState,
         Charge, DAY, Ending, LaneState, Lease, MAX_SERIES, MAX_WAITING, Member, MinedIn, NewTransaction, Outlay, Pool,
-        PoolLimit, Queued, Replay, ReplayClaim, ReplayKey, Slot, Transaction, TransactionPage, Transactions,
+        PoolLimit, Queued, Replay, ReplayClaim, ReplayKey, Slot, Spent, Transaction, TransactionPage, Transactions,
     },
     webhooks::{
         Deliveries, Delivery, DeliveryAttempt, DueWebhook, FanOutProgress, LogPosition, MAX_WEBHOOKS, QueuePlace,

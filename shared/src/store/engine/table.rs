@@ -136,8 +136,9 @@ impl Table {
         Ok(self.item(key.item()).await?.map(serde_dynamo::from_item).transpose()?)
     }
 
-    /// Boxed, as [`Self::items`] is, so that a read is compiled once in this crate and not in each function.
-    fn item(&self, key: Item) -> BoxFuture<'_, Result<Option<Item>, StoreError>> {
+    /// The row as DynamoDB has it. Boxed, as [`Self::items`] is, so that a read is compiled once in this crate and not in
+    /// each function.
+    pub(in crate::store) fn item(&self, key: Item) -> BoxFuture<'_, Result<Option<Item>, StoreError>> {
         Box::pin(async move {
             let mut attempt = 0;
             loop {

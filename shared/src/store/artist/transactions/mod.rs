@@ -24,7 +24,7 @@ pub use self::{
     journey::Ending,
     lane::LaneState,
     lease::Lease,
-    outlay::Outlay,
+    outlay::{Outlay, Spent},
     queue::Queued,
     replay::{Replay, ReplayClaim, ReplayKey},
     transaction::{BatchReference, Transaction, TransactionPage, Transactions},

@@ -5,7 +5,7 @@ use crate::{
     model::{ArtistId, DailySpend, KeyId},
     store::{
         artist::rows,
-        engine::table::{StoreError, number, updating},
+        engine::table::{PrimaryKey, StoreError, number, updating},
     },
 };
 
@@ -34,7 +34,29 @@ impl Outlay {
     }
 }
 
+/// What a credential spent in a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Wei.
+    pub eth: u128,
+    /// Millionths of a USDC.
+    pub usdc: u128,
+}
+
+fn spent_key(artist: ArtistId, key: Option<KeyId>, now: u64) -> PrimaryKey {
+    let spender = key.map_or_else(|| "TOKEN".to_owned(), |key| key.to_string());
+    rows::spent(artist, now / DAY, &spender)
+}
+
 impl Transactions {
+    /// Returns what an API key, or old tokens together, spent today. One read.
+    pub async fn spent(&self, artist: ArtistId, key: Option<KeyId>, now: u64) -> Result<Spent, StoreError> {
+        let row = self.table.item(spent_key(artist, key, now).item()).await?.unwrap_or_default();
+        // Wei are beyond the numbers that rows are read as.
+        let amount = |name: &str| row.get(name).and_then(|value| value.as_n().ok()?.parse().ok()).unwrap_or_default();
+        Ok(Spent { eth: amount("eth"), usdc: amount("usdc") })
+    }
+
     /// Counts the outlay, if it [fits](Outlay::fits) what is left today. It stays counted if the write fails.
     pub(super) fn count_outlay(
         &self,
@@ -43,8 +65,7 @@ impl Transactions {
         now: u64,
     ) -> Result<TransactWriteItem, StoreError> {
         let day = now / DAY;
-        let spender = outlay.key.map_or_else(|| "TOKEN".to_owned(), |key| key.to_string());
-        let key = rows::spent(artist, day, &spender);
+        let key = spent_key(artist, outlay.key, now);
         let update = Update::builder()
             .table_name(&self.table.name)
             .set_key(Some(key.item()))
