@@ -7,7 +7,7 @@ use alloy::{
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tests::{Answer, SignedIn, Stack, personal_sign, safe_of, sign_as_safe};
+use tests::{Answer, SignedIn, Stack, UndeployedSafe, personal_sign, safe_of, sign_as_safe};
 
 /// An unlocked account that no other test sends from.
 const SENDER: Address = address!("14dC79964da2C08b23698B3D3cc7Ca32193d9955");
@@ -55,6 +55,23 @@ async fn contract_wallet_verifies_its_own_signature() {
     let message = answer.body["message"].as_str().expect("a message").to_owned();
     let signature = sign_as_safe(&stack, safe, &owner, &message).await;
     refused(&stack, &other, &message, &signature, "signature").await;
+}
+
+/// It proved itself on one chain: elsewhere its address may be another's.
+#[tokio::test]
+async fn nothing_is_made_out_to_a_contract_wallet() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let (safe, own) = (UndeployedSafe::new(&stack).await, PrivateKeySigner::random());
+    let message = stack.message_for(&writer.artist, safe.address).await;
+    stack.prove(&writer.artist, &message, &safe.sign(8453, &message, None)).await.expect_success();
+    stack.connect_wallet(&writer.artist, &own).await.expect_success();
+    let make = async |account: Address| {
+        let body = json!({"name": "Made out", "uri": "ar://made-out", "account": account});
+        stack.write("/collections", &writer.key, &body, &[]).await
+    };
+    assert_eq!(make(safe.address).await.expect_error(400).failing_fields(), ["account"]);
+    make(own.address()).await.expect_success();
 }
 
 #[tokio::test]

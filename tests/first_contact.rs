@@ -41,6 +41,29 @@ async fn slash_too_many_leads_to_the_path_without_it() {
 }
 
 #[tokio::test]
+async fn every_kind_of_answer_loads_nothing_and_is_framed_by_nobody() {
+    let stack = Stack::connect();
+    for (path, status) in [
+        ("/timeline", 200),
+        ("/timeline?limit=0", 400),
+        ("/transactions", 401),
+        ("/artists/nobody-has-this-name", 404),
+        ("/openapi.json", 200),
+        ("/docs", 200),
+        ("/manage", 200),
+        ("/.well-known/jwks.json", 200),
+    ] {
+        let answer = Answer::of(stack.get(path)).await;
+        assert_eq!(answer.status, status, "{path}");
+        let policy = answer.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert!(answer.header("strict-transport-security").starts_with("max-age="), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn errors_are_pages_for_people_and_json_for_programs() {
     let stack = Stack::connect();
     for (path, status, words) in [

@@ -174,6 +174,29 @@ fn no_function_reads_or_writes_all_of_artists_or_secrets() {
     }
 }
 
+/// A condition on leading keys holds for requests without any: only those may stand under it that always have them.
+#[test]
+fn actions_bound_by_leading_keys_always_have_some() {
+    const KEYED: [&str; 8] = [
+        "BatchGetItem",
+        "BatchWriteItem",
+        "ConditionCheckItem",
+        "DeleteItem",
+        "GetItem",
+        "PutItem",
+        "Query",
+        "UpdateItem",
+    ];
+    for function in functions() {
+        for statement in function.policies.iter().flatten() {
+            let is_bound = statement.conditions.values().any(|keys| keys.contains_key("dynamodb:LeadingKeys"));
+            let is_keyed =
+                |action: &String| action.strip_prefix("dynamodb:").is_some_and(|action| KEYED.contains(&action));
+            assert!(!is_bound || statement.actions.iter().all(is_keyed), "{}: {statement:?}", function.binary);
+        }
+    }
+}
+
 fn functions() -> Vec<Function> {
     let text = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("template.yaml");
     text.parse::<Template>().expect("a template").functions().expect("functions")
