@@ -20,7 +20,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 52] = [
+const OPERATIONS: [(&str, Outcome); 57] = [
     ("listActivity", Own),
     ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
@@ -37,6 +37,12 @@ const OPERATIONS: [(&str, Outcome); 52] = [
     ("connectWallet", Refused(400)),
     // Only a signature of the wallet connects it.
     ("challengeWallet", Nothing),
+    ("challengePasskey", Nothing),
+    // Only what the service asked this artist for adds one.
+    ("addPasskey", Refused(400)),
+    ("listPasskeys", Own),
+    ("removePasskey", Refused(404)),
+    ("readMe", Own),
     ("createCollection", Nothing),
     ("updateCollection", Refused(403)),
     ("removeCollectionAdmin", Refused(403)),
@@ -109,6 +115,9 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
     let webhook = stack.post("/webhooks").bearer_auth(token).json(&json!({"url": "https://example.com/theirs"}));
     let webhook = Answer::of(webhook).await.expect_success().body["webhook"]["id"].clone();
     let text = |value: &Value| value.as_str().expect("a text").to_owned();
+    // The last of the set-up: it takes a passkey from then on.
+    stack.added_passkey(token).await;
+    let passkey = of_victim("/artists/passkeys").await["passkeys"][0]["id"].clone();
     let wallet = victim.artist.wallet.clone();
     let before = of_victim(&format!("/artists/{wallet}")).await;
 
@@ -136,6 +145,7 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
             let query = match id {
                 "listActivity" => format!("?before={}", text(&activity)),
                 "forgetDevice" => format!("?deviceId={}", text(&device)),
+                "removePasskey" => format!("?passkeyId={}", text(&passkey)),
                 "revokeApiKey" => format!("?keyId={}", text(&key)),
                 "removePayoutAddress" => format!("?address={payout}"),
                 "disconnectWallet" => format!("?address={wallet}"),
@@ -165,7 +175,8 @@ async fn no_endpoint_reads_or_changes_another_artists_things() {
                 _ => assert_eq!(answer.status, 200, "{id}: {answer:?}"),
             }
             let shown = answer.body.to_string();
-            let theirs = [&text(&key), &text(&activity), &text(&transaction), &text(&webhook), &victim.artist.email];
+            let theirs = [&key, &activity, &transaction, &webhook, &passkey].map(text);
+            let theirs = [theirs.as_slice(), &[victim.artist.email.clone(), wallet.clone()]].concat();
             for theirs in theirs.into_iter().filter(|_| matches!(outcome, Own)) {
                 assert!(!shown.contains(theirs.as_str()), "{id} shows {theirs}");
             }
