@@ -55,7 +55,7 @@ pub fn left(limit: DailySpend, eth: u128, usdc: u128) -> DailySpend {
     get,
     path = "/me",
     tag = "Sign-in",
-    security(("token" = []), ("key" = [])),
+    security(("token" = []), ("apiKey" = [])),
     responses((status = 200, description = "The credential.", body = ReadMeResponse)),
 )]
 pub fn read_me() {}
