@@ -1,5 +1,7 @@
 //! `GET /events`
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tests::{Answer, Collector, Stack, fields};
 
@@ -35,8 +37,10 @@ async fn read_on(
     let (mut found, mut next) = (Vec::new(), after.to_owned());
     for turn in 0..2_000 {
         let after = if next.is_empty() { String::new() } else { format!("&after={next}") };
-        let wait = if turn > 200 { "&wait=2" } else { "" };
-        let body = Answer::of(stack.get(&format!("/events?{query}{after}{wait}"))).await.expect_success().body;
+        if turn > 200 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let body = Answer::of(stack.get(&format!("/events?{query}{after}"))).await.expect_success().body;
         assert_eq!(fields(&body), ["events", "next", "status"]);
         if turn % 2 == 1 {
             continue;
@@ -126,7 +130,7 @@ async fn a_request_waits_for_what_happens() {
         let mut path = path;
         // What others do may end a page.
         loop {
-            let body = Answer::of(stack.get(&path)).await.expect_success().body;
+            let body = Answer::of(stack.get(&path).header("x-api-key", &artist.key)).await.expect_success().body;
             if !events(&body).is_empty() {
                 return body;
             }
@@ -138,6 +142,32 @@ async fn a_request_waits_for_what_happens() {
     let (body, collection) = tokio::join!(waiting, stack.release(&artist.key, "Awaited", &uris));
     assert_eq!(types(&events(&body)), ["moment.created"]);
     assert_eq!(body["events"][0]["data"]["collection"], json!(collection));
+}
+
+/// One client can't hold what all wait with.
+#[tokio::test]
+async fn two_requests_of_an_artist_wait_and_a_third_and_strangers_do_not() {
+    let stack = Stack::connect();
+    let (artist, other) = (stack.new_collector().await, stack.new_artist().await);
+    let after = latest(&stack).await;
+    // Nothing happens to this account.
+    let path = format!("/events?artist={}&types=moment.created&after={after}", "0x".to_owned() + &"9".repeat(40));
+    Answer::of(stack.get(&format!("{path}&wait=1"))).await.expect_error(401);
+    Answer::of(stack.get(&path)).await.expect_success();
+    let wait = async |seconds: u8| {
+        Answer::of(stack.get(&format!("{path}&wait={seconds}")).header("x-api-key", &artist.key)).await
+    };
+    let later = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let third = wait(3).await.expect_error(429);
+        assert_eq!(third.header("retry-after"), "3");
+        let others = stack.get(&format!("{path}&wait=1")).bearer_auth(&other.token);
+        Answer::of(others).await.expect_success();
+    };
+    let (first, second, ()) = futures::join!(wait(4), wait(4), later);
+    first.expect_success();
+    second.expect_success();
+    wait(1).await.expect_success();
 }
 
 #[tokio::test]
@@ -156,7 +186,8 @@ async fn outcomes_of_transactions_are_told_to_their_artist_alone() {
     let ask = async |credential: Option<(&str, String)>| {
         let (mut after, mut found) = (before.clone(), Vec::new());
         while !types(&found).contains(&"artist.updated".to_owned()) {
-            let request = stack.get(&format!("{path}&wait=5&after={after}"));
+            let wait = if credential.is_some() { "&wait=5" } else { "" };
+            let request = stack.get(&format!("{path}{wait}&after={after}"));
             let request = credential.iter().fold(request, |request, (name, value)| request.header(*name, value));
             let body = Answer::of(request).await.expect_success().body;
             after = text(&body["next"]);

@@ -15,7 +15,7 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 20] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 21] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
     ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "revoke-api-key"]),
     ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "revoke-api-key"]),
@@ -36,6 +36,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 20] = [
     ("SecretTable", "CODE#x", &WRITES, &["erase-artists", "log-in", "send-code", "use-link"]),
     ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
     ("SecretTable", "DEVICES#x", &CHANGES, &["log-in", "use-link"]),
+    ("SecretTable", "WAITS#x", &WRITES, &["erase-artists", "list-events"]),
     ("SecretTable", "STOPPED#x", &CHANGES, &["stop-mails"]),
     ("SecretTable", "CHALLENGE#x", &WRITES, &["challenge-sign-in", "challenge-wallet", "connect-wallet", "use-wallet"]),
     ("ArtistTable", "EMAIL#x", &WRITES, &["erase-artists", "log-in", "use-link"]),

@@ -6,6 +6,7 @@ Arguments: the URL of GET /events, and a folder.
 import json
 import os
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -29,10 +30,12 @@ with log.open("ab") as file:
     file.truncate(known["length"])
     while True:
         after = f"&after={known['after']}" if known["after"] else ""
-        with urllib.request.urlopen(f"{url}?limit=7&wait=1{after}") as response:
+        with urllib.request.urlopen(f"{url}?limit=7{after}") as response:
             page = json.load(response)
         file.write(b"".join(json.dumps(event).encode() + b"\n" for event in page["events"]))
         file.flush()
         os.fsync(file.fileno())
         known = {"after": page["next"], "length": file.tell()}
         store(place, json.dumps(known))
+        if not page["events"]:
+            time.sleep(0.2)

@@ -32,7 +32,7 @@ pub struct ListEventsQuery {
     /// Most events on a page; it may have fewer, and others may follow.
     #[param(default = 20, required = false)]
     pub limit: PageLimit,
-    /// Most seconds to wait for the first event; 0 by default.
+    /// Most seconds to wait for the first event; 0 by default. Takes a token or an API key; two requests at a time.
     #[param(inline)]
     pub wait: Option<Wait>,
 }
@@ -53,7 +53,7 @@ pub struct ListEventsResponse {
 /// `next`, and you get each event once. When a chain takes events back, they come again as `.reverted`, with the same
 /// ids, the newest first. With a credential you also see what became of your own transactions.
 ///
-/// A page can be empty although more follows: ask until `next` stays as it is, or use `wait`.
+/// A page can be empty although more follows: ask until `next` stays as it is, or use `wait` with a token or key.
 #[utoipa::path(
     get,
     path = "/events",
@@ -61,6 +61,6 @@ pub struct ListEventsResponse {
     security(("token" = []), ("apiKey" = []), ()),
     params(ListEventsQuery),
     responses((status = 200, description = "The page.", body = ListEventsResponse)),
-    extensions(("x-errors" = json!([410]))),
+    extensions(("x-errors" = json!([401, 410, 429]))),
 )]
 pub fn list_events() {}

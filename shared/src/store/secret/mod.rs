@@ -11,6 +11,7 @@ pub(super) mod request_counts;
 pub(super) mod rows;
 pub(super) mod sessions;
 pub(super) mod stopped_mails;
+pub(super) mod waits;
 
 pub use self::rows::ROWS;
 pub use self::{
@@ -24,5 +25,6 @@ pub use self::{
     request_counts::RequestCounts,
     sessions::{SessionState, Sessions},
     stopped_mails::StoppedMails,
+    waits::{MAX_WAITS, WaitPlace, Waits},
 };
 pub use super::engine::table::SecretTable;

@@ -13,14 +13,14 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{Address, ChainId, Event, EventCursor, EventsAfter, LogId, LogName, LogPlace},
+    model::{Address, ArtistId, ChainId, Event, EventCursor, EventsAfter, LogId, LogName, LogPlace},
     store::{
         StoreError,
         across::EventLogs,
         artist::{ArtistTable, Artists},
         chain::ChainTable,
         engine::LogHead,
-        secret::SecretTable,
+        secret::{MAX_WAITS, SecretTable, WaitPlace, Waits},
     },
 };
 use tokio::time::Instant;
@@ -41,11 +41,13 @@ struct ListEvents {
     artists: Artists,
     reader: Reader,
     logs: EventLogs,
+    waits: Waits,
 }
 
 /// Whose events are asked for, and who asks.
 struct Accounts {
     artist: Option<Vec<Address>>,
+    caller: Option<ArtistId>,
     own: Vec<Address>,
 }
 
@@ -53,17 +55,60 @@ impl ListEvents {
     /// The wallets of the artist that is asked for, and those of the caller. Two reads for each.
     async fn accounts(&self, request: &Request, query: &ListEventsQuery) -> Result<Accounts, ApiError> {
         let has_credential = ["authorization", "x-api-key"].iter().any(|name| request.header(name).is_some());
-        let mut own = Vec::new();
+        let (mut caller, mut own) = (None, Vec::new());
         if has_credential {
-            let caller = self.callers.authenticate(request, clock::now()?).await?;
-            let profile = self.artists.profile(caller).await?;
+            let artist = self.callers.authenticate(request, clock::now()?).await?;
+            caller = Some(artist);
+            let profile = self.artists.profile(artist).await?;
             own.extend(profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address));
         }
         let artist = match &query.artist {
             Some(artist) => Some(self.reader.accounts(artist).await?),
             None => None,
         };
-        Ok(Accounts { artist, own })
+        Ok(Accounts { artist, caller, own })
+    }
+
+    /// A place to wait in, if the request asks for it; 401 without a credential, 429 if the artist's places are taken.
+    async fn place(&self, wait: Duration, caller: Option<ArtistId>) -> Result<Option<WaitPlace>, ApiError> {
+        if wait.is_zero() {
+            return Ok(None);
+        }
+        let caller = caller.ok_or_else(|| {
+            ApiError::unauthorized_caller("Waiting takes a token or an API key: send one, or ask without wait")
+        })?;
+        // A little more, for what comes after the wait.
+        let now = clock::now()?.as_secs();
+        let end = now + wait.as_secs() + 5;
+        let place = self.waits.take(caller, end, now).await?;
+        let taken = || {
+            let words = format!("{MAX_WAITS} of your requests wait already: end one, or ask without wait");
+            ApiError::too_many(words, wait.as_secs())
+        };
+        place.map(Some).ok_or_else(taken)
+    }
+
+    async fn wait_for_page(
+        &self,
+        query: &ListEventsQuery,
+        accounts: &Accounts,
+        wait: Duration,
+    ) -> Result<Page, ApiError> {
+        let names = self.names(query.chain_id);
+        let end = Instant::now() + wait;
+        let mut heads = self.heads(&names).await?;
+        let mut places = places(query.after.as_ref(), &heads)?;
+        loop {
+            let page = self.page(&places, &heads, query, accounts).await?;
+            // One request reads so much, and not more, of what nobody asked for.
+            let is_behind = page.has_moved && heads.iter().any(|(log, head)| has_more(&page.next, *log, *head));
+            if !page.events.is_empty() || is_behind || Instant::now() + PAUSE > end {
+                return Ok(page);
+            }
+            places = page.next;
+            tokio::time::sleep(PAUSE).await;
+            heads = self.heads(&names).await?;
+        }
     }
 
     fn names(&self, chain: Option<ChainId>) -> Vec<LogName> {
@@ -108,8 +153,10 @@ impl Endpoint for ListEvents {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         let (chain, artists) = (ChainTable::from_env(&aws)?.eventually_consistent(), ArtistTable::from_env(&aws)?);
+        let secrets = SecretTable::from_env(&aws)?;
         Ok(Self {
-            callers: CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            callers: CallerAuthenticator::from_env(secrets.clone())?,
+            waits: Waits::new(secrets),
             reader: Reader::from_env(chain.clone(), artists.clone())?,
             artists: Artists::new(artists.clone().eventually_consistent()),
             logs: EventLogs::new(chain, artists),
@@ -119,21 +166,13 @@ impl Endpoint for ListEvents {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let query: ListEventsQuery = request.query().read_for(&self.reader)?;
         let accounts = self.accounts(request, &query).await?;
-        let names = self.names(query.chain_id);
-        let end = Instant::now() + query.wait.map_or(Duration::ZERO, |wait| wait.time());
-        let mut heads = self.heads(&names).await?;
-        let mut places = places(query.after.as_ref(), &heads)?;
-        loop {
-            let page = self.page(&places, &heads, &query, &accounts).await?;
-            // One request reads so much, and not more, of what nobody asked for.
-            let is_behind = page.has_moved && heads.iter().any(|(log, head)| has_more(&page.next, *log, *head));
-            if !page.events.is_empty() || is_behind || Instant::now() + PAUSE > end {
-                return answer(page);
-            }
-            places = page.next;
-            tokio::time::sleep(PAUSE).await;
-            heads = self.heads(&names).await?;
+        let wait = query.wait.map_or(Duration::ZERO, |wait| wait.time());
+        let place = self.place(wait, accounts.caller).await?;
+        let page = self.wait_for_page(&query, &accounts, wait).await;
+        if let Some(place) = place {
+            self.waits.give_back(&place).await?;
         }
+        answer(page?)
     }
 }
 
