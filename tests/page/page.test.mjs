@@ -229,6 +229,11 @@ test("browser wallet is connected by signature and disconnected", async () => {
   const account = await page.locator("#self-address").textContent();
   assert.equal((await (await api(`artists/${WALLET}`)).json()).address, account);
 
+  await button(page, "Sign out").click();
+  await button(page, "Sign in with Test Wallet").click();
+  await page.getByRole("heading", { name: "Profile" }).waitFor();
+  assert.equal(await page.locator("#self-address").textContent(), account, "the connected wallet signs its artist in");
+
   const other = await open(browser);
   await giveWallet(other, WALLET);
   await signIn(other);

@@ -34,7 +34,7 @@ export const whenChanged = (act) => (onChange = act);
 export const nextOf = (answer) => nextPages.get(answer);
 const nextPages = new WeakMap();
 
-const SIGN_IN = ["oauth/code", "oauth/login", "oauth/link", "oauth/passkey", "oauth/passkey/challenge"];
+const SIGN_IN = ["oauth/code", "oauth/login", "oauth/link", "oauth/passkey", "oauth/passkey/challenge", "oauth/wallet", "oauth/wallet/challenge"];
 
 /** Calls an endpoint in the name of whoever is signed in, and gives the answer's body. */
 export async function call(method, path, body, extra = {}) {

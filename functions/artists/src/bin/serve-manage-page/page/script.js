@@ -144,11 +144,14 @@ onSubmit($("code-form"), async ({ code }) => {
 });
 
 $("use-passkey").hidden = !isSupported;
-onClick($("use-passkey"), $("use-passkey-problem"), async () => {
-  const answer = await signInWithPasskey();
-  setSession({ token: answer.token, email: "", address: answer.social_wallet, end: 0 });
+onClick($("use-passkey"), $("entry-problem"), () => enterBy(signInWithPasskey));
+
+/** Enters without a mail, and in the same way again once the service wants a younger token. */
+async function enterBy(signInAgain) {
+  const { token, social_wallet: address } = await signInAgain();
+  setSession({ token, email: "", address, end: 0, signInAgain });
   await enter();
-});
+}
 
 $("resend").addEventListener("click", async () => {
   if ($("resend").ariaDisabled === "true") return;
@@ -228,8 +231,9 @@ addEventListener("pagehide", () => session.token && signOut());
 
 whenStale(async () => {
   const asked = session;
-  if (hasPasskey() || !asked.email) {
-    const { token } = await signInWithPasskey();
+  const signInAgain = hasPasskey() ? signInWithPasskey : asked.signInAgain;
+  if (signInAgain) {
+    const { token } = await signInAgain();
     if (asked !== session) return false;
     session.token = token;
     endInAnHour();
@@ -345,21 +349,35 @@ function walletRow({ address, type }) {
   return element;
 }
 
-/** A button that connects a wallet of this browser (EIP-1193). */
+/** Buttons that sign in with a wallet of this browser (EIP-1193), and connect it. */
 function offerProvider(name, provider) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = `Connect ${name}`;
-  onClick(button, $("wallet-problem"), async () => {
-    const [address] = await askWallet(provider, "eth_requestAccounts", []);
-    const { message } = await call("POST", "artists/wallets/challenge", { address: address.toLowerCase() });
-    const bytes = Array.from(new TextEncoder().encode(message), (byte) => byte.toString(16).padStart(2, "0"));
-    const signature = await askWallet(provider, "personal_sign", [`0x${bytes.join("")}`, address]);
-    showWallets((await call("POST", "artists/wallets", { message, signature })).wallets);
+  const connect = walletButton(`Connect ${name}`, $("wallet-problem"), async () => {
+    showWallets((await call("POST", "artists/wallets", await signedChallenge(provider, "artists/wallets/challenge"))).wallets);
     announce("The wallet is connected.");
   });
-  $("providers").append(button);
+  const signIn = async () => call("POST", "oauth/wallet", await signedChallenge(provider, "oauth/wallet/challenge"));
+  const enter = walletButton(`Sign in with ${name}`, $("entry-problem"), () => enterBy(signIn));
+  enter.className = "quiet wide";
+  $("providers").append(connect);
+  $("entry-wallets").append(enter);
   $("no-provider").hidden = true;
+}
+
+function walletButton(label, problem, act) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = label;
+  onClick(button, problem, act);
+  return button;
+}
+
+/** A message of the service, signed by the wallet. */
+async function signedChallenge(provider, path) {
+  const [address] = await askWallet(provider, "eth_requestAccounts", []);
+  const { message } = await call("POST", path, { address: address.toLowerCase() });
+  const bytes = Array.from(new TextEncoder().encode(message), (byte) => byte.toString(16).padStart(2, "0"));
+  const signature = await askWallet(provider, "personal_sign", [`0x${bytes.join("")}`, address]);
+  return { message, signature };
 }
 
 async function askWallet(provider, method, params) {
