@@ -23,7 +23,7 @@ const EVENTS: u64 = 15;
 const DELAY: u64 = 5;
 
 /// Milliseconds that a receiver has a message.
-const LATENCY: u64 = 2;
+const LATENCY: u64 = 5;
 
 /// Of this many messages, an unsteady receiver refuses one.
 const REFUSES: u64 = 12;
@@ -68,7 +68,7 @@ async fn ask(world: &World, subscribers: &[Subscriber]) {
     }
 }
 
-/// A moment of a worker's run: soon after one of the times that the wanted phase began, or else of any, or at any time.
+/// A moment of a worker's run: within one of the wanted phases, or soon after one of any phase began, or at any time.
 async fn moment(tally: &Tally, dice: &mut Dice, wanted: Option<Phase>) {
     let each = EVENTS * (ARTISTS * EACH) as u64;
     // At times any moment after it began to work.
@@ -80,8 +80,12 @@ async fn moment(tally: &Tally, dice: &mut Dice, wanted: Option<Phase>) {
         _ => each,
     };
     let (time, start) = (1 + dice.roll(times), Instant::now());
-    while tally.steps.entered(phase) < time && start.elapsed() < Duration::from_secs(10) {
+    let is_awaited = || tally.steps.entered(phase) < time || wanted.is_some_and(|phase| tally.steps.within(phase) == 0);
+    while is_awaited() && start.elapsed() < Duration::from_secs(10) {
         tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    if wanted.is_some() {
+        return;
     }
     tokio::time::sleep(Duration::from_millis(dice.roll(if chosen.is_some() { DELAY } else { 1_000 }))).await;
 }
