@@ -23,10 +23,12 @@ test("key is limited as chosen, and shown so", async () => {
   await signIn(page);
   await page.getByLabel("Name of a new key").fill("Collector");
   await page.getByLabel("ETH a day").fill("a lot");
+  await page.getByLabel("USDC a day").fill("1,000");
   for (const scope of ["Publish and change moments", "Collect with your money"]) await page.getByLabel(scope).uncheck();
   await button(page, "Create key").click();
   await page.locator("#scope-publish-note .error", { hasText: "Choose one" }).waitFor();
   await page.locator("#key-eth-note .error", { hasText: "Must be a number" }).waitFor();
+  await page.locator("#key-usdc-note .error", { hasText: "Can be read in two ways: write 1000, or 1.0000" }).waitFor();
   await page.getByLabel("Collect with your money").check();
   await page.getByLabel("ETH a day").fill("0.25");
   await page.getByLabel("USDC a day").fill("7.5");

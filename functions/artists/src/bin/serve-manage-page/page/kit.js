@@ -244,6 +244,10 @@ export function decimal(digits, places) {
 export function smallest(text, places, field) {
   const [, whole, part = ""] = /^(\d{1,30})(?:[.,](\d+))?$/.exec(text.trim()) ?? [];
   if (whole === undefined) throw wrong(field, "must be a number, such as 0.05");
+  // A thousand to some, one to others.
+  if (/^[1-9]\d{0,2}[.,]\d{3}$/.test(text.trim())) {
+    throw wrong(field, `can be read in two ways: write ${whole}${part}, or ${whole}.${part}0`);
+  }
   if (part.length > places) throw wrong(field, `can have ${places} decimals at most`);
   return BigInt(whole + part.padEnd(places, "0")).toString();
 }
