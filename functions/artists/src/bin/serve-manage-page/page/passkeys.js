@@ -1,28 +1,24 @@
-// Passkeys: signing in with one, adding and removing them. The browser and its authenticator do the work (WebAuthn).
+// Passkeys: signing in with one, adding and removing them (WebAuthn).
 
 import { $, Refusal, announce, call, confirmed, day, fill, onSubmit, onClick, row, session, when } from "./kit.js";
 
-/** Whether this browser has what passkeys need: https or localhost, and the forms in which the service writes them. */
+/** Whether this browser can have any here. */
 export const isSupported = Boolean(globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON);
 
 let count = 0;
 
-/** Whether the artist has a passkey, so that it is asked for instead of a code. */
 export const hasPasskey = () => count > 0;
 
-/** What an authenticator answers; a refusal in plain words if the person or the authenticator declines. */
+/** What an authenticator answers, or a refusal in plain words. */
 async function ask(act) {
   try {
     return (await act()).toJSON();
   } catch (error) {
-    const declined = error?.name === "NotAllowedError";
     const known = error?.name === "InvalidStateError";
-    if (known) throw new Refusal(0, "This device has a passkey of yours already.");
-    throw new Refusal(0, declined ? "No passkey was used. Nothing was changed." : "The passkey gave no answer: try again.");
+    throw new Refusal(0, known ? "This device has a passkey of yours already." : "No passkey was used. Nothing was changed.");
   }
 }
 
-/** Signs in with a passkey of this device, and gives the service's answer. */
 export async function signInWithPasskey() {
   const { ceremony, publicKey } = await call("POST", "oauth/passkey/challenge");
   const options = PublicKeyCredential.parseRequestOptionsFromJSON(publicKey);
@@ -52,7 +48,7 @@ function passkeyRow({ id, name, created_at, last_used_at, removed_at }) {
   const button = element.querySelector("button");
   button.ariaLabel = `Remove ${name}`;
   onClick(button, $("passkey-problem"), async () => {
-    const text = `“${name}” no longer signs you in. Without another passkey by which you are signed in, that takes 7 days.`;
+    const text = `“${name}” no longer signs you in. Unless you signed in with a passkey, that takes 7 days.`;
     if (!await confirmed("Remove this passkey?", text, "Remove")) return;
     await call("DELETE", `artists/passkeys?passkeyId=${id}`);
     await fill("passkeys", loadPasskeys);
