@@ -154,21 +154,14 @@ impl KeyAuthenticator {
         Self { keys, noted: Arc::default() }
     }
 
-    /// The artist whose key the request brings; 401 unless it is a live key, 403 if it lacks the scope. One read,
+    /// The key that the request brings, and its owner; 401 unless it is a live key, 403 if it lacks the scope. One read,
     /// none for a text that can't be a key; one write a minute and process to note the key's use.
     pub async fn authenticate(
         &self,
         request: &Request,
         scope: Option<Scope>,
         now: Duration,
-    ) -> Result<Caller, ApiError> {
-        let owner = self.owner(request, scope, now).await?;
-        let key = KeyInUse { id: owner.id, daily_spend: owner.grant.daily_spend };
-        Ok(Caller { artist: owner.artist_id, credential: Credential::Key(key) })
-    }
-
-    /// The same with all that the key may do.
-    pub async fn owner(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<KeyOwner, ApiError> {
+    ) -> Result<KeyOwner, ApiError> {
         let text =
             sent_key(request).ok_or_else(|| ApiError::unauthorized_key("Send an API key in the x-api-key header"))?;
         let wrong = || ApiError::unauthorized_key("The API key is wrong or revoked");

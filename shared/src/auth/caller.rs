@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use super::{
-    api_key::{Caller, Credential, KeyAuthenticator, sent_key},
+    api_key::{Caller, Credential, KeyAuthenticator, KeyInUse, sent_key},
     session::SessionAuthenticator,
     token::VerifiedToken,
 };
@@ -44,34 +44,36 @@ impl CallerAuthenticator {
         Ok(self.identify(request, None, now).await?.artist)
     }
 
-    /// The same with all that is known of the credential.
-    pub async fn describe(&self, request: &Request, now: Duration) -> Result<Identified, ApiError> {
-        if sent_key(request).is_some() {
-            self.keys.owner(request, None, now).await.map(Identified::Key)
-        } else {
-            self.sessions.authenticate(request).await.map(Identified::Token)
-        }
-    }
-
     /// The same with the key, if it is one; 403 for an API key that lacks the scope. A token has all of them.
     pub async fn authenticate_for(&self, request: &Request, scope: Scope, now: Duration) -> Result<Caller, ApiError> {
         self.identify(request, Some(scope), now).await
     }
 
-    /// Boxed, so that it is compiled here and not in each function.
-    fn identify<'a>(
+    async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<Caller, ApiError> {
+        Ok(match self.describe(request, scope, now).await? {
+            Identified::Token(token) => {
+                let credential = if token.is_fresh(now) { Credential::FreshToken } else { Credential::OldToken };
+                Caller { artist: token.artist, credential }
+            }
+            Identified::Key(owner) => {
+                let key = KeyInUse { id: owner.id, daily_spend: owner.grant.daily_spend };
+                Caller { artist: owner.artist_id, credential: Credential::Key(key) }
+            }
+        })
+    }
+
+    /// The same with all that is known of the credential. Boxed, so that it is compiled here and not in each function.
+    pub fn describe<'a>(
         &'a self,
         request: &'a Request,
         scope: Option<Scope>,
         now: Duration,
-    ) -> BoxFuture<'a, Result<Caller, ApiError>> {
+    ) -> BoxFuture<'a, Result<Identified, ApiError>> {
         Box::pin(async move {
             if sent_key(request).is_some() {
-                self.keys.authenticate(request, scope, now).await
+                self.keys.authenticate(request, scope, now).await.map(Identified::Key)
             } else if request.header("authorization").is_some() {
-                let token = self.sessions.authenticate(request).await?;
-                let credential = if token.is_fresh(now) { Credential::FreshToken } else { Credential::OldToken };
-                Ok(Caller { artist: token.artist, credential })
+                self.sessions.authenticate(request).await.map(Identified::Token)
             } else {
                 Err(ApiError::unauthorized_caller(
                     "Send a token as Authorization: Bearer <token>, or an API key in the x-api-key header",

@@ -43,7 +43,7 @@ impl Endpoint for ReadMe {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
-        let identified = self.callers.describe(request, now).await?;
+        let identified = self.callers.describe(request, None, now).await?;
         let (artist, key_id, limit) = match &identified {
             Identified::Token(token) => (token.artist, None, (!token.is_fresh(now)).then_some(self.daily_spend)),
             Identified::Key(owner) => (owner.artist_id, Some(owner.id), Some(owner.grant.daily_spend)),
