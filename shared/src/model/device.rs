@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Hexadecimal digits of a SHA-256.
-const HASH_PATTERN: &str = "^[0-9a-f]{64}$";
+pub(super) const HASH_PATTERN: &str = "^[0-9a-f]{64}$";
 
 /// Random bytes of a device token.
 const BYTES: usize = 32;
@@ -81,7 +81,8 @@ impl FromStr for DeviceId {
 display_as_field!(DeviceId);
 serde_as_text!(DeviceId);
 
-fn hexadecimal(text: &str) -> Option<String> {
+/// The digits of a SHA-256.
+pub(super) fn hexadecimal(text: &str) -> Option<String> {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     (text.len() == 2 * BYTES && text.bytes().all(is_digit)).then(|| text.to_owned())
 }

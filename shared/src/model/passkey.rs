@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::{
+    device::{HASH_PATTERN, hexadecimal},
     invalid::Invalid,
     key::label,
     schema::{LINE, format, text_schema},
@@ -19,7 +20,7 @@ text_schema!(
     PasskeyId,
     "Id of a passkey.",
     "5d41402abc4b2a76b9719d911017c592ae1f3a4b5c6d7e8f90a1b2c3d4e5f607",
-    pattern = "^[0-9a-f]{64}$",
+    pattern = HASH_PATTERN,
 );
 
 impl PasskeyId {
@@ -33,9 +34,7 @@ impl FromStr for PasskeyId {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        let is_id = text.len() == 64 && text.bytes().all(is_digit);
-        is_id.then(|| Self(text.to_owned())).ok_or(Invalid("must be the id of a passkey"))
+        hexadecimal(text).map(Self).ok_or(Invalid("must be the id of a passkey"))
     }
 }
 
