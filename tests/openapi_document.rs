@@ -271,9 +271,9 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
     }
     match (operation.method.as_str(), operation.path.as_str()) {
         ("POST", "/artists/passkeys") => {
-            person = Some(stack.new_artist().await);
-            let token = person.as_ref().map(|person| person.token.as_str());
-            body = stack.made_passkey(token.unwrap_or_default()).await.1;
+            let artist = stack.new_artist().await;
+            body = stack.made_passkey(&artist.token).await.1;
+            person = Some(artist);
         }
         ("POST", "/oauth/passkey") => {
             let mut passkey = stack.added_passkey(&stack.new_artist().await.token).await;

@@ -108,8 +108,8 @@ pub fn relying_party(address: &Url) -> Result<Webauthn, ApiError> {
 }
 
 /// Asks for a passkey that an authenticator finds without being told which one: a person then types no name.
-pub fn discoverable(mut options: CreationChallengeResponse) -> Result<Value, ApiError> {
-    let mut value = serde_json::to_value(&mut options.public_key).map_err(ApiError::internal)?;
+pub fn discoverable(options: CreationChallengeResponse) -> Result<Value, ApiError> {
+    let mut value = serde_json::to_value(options.public_key).map_err(ApiError::internal)?;
     value["authenticatorSelection"]["residentKey"] = "required".into();
     value["authenticatorSelection"]["requireResidentKey"] = true.into();
     Ok(value)

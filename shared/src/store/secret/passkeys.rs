@@ -125,7 +125,7 @@ impl Passkeys {
     }
 
     /// Notes a sign-in, which takes the removal back, and the credential's new counter. `false` if it was removed or used
-    /// meanwhile. One write, one transaction more if it was to be removed.
+    /// meanwhile. One write; two Queries and a write more if it was to be removed.
     pub async fn note_use(
         &self,
         artist: ArtistId,
@@ -151,7 +151,7 @@ impl Passkeys {
     }
 
     /// Removes a passkey: at once after a sign-in with one, else in seven days, in which it can take that back. `false` if it
-    /// isn't there. Two writes and a Query.
+    /// isn't there. Two writes and two Queries.
     pub async fn remove(
         &self,
         artist: ArtistId,
