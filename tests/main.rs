@@ -42,6 +42,7 @@ mod list_payments;
 mod list_timeline;
 mod list_transfers;
 mod log_in;
+mod log_out;
 mod make_previews;
 mod migrate_moments;
 mod moderation;

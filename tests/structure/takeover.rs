@@ -15,16 +15,17 @@ const WRITES: [&str; 4] = ["PutItem", "UpdateItem", "DeleteItem", "BatchWriteIte
 const CHANGES: [&str; 3] = ["PutItem", "UpdateItem", "BatchWriteItem"];
 
 /// Who may create or change a partition's rows, and nobody else.
-const WRITERS: [(&str, &str, &[&str], &[&str]); 21] = [
+const WRITERS: [(&str, &str, &[&str], &[&str]); 22] = [
     ("SecretTable", "KEY#x", &CHANGES, &["create-api-key"]),
-    ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "revoke-api-key"]),
-    ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "revoke-api-key"]),
+    ("SecretTable", "KEY#x", &["DeleteItem"], &["erase-artists", "log-out", "revoke-api-key"]),
+    ("SecretTable", "ARTIST#x", &WRITES, &["create-api-key", "erase-artists", "log-out", "revoke-api-key"]),
     (
         "SecretTable",
         "SESSIONS#x",
         &CHANGES,
         &["add-passkey", "delete-artist", "log-out", "remove-passkey", "use-passkey"],
     ),
+    ("SecretTable", "TOKENS#x", &CHANGES, &["log-in", "use-link", "use-passkey", "use-wallet"]),
     ("SecretTable", "PASSKEYS#x", &CHANGES, &["add-passkey", "remove-passkey", "use-passkey"]),
     (
         "SecretTable",

@@ -1,7 +1,7 @@
 //! Contract of `DELETE /artists/me`.
 
 use serde::Serialize;
-use shared::http::{Field, FromField, FromFields};
+use shared::http::FromFields;
 use utoipa::ToSchema;
 
 /// What to do with money.
@@ -9,10 +9,8 @@ use utoipa::ToSchema;
 pub struct DeleteArtistRequest {
     /// Erase the account although it holds money, which nobody can get at afterwards.
     #[schema(value_type = Option<bool>, default = json!(false))]
-    pub abandon: Abandon,
+    pub abandon: bool,
 }
-
-pub struct Abandon(pub bool);
 
 /// The account is to be erased.
 #[derive(Serialize, ToSchema)]
@@ -39,9 +37,3 @@ pub struct DeleteArtistResponse {
     extensions(("x-errors" = json!([403, 409, 502, 503]))),
 )]
 pub fn delete_artist() {}
-
-impl FromField for Abandon {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        field.boolean().map(Self)
-    }
-}

@@ -4,8 +4,11 @@ use serde::Serialize;
 use shared::{
     clock,
     http::{ApiError, FromFields},
-    model::{ActivityId, ActivityKind, DeviceId, PageLimit},
-    store::{artist::Activity, secret::Device},
+    model::{ActivityId, ActivityKind, DeviceId, PageLimit, SessionId},
+    store::{
+        artist::Activity,
+        secret::{Device, Session},
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 
@@ -25,6 +28,25 @@ pub struct ListActivityResponse {
     pub activity: Vec<ActivityView>,
     /// Devices that are known, the one used last first.
     pub devices: Vec<DeviceView>,
+    /// Tokens that can be used, the newest first.
+    pub sessions: Vec<SessionView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = Session)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionView {
+    pub id: SessionId,
+    /// What the program called itself (`User-Agent`); may be empty.
+    pub agent: String,
+    /// Network of the sign-in; of IPv6 the /64.
+    pub network: String,
+    /// Time of the sign-in, ISO 8601.
+    pub since: String,
+    /// ISO 8601.
+    pub expires: String,
+    /// It is the token of this request.
+    pub is_current: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -56,8 +78,8 @@ pub struct ActivityView {
 
 /// List account activity
 ///
-/// Sign-ins, keys, wallets, payout addresses and withdrawals of the last 90 days, newest first; and the devices that are
-/// known, each until `DELETE /artists/devices`.
+/// Sign-ins, keys, wallets, payout addresses and withdrawals of the last 90 days, newest first; the devices that are
+/// known, each until `DELETE /artists/devices`; and tokens, as `sessions`, which `POST /oauth/logout` ends.
 #[utoipa::path(
     get,
     path = "/artists/activity",
@@ -76,6 +98,15 @@ impl TryFrom<Activity> for ActivityView {
 
     fn try_from(Activity { id, kind, at, network, subject, .. }: Activity) -> Result<Self, ApiError> {
         Ok(Self { id, kind, at: clock::iso_8601(at)?, network, subject })
+    }
+}
+
+impl SessionView {
+    /// How it is shown to who holds the token `current`.
+    pub fn new(session: Session, current: SessionId) -> Result<Self, ApiError> {
+        let Session { id, issued_at, expires_at, network, agent } = session;
+        let (since, expires) = (clock::iso_8601(issued_at)?, clock::iso_8601(expires_at)?);
+        Ok(Self { id, agent, network, since, expires, is_current: id == current })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use shared::{
-    http::{Field, FromField, FromFields},
+    http::FromFields,
     model::{Address, DeviceToken, Email, Nonce, OneTimeCode},
 };
 use utoipa::ToSchema;
@@ -23,16 +23,7 @@ pub struct LogInRequest {
     pub device_token: Option<DeviceToken>,
     /// Answer with a `deviceToken`, unless the request has a known one.
     #[schema(value_type = Option<bool>, default = json!(false))]
-    pub remember: Remember,
-}
-
-/// False unless given.
-pub struct Remember(pub bool);
-
-impl FromField for Remember {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        field.boolean().map(Self)
-    }
+    pub remember: bool,
 }
 
 /// The credential of a signed-in artist.
@@ -52,7 +43,7 @@ impl LogInResponse {
     /// The answer to a sign-in.
     pub fn new(session: Session, device: Option<&DeviceToken>) -> Self {
         let device_token = device.map(|token| token.reveal().to_owned());
-        Self { token: session.token, social_wallet: session.wallet, device_token }
+        Self { token: session.token.text, social_wallet: session.wallet, device_token }
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use shared::{
     api::activity::ActivityLog,
-    auth::token::TokenIssuer,
+    auth::token::{IssuedToken, LIFETIME, TokenIssuer},
     chain::wallet::{EmbeddedWallet, OperatorAccount},
     config::StartError,
     http::{ApiError, Request},
@@ -13,7 +13,7 @@ use shared::{
     store::{
         StoreError,
         artist::{Artist, ArtistTable, Artists, Cancelled, Deletions, WalletOwner},
-        secret::{Devices, FailedCodes, SecretTable},
+        secret::{self, Devices, FailedCodes, SecretTable, Sessions},
     },
     telemetry::{self, Metric},
 };
@@ -24,6 +24,7 @@ pub struct SignIn {
     deletions: Deletions,
     operator: OperatorAccount,
     tokens: TokenIssuer,
+    sessions: Sessions,
     activity: ActivityLog,
     failed_codes: FailedCodes,
     devices: Devices,
@@ -32,7 +33,7 @@ pub struct SignIn {
 /// A sign-in that waits for its code, link or message to be used up.
 pub struct Session {
     /// The access token.
-    pub token: String,
+    pub token: IssuedToken,
     /// The artist's embedded wallet.
     pub wallet: Address,
     artist: ArtistId,
@@ -58,6 +59,7 @@ impl SignIn {
             deletions: Deletions::new(table),
             operator: OperatorAccount::from_env()?,
             tokens: TokenIssuer::from_env(aws)?,
+            sessions: Sessions::new(secrets.clone()),
             activity: ActivityLog::from_env(aws)?,
             failed_codes: FailedCodes::new(secrets.clone()),
             devices: Devices::new(secrets.clone()),
@@ -169,14 +171,22 @@ impl SignIn {
     ) -> Option<DeviceToken> {
         let reset = async { logged(request, self.failed_codes.reset(email, now.as_secs()).await) };
         let (.., token) =
-            tokio::join!(self.record(request, session), reset, self.remember(request, email, device, now));
+            tokio::join!(self.record(request, session, now), reset, self.remember(request, email, device, now));
         token
     }
 
-    /// Records the sign-in, and that it took the account's deletion back.
-    pub async fn record(&self, request: &Request, session: &Session) {
+    /// Records the sign-in and who holds its token, and that it took the account's deletion back.
+    pub async fn record(&self, request: &Request, session: &Session, now: Duration) {
         telemetry::count(Metric::SignIns);
-        self.activity.note(request, session.artist, ActivityKind::SignedIn, "").await;
+        let held = secret::Session {
+            id: session.token.id,
+            issued_at: now.as_secs(),
+            expires_at: (now + LIFETIME).as_secs(),
+            network: request.client_network(),
+            agent: agent(request),
+        };
+        let open = async { logged(request, self.sessions.open(session.artist, &held).await) };
+        tokio::join!(self.activity.note(request, session.artist, ActivityKind::SignedIn, ""), open);
         if session.cancelled == Cancelled::Done {
             self.activity.note(request, session.artist, ActivityKind::DeletionCancelled, "").await;
         }
@@ -189,7 +199,6 @@ impl SignIn {
         device: SignInDevice,
         now: Duration,
     ) -> Option<DeviceToken> {
-        const MAX_AGENT: usize = 200;
         let (network, now) = (request.client_network(), now.as_secs());
         match device {
             SignInDevice::Unknown => None,
@@ -199,11 +208,17 @@ impl SignIn {
             }
             SignInDevice::New => {
                 let token = DeviceToken::random().ok()?;
-                let agent = request.header("user-agent").unwrap_or_default().chars().take(MAX_AGENT).collect();
-                logged(request, self.devices.remember(email, &token.id(), network, agent, now).await).map(|()| token)
+                let remembered = self.devices.remember(email, &token.id(), network, agent(request), now).await;
+                logged(request, remembered).map(|()| token)
             }
         }
     }
+}
+
+/// What the client calls itself.
+fn agent(request: &Request) -> String {
+    const MAX: usize = 200;
+    request.header("user-agent").unwrap_or_default().chars().take(MAX).collect()
 }
 
 fn logged<T>(request: &Request, result: Result<T, StoreError>) -> Option<T> {

@@ -1,10 +1,7 @@
 //! Request, answer and description of `POST /moment/hide`.
 
 use serde::Serialize;
-use shared::{
-    http::{Field, FromField, FromFields},
-    model::MomentRef,
-};
+use shared::{http::FromFields, model::MomentRef};
 use utoipa::ToSchema;
 
 /// The moment.
@@ -14,10 +11,8 @@ pub struct HideMomentRequest {
     pub moment: MomentRef,
     /// Whether it is hidden from now on.
     #[schema(value_type = Option<bool>, default = true)]
-    pub hidden: Hiding,
+    pub hidden: bool,
 }
-
-pub struct Hiding(pub bool);
 
 /// What holds from now on.
 #[derive(Serialize, ToSchema)]
@@ -25,12 +20,6 @@ pub struct HideMomentResponse {
     pub success: bool,
     /// Whether the moment is hidden.
     pub hidden: bool,
-}
-
-impl FromField for Hiding {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        field.boolean().map(Self)
-    }
 }
 
 /// Hide a moment

@@ -1,7 +1,7 @@
 //! Contract of `PATCH /webhooks/{id}`.
 
 use shared::{
-    http::{Field, FromField, FromFields},
+    http::FromFields,
     model::{EventKind, WebhookDescription, WebhookStatus, WebhookUrl},
     store::artist::Webhook,
 };
@@ -21,17 +21,7 @@ pub struct UpdateWebhookRequest {
     pub description: Option<WebhookDescription>,
     /// Whether it gets events.
     #[schema(value_type = Option<bool>)]
-    pub active: Option<Activity>,
-}
-
-/// Whether a webhook gets events.
-#[derive(Clone, Copy)]
-pub struct Activity(pub bool);
-
-impl FromField for Activity {
-    fn from_field(field: &Field<'_>) -> Option<Self> {
-        field.boolean().map(Self)
-    }
+    pub active: Option<bool>,
 }
 
 impl UpdateWebhookRequest {
@@ -55,8 +45,8 @@ impl UpdateWebhookRequest {
             webhook.description = description.clone();
         }
         match self.active {
-            Some(Activity(true)) => webhook.status = WebhookStatus::Active,
-            Some(Activity(false)) if webhook.is_active() => webhook.status = WebhookStatus::Paused,
+            Some(true) => webhook.status = WebhookStatus::Active,
+            Some(false) if webhook.is_active() => webhook.status = WebhookStatus::Paused,
             _ => {}
         }
     }

@@ -12,13 +12,12 @@ use jsonwebtoken::{
 };
 use p256::{elliptic_curve::sec1::ToEncodedPoint, pkcs8::DecodePublicKey};
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::{
     config::{self, ConfigError},
     http::{ApiError, Request},
     kms::{KmsError, SigningKey},
-    model::ArtistId,
+    model::{ArtistId, SessionId},
 };
 
 /// Time for which a token is valid.
@@ -34,7 +33,7 @@ struct Claims {
     sub: ArtistId,
     iat: u64,
     exp: u64,
-    jti: Uuid,
+    jti: SessionId,
     /// How the artist signed in (RFC 8176, and `webauthn`), where that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     amr: Option<Vec<String>>,
@@ -132,6 +131,14 @@ pub enum IssueError {
     Json(#[from] serde_json::Error),
 }
 
+/// A new token.
+pub struct IssuedToken {
+    /// Its id.
+    pub id: SessionId,
+    /// The token itself, only for the answer to who signed in.
+    pub text: String,
+}
+
 /// Issues tokens. Only sign-in has one.
 pub struct TokenIssuer {
     key: SigningKey,
@@ -147,7 +154,8 @@ impl TokenIssuer {
     }
 
     /// A token for an artist who signed in with a passkey or without, valid from `now` for [`LIFETIME`]. One KMS call.
-    pub async fn issue(&self, artist: ArtistId, is_by_passkey: bool, now: Duration) -> Result<String, IssueError> {
+    pub async fn issue(&self, artist: ArtistId, is_by_passkey: bool, now: Duration) -> Result<IssuedToken, IssueError> {
+        let id = SessionId::next();
         let header = Header { typ: Some(TYPE.to_owned()), kid: self.key_id.clone(), ..Header::new(Algorithm::ES256) };
         let claims = Claims {
             iss: self.parties.issuer.clone(),
@@ -155,7 +163,7 @@ impl TokenIssuer {
             sub: artist,
             iat: now.as_secs(),
             exp: (now + LIFETIME).as_secs(),
-            jti: Uuid::now_v7(),
+            jti: id,
             amr: is_by_passkey.then(|| vec![WEBAUTHN.to_owned()]),
         };
         let mut token = BASE64_URL_SAFE_NO_PAD.encode(serde_json::to_vec(&header)?);
@@ -164,7 +172,7 @@ impl TokenIssuer {
         let signature = self.key.sign(token.as_bytes()).await?;
         token.push('.');
         BASE64_URL_SAFE_NO_PAD.encode_string(signature, &mut token);
-        Ok(token)
+        Ok(IssuedToken { id, text: token })
     }
 }
 
@@ -220,7 +228,7 @@ pub struct VerifiedToken {
     /// Whose it is.
     pub artist: ArtistId,
     /// Its id (`jti`); later tokens have greater ones.
-    pub id: Uuid,
+    pub id: SessionId,
     /// When its artist signed in, in Unix seconds.
     pub issued_at: u64,
     /// When it expires, in Unix seconds.

@@ -10,7 +10,7 @@ use crate::{
         Cid, CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email,
         EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName,
         LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, PasskeyId, PasskeyName, Period,
-        PreviewWidth, Protocol, RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope, Share, SignInLink,
+        PreviewWidth, Protocol, RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope, SessionId, Share, SignInLink,
         SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize,
         UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
     },
@@ -46,7 +46,7 @@ scalars! {
         CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
         FileHash, Flag, KeyId,
         KeyName, CeremonyId, PasskeyId, PasskeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, SaleType, Scope,
-        SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
+        SessionId, SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadType, Username,
         WebUrl, WebhookDescription, WebhookId, WebhookUrl;
     Number: KeyDays, PageLimit, PageNumber, PreviewWidth, Wait;
     Exact: SaleTime, Share, UploadSize, Whole;
@@ -55,6 +55,12 @@ scalars! {
 impl<T: Scalar> FromField for T {
     fn from_field(field: &Field<'_>) -> Option<Self> {
         parse(field, T::FORM)
+    }
+}
+
+impl FromField for bool {
+    fn from_field(field: &Field<'_>) -> Option<Self> {
+        field.boolean()
     }
 }
 

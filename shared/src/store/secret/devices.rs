@@ -99,6 +99,14 @@ impl Devices {
         Ok(devices.into_iter().filter(|device| device.fields.expires_at > now).collect())
     }
 
+    /// Forgets all devices of an address. A Query, and a write for each.
+    pub async fn forget_all(&self, email: &Email) -> Result<(), StoreError> {
+        for device in self.list(email, 0).await? {
+            self.forget(email, &device.id).await?;
+        }
+        Ok(())
+    }
+
     /// Forgets a device; `false` if it wasn't known. One write.
     pub async fn forget(&self, email: &Email, id: &DeviceId) -> Result<bool, StoreError> {
         let call = self.0.client.delete_item().table_name(&self.0.name).set_key(Some(key(email, id).item()));

@@ -23,7 +23,7 @@ pub use self::{
     passkeys::{Ceremony, MAX_PASSKEYS, Passkeys, StoredPasskey},
     rate_windows::{RateWindow, RateWindows},
     request_counts::RequestCounts,
-    sessions::{SessionState, Sessions},
+    sessions::{Session, SessionState, Sessions},
     stopped_mails::StoppedMails,
     waits::{MAX_WAITS, WaitPlace, Waits},
 };

@@ -118,7 +118,8 @@ impl Passkeys {
     pub async fn add(&self, artist: ArtistId, passkey: &StoredPasskey) -> Result<(), StoreError> {
         let writes = vec![
             self.0.replacement(&rows::passkey(artist, &passkey.id), passkey)?,
-            self.0.replacement(&rows::passkey_mark(artist), &Mark { is_passkey_mark: true, expires_at: None })?,
+            self.0
+                .replacement(&rows::passkey_mark(artist), &PasskeyMark { is_passkey_mark: true, expires_at: None })?,
         ];
         self.0.write_together(writes).await?;
         Ok(())
@@ -186,7 +187,7 @@ impl Passkeys {
             // The latest end; `None` if one of them has none.
             let end =
                 passkeys.iter().map(|passkey| passkey.expires_at).try_fold(0, |last, end| end.map(|at| last.max(at)));
-            let mark = (!passkeys.is_empty()).then_some(Mark { is_passkey_mark: true, expires_at: end });
+            let mark = (!passkeys.is_empty()).then_some(PasskeyMark { is_passkey_mark: true, expires_at: end });
             if marked == Some(mark) {
                 return Ok(());
             }
@@ -205,9 +206,9 @@ impl Passkeys {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-struct Mark {
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PasskeyMark {
     is_passkey_mark: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<u64>,
 }

@@ -1,9 +1,7 @@
 //! All rows of the secret table.
 
-use uuid::Uuid;
-
 use crate::{
-    model::{ArtistId, CeremonyId, DeviceId, KeyId, PasskeyId},
+    model::{ArtistId, CeremonyId, DeviceId, KeyId, PasskeyId, SessionId},
     store::engine::rows::rows,
 };
 
@@ -26,9 +24,13 @@ rows! { ROWS;
     }
 
     section "Sessions" {
-        partition (artist: ArtistId) = "SESSIONS#{artist}" {
+        partition (artist: ArtistId) as open_sessions = "TOKENS#{artist}" {
+            /// A token that was issued: when, and to which network and program
+            fn session(id: SessionId) = "{id}" until "With the token";
+        }
+        partition (artist: ArtistId) as session_marks = "SESSIONS#{artist}" {
             /// A token that was signed out
-            fn ended_session(token: Uuid) = "TOKEN#{token}" until "With the token";
+            fn ended_session(token: SessionId) = "TOKEN#{token}" until "With the token";
             /// The last token of those that were signed out all at once
             fn ended_sessions() = "ALL" until "An hour later";
             /// The artist has a passkey, so that what takes a recent sign-in takes one with it

@@ -1,27 +1,44 @@
-//! Signed-out tokens. A row lives as long as the tokens that it ends. Rows: docs/data-model.md, Sessions.
+//! Tokens: who holds them, and which were signed out. A row lives as long as its tokens. Rows: docs/data-model.md, Sessions.
+
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
+use super::passkeys::PasskeyMark;
 use crate::{
     aws::Dispatch,
-    model::ArtistId,
+    model::{ArtistId, SessionId},
     store::{
-        engine::table::{PrimaryKey, SecretTable, StoreError, row},
+        engine::table::{Item, SecretTable, StoreError, row},
         secret::rows,
     },
 };
 
-/// Signed-out tokens of all artists.
+/// Tokens of all artists.
 #[derive(Clone)]
 pub struct Sessions(SecretTable);
 
+/// A token that was issued, as its artist sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// When its artist signed in, in Unix seconds.
+    pub issued_at: u64,
+    /// When it expires, in Unix seconds.
+    pub expires_at: u64,
+    /// Network of the sign-in.
+    pub network: String,
+    /// What the program called itself (`User-Agent`), up to 200 characters.
+    pub agent: String,
+}
+
 #[derive(Serialize, Deserialize)]
-struct SignedOut {
-    /// Tokens up to this one (UUID v7) are ended; `None` for a single token.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    through: Option<Uuid>,
-    expires_at: u64,
+#[serde(untagged)]
+enum Row {
+    Ended { ended: SessionId, expires_at: u64 },
+    EndedThrough { through: SessionId, expires_at: u64 },
+    PasskeyMark(PasskeyMark),
 }
 
 /// What is stored about a token.
@@ -33,16 +50,6 @@ pub struct SessionState {
     pub has_passkey: bool,
 }
 
-#[derive(Deserialize)]
-struct SessionRow {
-    #[serde(default)]
-    through: Option<Uuid>,
-    #[serde(default)]
-    is_passkey_mark: bool,
-    #[serde(default)]
-    expires_at: Option<u64>,
-}
-
 impl Sessions {
     /// Uses the secret table.
     pub fn new(secrets: SecretTable) -> Self {
@@ -50,32 +57,70 @@ impl Sessions {
     }
 
     /// Returns what is stored about a token. One read.
-    pub async fn state(&self, artist: ArtistId, token: Uuid, now: u64) -> Result<SessionState, StoreError> {
+    pub async fn state(&self, artist: ArtistId, token: SessionId, now: u64) -> Result<SessionState, StoreError> {
         let keys = [rows::ended_session(artist, token), rows::ended_sessions(artist), rows::passkey_mark(artist)];
-        let rows: Vec<SessionRow> = self.0.get_many(keys).await?;
+        let rows: Vec<Row> = self.0.get_many(keys).await?;
         let mut state = SessionState::default();
         for row in rows {
-            if row.is_passkey_mark {
-                state.has_passkey = row.expires_at.is_none_or(|at| at > now);
-            } else {
-                state.is_over |= row.through.is_none_or(|through| token <= through);
+            match row {
+                Row::PasskeyMark(mark) => state.has_passkey = mark.expires_at.is_none_or(|at| at > now),
+                Row::Ended { .. } => state.is_over = true,
+                Row::EndedThrough { through, .. } => state.is_over |= token <= through,
             }
         }
         Ok(state)
     }
 
+    /// Remembers who holds a token. One write.
+    pub async fn open(&self, artist: ArtistId, session: &Session) -> Result<(), StoreError> {
+        self.put(row(&rows::session(artist, session.id), session)?).await
+    }
+
+    /// Returns the tokens that can be used at `now` (Unix seconds), the newest first. Two Queries.
+    pub async fn list(&self, artist: ArtistId, now: u64) -> Result<Vec<Session>, StoreError> {
+        let tokens = self.0.partition(rows::open_sessions(artist));
+        let (mut tokens, marks): (Vec<Session>, Vec<Row>) =
+            tokio::try_join!(tokens, self.0.partition(rows::session_marks(artist)))?;
+        let (mut ended, mut ended_through) = (HashSet::new(), None);
+        for mark in marks {
+            match mark {
+                Row::Ended { ended: token, .. } => {
+                    ended.insert(token);
+                }
+                Row::EndedThrough { through, .. } => ended_through = Some(through),
+                Row::PasskeyMark(_) => {}
+            }
+        }
+        tokens.retain(|session| {
+            session.expires_at > now && Some(session.id) > ended_through && !ended.contains(&session.id)
+        });
+        tokens.reverse();
+        Ok(tokens)
+    }
+
     /// Ends one token. One write.
-    pub async fn end(&self, artist: ArtistId, token: Uuid, expires_at: u64) -> Result<(), StoreError> {
-        self.put(&rows::ended_session(artist, token), &SignedOut { through: None, expires_at }).await
+    pub async fn end(&self, artist: ArtistId, token: SessionId, expires_at: u64) -> Result<(), StoreError> {
+        self.put(row(&rows::ended_session(artist, token), &Row::Ended { ended: token, expires_at })?).await
+    }
+
+    /// Ends a token that was issued to the artist; `false` if none such can be used at `now` (Unix seconds). A read and a
+    /// write.
+    pub async fn end_other(&self, artist: ArtistId, token: SessionId, now: u64) -> Result<bool, StoreError> {
+        match self.0.get::<Session>(&rows::session(artist, token)).await? {
+            Some(session) if session.expires_at > now => {
+                self.end(artist, token, session.expires_at).await.map(|()| true)
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Ends all tokens that were issued so far. One write.
     pub async fn end_all(&self, artist: ArtistId, expires_at: u64) -> Result<(), StoreError> {
-        self.put(&rows::ended_sessions(artist), &SignedOut { through: Some(Uuid::now_v7()), expires_at }).await
+        let ended = Row::EndedThrough { through: SessionId::next(), expires_at };
+        self.put(row(&rows::ended_sessions(artist), &ended)?).await
     }
 
-    async fn put(&self, key: &PrimaryKey, row_: &SignedOut) -> Result<(), StoreError> {
-        let item = row(key, row_)?;
+    async fn put(&self, item: Item) -> Result<(), StoreError> {
         self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `DELETE /artists/me`: the account is erased after a week, unless its artist signs in before.
 
-use artists::delete_artist::{Abandon, DeleteArtistRequest, DeleteArtistResponse};
+use artists::delete_artist::{DeleteArtistRequest, DeleteArtistResponse};
 use futures::future::try_join_all;
 use shared::{
     api::{activity::ActivityLog, error::no_artist},
@@ -65,7 +65,7 @@ impl Endpoint for DeleteArtist {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let now = clock::now()?;
         let artist = self.authenticator.authenticate_freshly(request, now).await?.artist;
-        let DeleteArtistRequest { abandon: Abandon(abandon) } = request.json_or_empty()?.read()?;
+        let DeleteArtistRequest { abandon } = request.json_or_empty()?.read()?;
         let profile = self.artists.profile(artist).await?.ok_or_else(no_artist)?;
         let money = if abandon { Vec::new() } else { self.money(profile.artist.embedded_wallet).await? };
         if !money.is_empty() {

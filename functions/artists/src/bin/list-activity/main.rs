@@ -1,8 +1,8 @@
-//! `GET /artists/activity`: what happened to the artist's account, newest first.
+//! `GET /artists/activity`: what happened to the artist's account, newest first, its devices and tokens.
 
 use std::cmp::Reverse;
 
-use artists::list_activity::{ActivityView, DeviceView, ListActivityQuery, ListActivityResponse};
+use artists::list_activity::{ActivityView, DeviceView, ListActivityQuery, ListActivityResponse, SessionView};
 use shared::{
     auth::session::SessionAuthenticator,
     clock,
@@ -11,7 +11,7 @@ use shared::{
     model::ArtistId,
     store::{
         artist::{Activities, ArtistTable, Artists},
-        secret::{Devices, SecretTable},
+        secret::{Devices, SecretTable, Sessions},
     },
 };
 
@@ -21,7 +21,8 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ListActivity {
-    sessions: SessionAuthenticator,
+    authenticator: SessionAuthenticator,
+    sessions: Sessions,
     activities: Activities,
     artists: Artists,
     devices: Devices,
@@ -41,7 +42,8 @@ impl Endpoint for ListActivity {
         let aws = config::aws().await;
         let (secrets, table) = (SecretTable::from_env(&aws)?, ArtistTable::from_env(&aws)?);
         Ok(Self {
-            sessions: SessionAuthenticator::from_env(secrets.clone())?,
+            authenticator: SessionAuthenticator::from_env(secrets.clone())?,
+            sessions: Sessions::new(secrets.clone()),
             activities: Activities::new(table.clone()),
             artists: Artists::new(table),
             devices: Devices::new(secrets),
@@ -49,14 +51,18 @@ impl Endpoint for ListActivity {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let artist = self.sessions.authenticate_person(request).await?.artist;
+        let token = self.authenticator.authenticate_person(request).await?;
+        let artist = token.artist;
         let ListActivityQuery { limit, before } = request.query().read()?;
         let now = clock::now()?.as_secs();
         let found = async { Ok(self.activities.list(artist, before, limit.get(), now).await?) };
-        let (found, devices) = tokio::try_join!(found, self.devices(artist, now))?;
+        let sessions = async { Ok(self.sessions.list(artist, now).await?) };
+        let (found, devices, sessions) = tokio::try_join!(found, self.devices(artist, now), sessions)?;
+        let sessions =
+            sessions.into_iter().map(|session| SessionView::new(session, token.id)).collect::<Result<_, _>>()?;
         let last = found.last().map(|last| last.id).filter(|_| found.len() == limit.get() as usize);
         let activity = found.into_iter().map(ActivityView::try_from).collect::<Result<_, _>>()?;
-        let response = Response::json(&ListActivityResponse { activity, devices })?;
+        let response = Response::json(&ListActivityResponse { activity, devices, sessions })?;
         match last {
             Some(last) => response.with_next(request, "before", last),
             None => Ok(response),

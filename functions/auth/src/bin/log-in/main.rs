@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use auth::{
-    log_in::{LogInRequest, LogInResponse, Remember},
+    log_in::{LogInRequest, LogInResponse},
     sign_in::{SignIn, SignInDevice},
 };
 use shared::{
@@ -53,7 +53,7 @@ impl Endpoint for LogIn {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let LogInRequest { email, code, nonce, device_token, remember: Remember(remember) } = request.json()?.read()?;
+        let LogInRequest { email, code, nonce, device_token, remember } = request.json()?.read()?;
         let now = clock::now()?;
         let device = device_token.as_ref().map(DeviceToken::id);
         let (history, known_device) = self.admit(request, &email, device, now).await?;

@@ -69,7 +69,7 @@ impl Endpoint for UsePasskey {
         if !self.passkeys.note_use(artist, &stored, credential, now.as_secs()).await? {
             return Err(refused());
         }
-        self.sign_in.record(request, &session).await;
+        self.sign_in.record(request, &session, now).await;
         Response::json(&LogInResponse::new(session, None))
     }
 }

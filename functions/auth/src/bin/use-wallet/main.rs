@@ -53,7 +53,7 @@ impl Endpoint for UseWallet {
         if !self.challenges.redeem(&challenge).await? {
             return Err(unknown_message());
         }
-        self.sign_in.record(request, &session).await;
+        self.sign_in.record(request, &session, now).await;
         Response::json(&LogInResponse::new(session, None))
     }
 }

@@ -1,6 +1,6 @@
 //! `POST /moment/hide`: leaves a moment out of timelines, or shows it again.
 
-use moments::hide_moment::{HideMomentRequest, HideMomentResponse, Hiding};
+use moments::hide_moment::{HideMomentRequest, HideMomentResponse};
 use shared::{
     api::error::{no_artist, no_moment},
     auth::caller::CallerAuthenticator,
@@ -71,7 +71,7 @@ impl Endpoint for HideMoment {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
-        let HideMomentRequest { moment, hidden: Hiding(hidden) } = request.json()?.read_for(self)?;
+        let HideMomentRequest { moment, hidden } = request.json()?.read_for(self)?;
         self.require_admin(artist, &moment).await?;
         let hider = self.artists.hidden_by(&moment).await?.unwrap_or(artist);
         // Posted without a change too: the index then reads the mark again.
