@@ -9,6 +9,7 @@ mod as_deployed;
 mod attacks;
 mod build_proposal;
 mod challenge_wallet;
+mod change_email;
 mod client_limits;
 mod collect_moment;
 mod connect_wallet;

@@ -95,10 +95,9 @@ impl<'a> TestEvents<'a> {
         // Whoever is deleted or signed out everywhere sends nothing any more.
         let stranger = match function {
             "delete-artist" | "log-out" => Some(new_artist(self.stack).await?),
-            // Who has a passkey needs it for much else.
-            "challenge-passkey" | "add-passkey" | "list-passkeys" | "remove-passkey" => {
-                Some(new_artist(self.stack).await?)
-            }
+            // Who has a passkey needs it for much else, and mailboxes get few codes.
+            "challenge-passkey" | "add-passkey" | "list-passkeys" | "remove-passkey" | "challenge-email"
+            | "change-email" | "keep-email" => Some(new_artist(self.stack).await?),
             _ => None,
         };
         for (example, value) in self.values(function).await?.into_iter().chain(self.common_values()) {
@@ -117,6 +116,12 @@ impl<'a> TestEvents<'a> {
                 let id = text(&listed["passkeys"][0], "id")?;
                 event["rawQueryString"] = format!("passkeyId={id}").into();
                 event["queryStringParameters"]["passkeyId"] = id.into();
+            }
+            "change-email" => event["body"] = self.proved_email(signed_in(&stranger)?).await?.to_string().into(),
+            "keep-email" => {
+                let artist = signed_in(&stranger)?;
+                let body = self.proved_email(artist).await?;
+                self.post("/artists/email", Some(&artist.token), &body).await?;
             }
             "use-passkey" => {
                 let (mut passkey, _) = self.added_passkey(&new_artist(self.stack).await?.token).await?;
@@ -145,6 +150,16 @@ impl<'a> TestEvents<'a> {
     pub async fn send_to(&self, function: &str) -> Result<Value, Error> {
         let event = self.event(function).await?;
         Invocation::of(&self.stack.lambda, function).send(&event).await
+    }
+
+    /// A new mail address with the codes that it and the artist's present one got.
+    async fn proved_email(&self, artist: &SignedIn) -> Result<Value, Error> {
+        let (email, mailbox) = (unused_email(), &self.stack.mail);
+        let seen = mail::mails_to(mailbox, &artist.email).await?.len();
+        self.post("/artists/email/challenge", Some(&artist.token), &json!({"email": email})).await?;
+        let code = mail::newest_code(mailbox, &email, 0).await?;
+        let current = mail::newest_code(mailbox, &artist.email, seen).await?;
+        Ok(json!({"email": email, "code": code, "currentCode": current}))
     }
 
     fn common_values(&self) -> Values {
@@ -189,7 +204,7 @@ impl<'a> TestEvents<'a> {
             "create-split" | "read-split" | "distribute-split" => self.split(function).await?,
             "delete-webhook" | "list-deliveries" | "read-webhook" | "redeliver-webhook" | "rotate-webhook"
             | "test-webhook" | "update-webhook" => self.webhook(function).await?,
-            "send-code" => vec![(example::EMAIL, unused_email())],
+            "send-code" | "challenge-email" => vec![(example::EMAIL, unused_email())],
             "log-in" => {
                 let email = unused_email();
                 self.post("/oauth/code", None, &json!({"email": email})).await?;

@@ -83,6 +83,35 @@ impl Mailer {
         self.send(to, subject, &text).await
     }
 
+    /// Sends a code that proves a mailbox for a change of an account's address. One SES call.
+    pub async fn send_change_code(
+        &self,
+        to: &Email,
+        code: &OneTimeCode,
+        mailbox: Mailbox,
+        origin: &str,
+    ) -> Result<(), MailError> {
+        let minutes = OneTimeCode::LIFETIME.as_secs() / 60;
+        let (what, otherwise) = match mailbox {
+            Mailbox::New => (
+                "makes this the mail address of an account at Moments",
+                "ignore this mail: nothing changes without the code",
+            ),
+            Mailbox::Present => (
+                "lets another mail address take this one's place in your account at Moments",
+                "somebody is signed in to your account: sign in, sign out everywhere, and look through its activity",
+            ),
+        };
+        let text = format!(
+            "The code {code} {what}.\n\n\
+             Enter it at {origin}, where you asked for it, within {minutes} minutes, and nowhere else. Nobody of Moments will \
+             ever ask you for it.\n\n\
+             If you did not ask for it, {otherwise}.\n",
+            code = code.reveal()
+        );
+        self.send(to, "Your Moments code for another mail address", &text).await
+    }
+
     /// Sends a notice of what happened to an account. One SES call.
     pub async fn send_notice(&self, to: &Email, notice: &Notice<'_>) -> Result<(), MailError> {
         let Notice { what, subject, when, network, origin } = notice;
@@ -119,6 +148,15 @@ impl Mailer {
         call.dispatch().await.map_err(|error| MailError::Send(error.code().unwrap_or("no answer").to_owned()))?;
         Ok(())
     }
+}
+
+/// A mailbox that takes part in a change of an account's address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mailbox {
+    /// The one that is to be the account's.
+    New,
+    /// The one that is.
+    Present,
 }
 
 /// What a mail tells of something that happened to an account.

@@ -20,7 +20,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 57] = [
+const OPERATIONS: [(&str, Outcome); 60] = [
     ("listActivity", Own),
     ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
@@ -43,6 +43,10 @@ const OPERATIONS: [(&str, Outcome); 57] = [
     ("listPasskeys", Own),
     ("removePasskey", Refused(404)),
     ("readMe", Own),
+    // Only codes of both mailboxes change the address.
+    ("challengeEmail", Nothing),
+    ("changeEmail", Nothing),
+    ("keepEmail", Refused(404)),
     ("createCollection", Nothing),
     ("updateCollection", Refused(403)),
     ("removeCollectionAdmin", Refused(403)),

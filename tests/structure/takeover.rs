@@ -34,13 +34,18 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 22] = [
         &["add-passkey", "challenge-passkey", "challenge-passkey-sign-in", "use-passkey"],
     ),
     ("SecretTable", "SESSIONS#x", &["DeleteItem"], &["erase-artists", "remove-passkey"]),
-    ("SecretTable", "CODE#x", &WRITES, &["erase-artists", "log-in", "send-code", "use-link"]),
+    (
+        "SecretTable",
+        "CODE#x",
+        &WRITES,
+        &["challenge-email", "change-email", "erase-artists", "log-in", "send-code", "use-link"],
+    ),
     ("SecretTable", "GUESSES#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
     ("SecretTable", "DEVICES#x", &CHANGES, &["log-in", "use-link"]),
     ("SecretTable", "WAITS#x", &WRITES, &["erase-artists", "list-events"]),
     ("SecretTable", "STOPPED#x", &CHANGES, &["stop-mails"]),
     ("SecretTable", "CHALLENGE#x", &WRITES, &["challenge-sign-in", "challenge-wallet", "connect-wallet", "use-wallet"]),
-    ("ArtistTable", "EMAIL#x", &WRITES, &["erase-artists", "log-in", "use-link"]),
+    ("ArtistTable", "EMAIL#x", &WRITES, &["change-email", "erase-artists", "keep-email", "log-in", "use-link"]),
     (
         "ArtistTable",
         "ARTIST#x",
@@ -76,6 +81,8 @@ const READERS: [(&str, &[&str]); 4] = [
             "add-collection-admin",
             "add-passkey",
             "add-payout-address",
+            "challenge-email",
+            "change-email",
             "collect-moment",
             "connect-wallet",
             "create-api-key",
@@ -88,6 +95,7 @@ const READERS: [(&str, &[&str]); 4] = [
             "export-artist",
             "forget-device",
             "grant-permission",
+            "keep-email",
             "list-activity",
             "log-in",
             "log-out",
@@ -111,8 +119,8 @@ const READERS: [(&str, &[&str]); 4] = [
 /// Who may use a key, and nobody else.
 const SIGNERS: [(&str, &str, &[&str]); 4] = [
     ("kms:Sign", "TokenKey.Arn", &["log-in", "use-link", "use-passkey", "use-wallet"]),
-    ("kms:VerifyMac", "CodeKey.Arn", &["log-in"]),
-    ("kms:GenerateMac", "CodeKey.Arn", &["send-code"]),
+    ("kms:VerifyMac", "CodeKey.Arn", &["change-email", "log-in"]),
+    ("kms:GenerateMac", "CodeKey.Arn", &["challenge-email", "send-code"]),
     ("kms:GenerateMac", "WebhookKey.Arn", &["create-webhook", "deliver-webhooks", "rotate-webhook"]),
 ];
 

@@ -4,9 +4,9 @@ use serde::Serialize;
 use shared::{
     clock,
     http::{ApiError, FromFields},
-    model::{ActivityId, ActivityKind, DeviceId, PageLimit, SessionId},
+    model::{ActivityId, ActivityKind, DeviceId, Email, PageLimit, SessionId},
     store::{
-        artist::Activity,
+        artist::{Activity, NextEmail},
         secret::{Device, Session},
     },
 };
@@ -24,12 +24,26 @@ pub struct ListActivityQuery {
 }
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ListActivityResponse {
     pub activity: Vec<ActivityView>,
     /// Devices that are known, the one used last first.
     pub devices: Vec<DeviceView>,
     /// Tokens that can be used, the newest first.
     pub sessions: Vec<SessionView>,
+    /// The artist's mail address; null for who signs in with a wallet alone.
+    #[schema(required = true)]
+    pub email: Option<Email>,
+    /// The mail address that is to take its place, until `DELETE /artists/email`.
+    #[schema(required = true)]
+    pub next_email: Option<EmailChange>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct EmailChange {
+    pub email: Email,
+    /// When it changes, ISO 8601.
+    pub at: String,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -107,6 +121,14 @@ impl SessionView {
         let Session { id, issued_at, expires_at, network, agent } = session;
         let (since, expires) = (clock::iso_8601(issued_at)?, clock::iso_8601(expires_at)?);
         Ok(Self { id, agent, network, since, expires, is_current: id == current })
+    }
+}
+
+impl TryFrom<NextEmail> for EmailChange {
+    type Error = ApiError;
+
+    fn try_from(NextEmail { email, from }: NextEmail) -> Result<Self, ApiError> {
+        Ok(Self { email, at: clock::iso_8601(from)? })
     }
 }
 

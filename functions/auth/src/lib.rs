@@ -1,15 +1,19 @@
 //! Sign-in and API keys.
 
 pub mod add_passkey;
+pub mod challenge_email;
 pub mod challenge_passkey;
 pub mod challenge_passkey_sign_in;
 pub mod challenge_sign_in;
+pub mod change_email;
 pub mod create_api_key;
 pub mod forget_device;
+pub mod keep_email;
 pub mod list_api_keys;
 pub mod list_passkeys;
 pub mod log_in;
 pub mod log_out;
+pub mod mailbox_budget;
 pub mod passkey;
 pub mod publish_key_set;
 pub mod read_me;
@@ -24,6 +28,9 @@ pub mod use_wallet;
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]
 #[openapi(paths(
+    challenge_email::challenge_email,
+    change_email::change_email,
+    keep_email::keep_email,
     challenge_sign_in::challenge_sign_in,
     create_api_key::create_api_key,
     forget_device::forget_device,

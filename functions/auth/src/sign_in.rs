@@ -7,12 +7,13 @@ use shared::{
     api::activity::ActivityLog,
     auth::token::{IssuedToken, LIFETIME, TokenIssuer},
     chain::wallet::{EmbeddedWallet, OperatorAccount},
+    clock,
     config::StartError,
     http::{ApiError, Request},
     model::{ActivityKind, Address, ArtistId, ChainId, DeviceId, DeviceToken, Email, Wallet},
     store::{
         StoreError,
-        artist::{Artist, ArtistTable, Artists, Cancelled, Deletions, WalletOwner},
+        artist::{Artist, ArtistTable, Artists, Cancelled, Deletions, EmailOwner, WalletOwner},
         secret::{self, Devices, FailedCodes, SecretTable, Sessions},
     },
     telemetry::{self, Metric},
@@ -66,7 +67,7 @@ impl SignIn {
         })
     }
 
-    /// Finds or creates the artist of a mail address and issues a token. Two calls of DynamoDB, one more for a new artist;
+    /// Finds or creates the artist of a mail address and issues a token; 409 for an address that is to be an artist's. Two calls of DynamoDB, one more for a new artist;
     /// one of KMS.
     pub async fn open(&self, email: &Email, now: Duration) -> Result<Session, ApiError> {
         let artist = self.find_or_create(email, now).await?;
@@ -112,16 +113,25 @@ impl SignIn {
         Ok(Session { token, wallet: artist.embedded_wallet, artist: artist.artist_id, cancelled })
     }
 
-    async fn find_or_create(&self, email: &Email, now: Duration) -> Result<Artist, StoreError> {
-        if let Some(artist) = self.artists.find_by_email(email).await? {
-            return Ok(artist);
+    async fn find_or_create(&self, email: &Email, now: Duration) -> Result<Artist, ApiError> {
+        let now = now.as_secs();
+        match self.artists.find_by_email(email, now).await? {
+            EmailOwner::Artist(artist) => return Ok(artist),
+            EmailOwner::From(from) => {
+                let from = clock::iso_8601(from)?;
+                return Err(ApiError::conflict(format!("This address signs in to an account from {from} on")));
+            }
+            EmailOwner::Nobody => {}
         }
         let artist = self.new_artist();
-        if self.artists.create(email, &artist, now.as_secs()).await? {
+        if self.artists.create(email, &artist, now).await? {
             return Ok(artist);
         }
         // A concurrent sign-in created the artist.
-        self.artists.find_by_email(email).await?.ok_or(StoreError::Contention("artists"))
+        match self.artists.find_by_email(email, now).await? {
+            EmailOwner::Artist(artist) => Ok(artist),
+            _ => Err(StoreError::Contention("artists").into()),
+        }
     }
 
     async fn find_or_create_with_wallet(

@@ -77,7 +77,7 @@ impl ActivityLog {
         if kind.notice().is_none() {
             return Ok(());
         }
-        let Some(to) = self.artists.email(artist).await? else { return Ok(()) };
+        let Some(to) = self.artists.contact(artist, activity.at).await?.email else { return Ok(()) };
         self.notices.send(request, &to, artist, kind, subject).await;
         Ok(())
     }

@@ -120,8 +120,8 @@ fn allowance_of(hits: u32, max: u32) -> Allowance {
 
 /// Whether it can't be undone.
 fn is_grave(kind: ActivityKind) -> bool {
-    use ActivityKind::{AdminGranted, Collected, DeletionRequested, PayoutAdded, Withdrawn};
-    matches!(kind, Withdrawn | Collected | AdminGranted | PayoutAdded | DeletionRequested)
+    use ActivityKind::{AdminGranted, Collected, DeletionRequested, EmailChanging, PayoutAdded, Withdrawn};
+    matches!(kind, Withdrawn | Collected | AdminGranted | PayoutAdded | DeletionRequested | EmailChanging)
 }
 
 fn log_failure(request: &Request, sent: Result<(), ApiError>) {

@@ -49,6 +49,10 @@ pub enum ActivityKind {
     PasskeyAdded,
     /// A passkey was removed, or will be.
     PasskeyRemoved,
+    /// The mail address is to change.
+    EmailChanging,
+    /// A change of the mail address was stopped.
+    EmailKept,
     /// Money was sent out of the account.
     Withdrawn,
     /// More was collected at once than an old token may spend in a day.
@@ -83,6 +87,10 @@ impl ActivityKind {
             Self::PasskeyRemoved => {
                 Some("A passkey is removed from your account: at once, or in 7 days unless you sign in with it")
             }
+            Self::EmailChanging => {
+                Some("Another mail address takes the place of your account's in 7 days, unless you stop it")
+            }
+            Self::EmailKept => Some("Your account's mail address stays as it is"),
             Self::Withdrawn => Some("Money was withdrawn from your account"),
             Self::Collected => Some("A large amount of your money paid for a moment"),
             Self::AdminGranted => Some("An account may now change and give away works of yours"),

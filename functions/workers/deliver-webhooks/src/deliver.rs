@@ -141,7 +141,7 @@ impl Deliverer {
 
     async fn notify_owner(&self, webhook: &Webhook, due: &DueWebhook) {
         let notice = async {
-            if let Some(to) = self.artists.email(due.artist_id).await? {
+            if let Some(to) = self.artists.contact(due.artist_id, clock::now()?.as_secs()).await?.email {
                 self.mailer.send_webhook_off(&to, &webhook.url, &self.origin).await?;
             }
             Ok::<_, DeliverError>(())

@@ -68,10 +68,10 @@ impl Eraser {
     /// Takes the next step of a deletion.
     async fn advance(&self, deletion: &Deletion, now: u64) -> Result<(), StoreError> {
         let artist = deletion.artist_id;
-        let (profile, email) = (self.artists.profile(artist).await?, self.artists.email(artist).await?);
+        let (profile, contact) = (self.artists.profile(artist).await?, self.artists.contact(artist, now).await?);
         let Some(profile) = profile else { return self.finish(artist).await };
         let Some(quiet_since) = deletion.begun_at else {
-            if self.deletions.begin(artist, email.as_ref(), now).await? {
+            if self.deletions.begin(artist, &contact, now).await? {
                 self.keys.revoke_all(artist).await?;
             }
             return Ok(());
@@ -83,7 +83,7 @@ impl Eraser {
             return Ok(());
         }
         let wallets = profile.wallets.iter().map(|wallet| wallet.address).collect();
-        self.rows.erase(&Person { artist, email, wallets, chains: self.chains.clone() }).await?;
+        self.rows.erase(&Person { artist, email: contact.email, wallets, chains: self.chains.clone() }).await?;
         self.finish(artist).await
     }
 

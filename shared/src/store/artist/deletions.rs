@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::artists::Artists;
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, Email},
+    model::ArtistId,
     store::{
-        artist::rows,
+        artist::{Contact, rows},
         engine::table::{ArtistTable, StoreError, number, text, unless_refused, updating},
     },
 };
@@ -85,14 +85,14 @@ impl Deletions {
         Ok(due)
     }
 
-    /// Begins a deletion: from now on its mail address, if it has one, signs in to another account. `false` if it was taken
+    /// Begins a deletion: from now on its mail addresses sign in to another account. `false` if it was taken
     /// back. One write.
-    pub async fn begin(&self, artist: ArtistId, email: Option<&Email>, now: u64) -> Result<bool, StoreError> {
+    pub async fn begin(&self, artist: ArtistId, contact: &Contact, now: u64) -> Result<bool, StoreError> {
         let begun = self.begun_now(artist, now);
         let begun = begun.condition_expression("attribute_not_exists(begun_at) AND due_at <= :now");
         let mut writes = vec![updating(begun)?];
-        if let Some(email) = email {
-            writes.push(Artists::new(self.0.clone()).closing(email, artist)?);
+        for email in contact.emails() {
+            writes.push(Artists::new(self.0.clone()).email_deletion(email, artist)?);
         }
         self.0.write_together(writes).await
     }

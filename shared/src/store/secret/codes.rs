@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     aws::Dispatch,
-    model::{DeviceId, Email, OneTimeCode, SignInLink},
+    model::{ArtistId, DeviceId, Email, OneTimeCode, SignInLink},
     store::{
         engine::table::{PrimaryKey, SecretTable, StoreError, number, row, text, unless_refused},
         secret::rows,
@@ -28,8 +28,9 @@ pub struct StoredCode {
     pub tries: u32,
     /// Whom it is for.
     pub holder: CodeHolder,
-    /// Hash of the link in the same mail.
-    pub link: String,
+    /// Hash of the link in the same mail, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
 }
 
 /// Stored part of a link.
@@ -53,6 +54,8 @@ pub enum CodeHolder {
     Device(DeviceId),
     /// A client's network, hashed.
     Client(String),
+    /// An artist whose mail address is to change: such a code signs nobody in.
+    Change(ArtistId),
 }
 
 /// Open codes and links.
@@ -73,6 +76,11 @@ impl Codes {
         let (link, codes) = (self.put_at(at_link, stored), try_join_all(held.into_iter().chain(newest)));
         tokio::try_join!(link, codes)?;
         Ok(())
+    }
+
+    /// Stores a code without a link, which replaces the holder's previous one. One write.
+    pub async fn put_code(&self, email: &Email, code: &StoredCode) -> Result<(), StoreError> {
+        self.put_at(held(email, &code.holder), code).await
     }
 
     async fn put_at<R: Serialize>(&self, key: PrimaryKey, fields: &R) -> Result<(), StoreError> {
@@ -132,8 +140,14 @@ impl Codes {
 
     /// Deletes a code and the link of its mail; `false` if the code was used or replaced. Up to three writes at once.
     pub async fn remove(&self, email: &Email, code: &StoredCode) -> Result<bool, StoreError> {
-        let link = rows::link(&email.fingerprint(), &code.link);
-        let link = self.remove_at(&link, "attribute_exists(pk)", None);
+        let link = async {
+            match &code.link {
+                Some(link) => {
+                    self.remove_at(&rows::link(&email.fingerprint(), link), "attribute_exists(pk)", None).await
+                }
+                None => Ok(false),
+            }
+        };
         let (is_removed, _) = tokio::try_join!(self.remove_code(email, code), link)?;
         Ok(is_removed)
     }
@@ -159,7 +173,7 @@ impl Codes {
 impl CodeHolder {
     /// Whether the code counts as the address's newest, too.
     fn is_newest(&self) -> bool {
-        !matches!(self, Self::Nonce(_))
+        !matches!(self, Self::Nonce(_) | Self::Change(_))
     }
 }
 
@@ -168,6 +182,7 @@ fn held(email: &Email, holder: &CodeHolder) -> PrimaryKey {
         CodeHolder::Nonce(hash) => format!("NONCE#{hash}"),
         CodeHolder::Device(id) => format!("DEVICE#{id}"),
         CodeHolder::Client(hash) => format!("CLIENT#{hash}"),
+        CodeHolder::Change(artist) => format!("CHANGE#{artist}"),
     };
     rows::held_code(&email.fingerprint(), &name)
 }

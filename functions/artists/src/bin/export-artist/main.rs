@@ -43,10 +43,11 @@ impl Endpoint for ExportArtist {
         const LIMIT: usize = 200;
         let artist = self.sessions.authenticate_person(request).await?.artist;
         let ExportArtistQuery { after } = request.query().read()?;
-        let (profile, email) = (self.artists.profile(artist).await?, self.artists.email(artist).await?);
+        let now = clock::now()?.as_secs();
+        let (profile, contact) = (self.artists.profile(artist).await?, self.artists.contact(artist, now).await?);
         let profile = profile.ok_or_else(no_artist)?;
         let wallets = profile.wallets.iter().map(|wallet| wallet.address).collect();
-        let person = Person { artist, email, wallets, chains: self.chains.clone() };
+        let person = Person { artist, email: contact.email, wallets, chains: self.chains.clone() };
         let page = self.rows.page(&person, after.unwrap_or_default(), LIMIT).await?;
         let response = Response::json(&ExportArtistResponse { rows: page.rows })?;
         match page.next {

@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 
-use artists::list_activity::{ActivityView, DeviceView, ListActivityQuery, ListActivityResponse, SessionView};
+use artists::list_activity::{
+    ActivityView, DeviceView, EmailChange, ListActivityQuery, ListActivityResponse, SessionView,
+};
 use shared::{
     auth::session::SessionAuthenticator,
     clock,
@@ -10,7 +12,7 @@ use shared::{
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ArtistId,
     store::{
-        artist::{Activities, ArtistTable, Artists},
+        artist::{Activities, ArtistTable, Artists, Contact},
         secret::{Devices, SecretTable, Sessions},
     },
 };
@@ -29,11 +31,13 @@ struct ListActivity {
 }
 
 impl ListActivity {
-    async fn devices(&self, artist: ArtistId, now: u64) -> Result<Vec<DeviceView>, ApiError> {
-        let Some(email) = self.artists.email(artist).await? else { return Ok(Vec::new()) };
-        let mut devices = self.devices.list(&email, now).await?;
+    async fn contact(&self, artist: ArtistId, now: u64) -> Result<(Contact, Vec<DeviceView>), ApiError> {
+        let contact = self.artists.contact(artist, now).await?;
+        let Some(email) = &contact.email else { return Ok((contact, Vec::new())) };
+        let mut devices = self.devices.list(email, now).await?;
         devices.sort_unstable_by_key(|device| Reverse(device.fields.seen_at));
-        devices.into_iter().map(DeviceView::try_from).collect()
+        let devices = devices.into_iter().map(DeviceView::try_from).collect::<Result<_, _>>()?;
+        Ok((contact, devices))
     }
 }
 
@@ -57,12 +61,14 @@ impl Endpoint for ListActivity {
         let now = clock::now()?.as_secs();
         let found = async { Ok(self.activities.list(artist, before, limit.get(), now).await?) };
         let sessions = async { Ok(self.sessions.list(artist, now).await?) };
-        let (found, devices, sessions) = tokio::try_join!(found, self.devices(artist, now), sessions)?;
+        let (found, (contact, devices), sessions) = tokio::try_join!(found, self.contact(artist, now), sessions)?;
         let sessions =
             sessions.into_iter().map(|session| SessionView::new(session, token.id)).collect::<Result<_, _>>()?;
         let last = found.last().map(|last| last.id).filter(|_| found.len() == limit.get() as usize);
         let activity = found.into_iter().map(ActivityView::try_from).collect::<Result<_, _>>()?;
-        let response = Response::json(&ListActivityResponse { activity, devices, sessions })?;
+        let next_email = contact.next.map(EmailChange::try_from).transpose()?;
+        let answer = ListActivityResponse { activity, devices, sessions, email: contact.email, next_email };
+        let response = Response::json(&answer)?;
         match last {
             Some(last) => response.with_next(request, "before", last),
             None => Ok(response),

@@ -3,6 +3,7 @@
 use auth::forget_device::{ForgetDeviceQuery, ForgetDeviceResponse};
 use shared::{
     auth::session::SessionAuthenticator,
+    clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     store::{
@@ -36,7 +37,7 @@ impl Endpoint for ForgetDevice {
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.sessions.authenticate_person(request).await?.artist;
         let ForgetDeviceQuery { device } = request.query().read()?;
-        let is_forgotten = match self.artists.email(artist).await? {
+        let is_forgotten = match self.artists.contact(artist, clock::now()?.as_secs()).await?.email {
             Some(email) => self.devices.forget(&email, &device).await?,
             None => false,
         };

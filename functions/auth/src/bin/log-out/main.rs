@@ -30,15 +30,15 @@ struct LogOut {
 
 impl LogOut {
     async fn end_all(&self, artist: ArtistId, api_keys: bool, devices: bool) -> Result<(), ApiError> {
+        let now = clock::now()?;
         // Credentials that last go first: if one fails, the request can be repeated with its token.
         if api_keys {
             self.keys.revoke_all(artist).await?;
         }
-        if devices && let Some(email) = self.artists.email(artist).await? {
+        if devices && let Some(email) = self.artists.contact(artist, now.as_secs()).await?.email {
             self.devices.forget_all(&email).await?;
         }
-        let last_expires = clock::now()? + LIFETIME;
-        Ok(self.sessions.end_all(artist, last_expires.as_secs()).await?)
+        Ok(self.sessions.end_all(artist, (now + LIFETIME).as_secs()).await?)
     }
 }
 

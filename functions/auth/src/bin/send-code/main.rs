@@ -1,10 +1,11 @@
 //! `POST /oauth/code`: mails a sign-in code and a link.
 
-mod mailbox_budget;
-
 use std::time::Duration;
 
-use auth::send_code::{SendCodeRequest, SendCodeResponse};
+use auth::{
+    mailbox_budget::MailboxBudget,
+    send_code::{SendCodeRequest, SendCodeResponse},
+};
 use shared::{
     auth::{
         client_limit::ClientLimit,
@@ -21,8 +22,6 @@ use shared::{
     store::secret::{CodeHolder, Codes, FailedCodes, SecretTable},
     telemetry::{self, Metric},
 };
-
-use self::mailbox_budget::MailboxBudget;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {

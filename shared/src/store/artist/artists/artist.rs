@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::contact::Contact;
 use crate::{
     model::{Address, ArtistId, ChainId, Email, Wallet, WalletType},
     store::{
@@ -42,11 +43,6 @@ struct OwnerId {
     artist_id: ArtistId,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Contact {
-    email: Email,
-}
-
 #[derive(Deserialize)]
 struct OwnedWallet {
     artist_id: ArtistId,
@@ -66,24 +62,13 @@ impl Artists {
         Self(artists)
     }
 
-    /// Returns the artist with this sign-in address. One read.
-    pub async fn find_by_email(&self, email: &Email) -> Result<Option<Artist>, StoreError> {
-        self.0.get(&email_key(email)).await
-    }
-
-    /// Returns an artist's mail address; who signs in with a wallet may have none. One read.
-    pub async fn email(&self, artist: ArtistId) -> Result<Option<Email>, StoreError> {
-        let row: Option<Contact> = self.0.get(&rows::contact(artist)).await?;
-        Ok(row.map(|row| row.email))
-    }
-
     /// Creates an artist; `false` if the address already has one.
     pub async fn create(&self, email: &Email, artist: &Artist, now: u64) -> Result<bool, StoreError> {
         let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
         let rows = vec![
-            self.0.insertion(&email_key(email), artist)?,
+            self.email_insertion(email, *artist, None, now)?,
             self.first_profile(artist, vec![wallet], now)?,
-            self.0.insertion(&rows::contact(artist.artist_id), &Contact { email: email.clone() })?,
+            self.0.insertion(&rows::contact(artist.artist_id), &Contact { email: Some(email.clone()), next: None })?,
             self.embedded_insertion(artist)?,
         ];
         self.0.write_together(rows).await
@@ -106,10 +91,6 @@ impl Artists {
         let owner: Option<OwnerId> = self.0.get(&wallet_key(wallet)).await?;
         Ok(owner.map(|owner| owner.artist_id))
     }
-}
-
-pub(super) fn email_key(email: &Email) -> PrimaryKey {
-    rows::artist_by_email(email)
 }
 
 pub(in crate::store) fn wallet_key(wallet: Address) -> PrimaryKey {

@@ -3,13 +3,13 @@
 use aws_sdk_dynamodb::types::{Delete, TransactWriteItem};
 
 use super::{
-    artist::{Artists, email_key, profile_key, wallet_key},
+    artist::{Artists, profile_key, wallet_key},
     outbox::Outbox,
     usernames::name_key,
 };
 use crate::{
     aws::Dispatch,
-    model::{ArtistChange, ArtistId, Email, FoldedName},
+    model::{ArtistChange, ArtistId, FoldedName},
     store::{
         artist::{rows, search::Search},
         engine::table::{PrimaryKey, StoreError, number, text, unless_refused},
@@ -17,11 +17,6 @@ use crate::{
 };
 
 impl Artists {
-    /// Deletes the row that sign-ins find the artist by.
-    pub(in crate::store) fn closing(&self, email: &Email, artist: ArtistId) -> Result<TransactWriteItem, StoreError> {
-        self.deletion_of(&email_key(email), artist)
-    }
-
     /// Deletes the profile, mail address, wallets and name, and tells those who show them; names that were given up are deleted at once.
     pub(in crate::store) async fn erasure(&self, artist: ArtistId) -> Result<Vec<TransactWriteItem>, StoreError> {
         let Some(profile) = self.profile(artist).await? else { return Ok(Vec::new()) };

@@ -2,6 +2,7 @@
 
 mod artist;
 mod attributions;
+mod contact;
 mod erasure;
 mod hidden;
 mod introductions;
@@ -15,6 +16,7 @@ mod withholding;
 
 pub use self::{
     artist::{Artist, Artists},
+    contact::{Contact, ContactRefusal, EMAIL_CHANGES_AFTER, EmailOwner, NextEmail},
     introductions::Introduction,
     outbox::Outbox,
     profile::{Profile, ProfileChange, ProfileRefusal},

@@ -1,0 +1,193 @@
+//! Artists' mail addresses and changes of them. Rows say from and until when an address counts: nothing has to run then.
+
+use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem, Update};
+use serde::{Deserialize, Serialize};
+
+use super::artist::{Artist, Artists};
+use crate::{
+    model::{ArtistId, Email},
+    store::{
+        artist::rows,
+        engine::table::{StoreError, number, row, text, updating},
+    },
+};
+
+/// How long the artist can stop a change of the mail address, in seconds.
+pub const EMAIL_CHANGES_AFTER: u64 = 7 * 24 * 60 * 60;
+
+/// An artist's mail address.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contact {
+    /// The one that counts; who signs in with a wallet may have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<Email>,
+    /// The one that takes its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextEmail>,
+}
+
+/// A mail address that is to take another's place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextEmail {
+    /// The address.
+    pub email: Email,
+    /// From when it counts, in Unix seconds.
+    pub from: u64,
+}
+
+/// Whose a mail address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmailOwner {
+    /// This artist's.
+    Artist(Artist),
+    /// An artist's from this time on, in Unix seconds, and nobody's until then.
+    From(u64),
+    /// Nobody's.
+    Nobody,
+}
+
+/// Why a mail address isn't changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactRefusal {
+    /// The address is an artist's, or will be.
+    Taken,
+    /// Another change is under way.
+    Changing,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EmailRow {
+    #[serde(flatten)]
+    artist: Artist,
+    /// From when it counts, in Unix seconds; always, by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    since: Option<u64>,
+    /// When it no longer counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_at: Option<u64>,
+}
+
+impl Contact {
+    /// The same at `now` (Unix seconds), when a change may be done.
+    fn at(self, now: u64) -> Self {
+        match self.next {
+            Some(next) if next.from <= now => Self { email: Some(next.email), next: None },
+            _ => self,
+        }
+    }
+
+    /// All its addresses.
+    pub fn emails(&self) -> impl Iterator<Item = &Email> {
+        self.email.iter().chain(self.next.as_ref().map(|next| &next.email))
+    }
+}
+
+impl Artists {
+    /// Returns whose a mail address is at `now` (Unix seconds). One read.
+    pub async fn find_by_email(&self, email: &Email, now: u64) -> Result<EmailOwner, StoreError> {
+        let row: Option<EmailRow> = self.0.get(&rows::artist_by_email(email)).await?;
+        let row = row.filter(|row| row.expires_at.is_none_or(|end| end > now));
+        Ok(row.map_or(EmailOwner::Nobody, |row| match row.since {
+            Some(since) if since > now => EmailOwner::From(since),
+            _ => EmailOwner::Artist(row.artist),
+        }))
+    }
+
+    /// Returns an artist's mail address at `now` (Unix seconds), and what is to take its place. One read.
+    pub async fn contact(&self, artist: ArtistId, now: u64) -> Result<Contact, StoreError> {
+        let row: Option<Contact> = self.0.get(&rows::contact(artist)).await?;
+        Ok(row.map(|contact| contact.at(now)).unwrap_or_default())
+    }
+
+    /// Has an address take the place of an artist's, [`EMAIL_CHANGES_AFTER`] from `now` (Unix seconds): until then, mails go
+    /// to the old one, which can stop it. Two reads and a transaction.
+    pub async fn change_email(
+        &self,
+        artist: Artist,
+        email: &Email,
+        now: u64,
+    ) -> Result<Result<NextEmail, ContactRefusal>, StoreError> {
+        let contact = self.contact(artist.artist_id, now).await?;
+        if contact.next.is_some() {
+            return Ok(Err(ContactRefusal::Changing));
+        }
+        if self.find_by_email(email, now).await? != EmailOwner::Nobody {
+            return Ok(Err(ContactRefusal::Taken));
+        }
+        let next = NextEmail { email: email.clone(), from: now + EMAIL_CHANGES_AFTER };
+        let mut writes = vec![self.email_insertion(email, artist, Some(next.from), now)?];
+        if let Some(old) = &contact.email {
+            let until = self.email_update(old, artist.artist_id).update_expression("SET expires_at = :end");
+            writes.push(updating(until.expression_attribute_values(":end", number(next.from)))?);
+        }
+        let changed = Contact { next: Some(next.clone()), ..contact };
+        let put = Put::builder()
+            .table_name(&self.0.name)
+            .set_item(Some(row(&rows::contact(artist.artist_id), &changed)?))
+            .condition_expression("attribute_not_exists(#next) OR #next.#from <= :now")
+            .expression_attribute_names("#next", "next")
+            .expression_attribute_names("#from", "from")
+            .expression_attribute_values(":now", number(now));
+        writes.push(TransactWriteItem::builder().put(put.build()?).build());
+        Ok(self.0.write_together(writes).await?.then_some(next).ok_or(ContactRefusal::Changing))
+    }
+
+    /// Stops a change of the mail address; `false` if none is under way at `now` (Unix seconds). A read and a transaction.
+    pub async fn keep_email(&self, artist: ArtistId, now: u64) -> Result<bool, StoreError> {
+        let contact = self.contact(artist, now).await?;
+        let Some(next) = contact.next else { return Ok(false) };
+        let mut writes = vec![self.email_deletion(&next.email, artist)?];
+        if let Some(old) = &contact.email {
+            writes.push(updating(self.email_update(old, artist).update_expression("REMOVE expires_at"))?);
+        }
+        let unchanged = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(rows::contact(artist).item()))
+            .update_expression("REMOVE #next")
+            .condition_expression("#next.#from = :from")
+            .expression_attribute_names("#next", "next")
+            .expression_attribute_names("#from", "from")
+            .expression_attribute_values(":from", number(next.from));
+        writes.push(updating(unchanged)?);
+        self.0.write_together(writes).await
+    }
+
+    /// A row that says whose an address is; refused while it is anybody's.
+    pub(super) fn email_insertion(
+        &self,
+        email: &Email,
+        artist: Artist,
+        since: Option<u64>,
+        now: u64,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let fields = EmailRow { artist, since, expires_at: None };
+        let put = Put::builder()
+            .table_name(&self.0.name)
+            .set_item(Some(row(&rows::artist_by_email(email), &fields)?))
+            .condition_expression("attribute_not_exists(pk) OR expires_at <= :now")
+            .expression_attribute_values(":now", number(now));
+        Ok(TransactWriteItem::builder().put(put.build()?).build())
+    }
+
+    fn email_update(&self, email: &Email, artist: ArtistId) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
+        Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(rows::artist_by_email(email).item()))
+            .condition_expression("artist_id = :artist")
+            .expression_attribute_values(":artist", text(artist))
+    }
+
+    /// Deletes the row that says that an address is the artist's.
+    pub(in crate::store) fn email_deletion(
+        &self,
+        email: &Email,
+        artist: ArtistId,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let delete = Delete::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(rows::artist_by_email(email).item()))
+            .condition_expression("artist_id = :artist")
+            .expression_attribute_values(":artist", text(artist));
+        Ok(TransactWriteItem::builder().delete(delete.build()?).build())
+    }
+}
