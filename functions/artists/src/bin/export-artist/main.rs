@@ -5,6 +5,7 @@ use shared::{
     api::error::no_artist,
     auth::session::SessionAuthenticator,
     chain::Chains,
+    clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ChainId,
