@@ -20,7 +20,7 @@ async fn sessions_are_listed_and_ended_one_by_one() {
     let current: Vec<_> = listed.iter().map(|session| session["isCurrent"].as_bool().expect("a flag")).collect();
     assert_eq!(current, [true, false], "{listed:?}");
     for session in &listed {
-        assert_eq!(session["network"], "127.0.0.0", "{session}");
+        assert_eq!(session["network"], "127.0.0.1", "{session}");
         assert!(session["expires"].as_str() > session["since"].as_str(), "{session}");
     }
     let id = listed[1]["id"].as_str().expect("an id");
@@ -41,7 +41,7 @@ async fn keys_and_devices_end_with_everything_where_that_is_asked_for() {
     stack.remember_device(&email).await;
     let artist = stack.sign_in(&email).await;
     let key = stack.create_key(&artist, &json!({"name": "site"})).await.expect_success();
-    let key = key.body["key"].as_str().expect("a key").to_owned();
+    let key = key.body["api_key"].as_str().expect("a key").to_owned();
     let use_key = || Answer::of(stack.get("/transactions").header("x-api-key", &key));
 
     stack.log_out(&artist, &json!({"everywhere": true})).await.expect_success();

@@ -270,6 +270,18 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         body["message"] = json!(message);
     }
     match (operation.method.as_str(), operation.path.as_str()) {
+        ("POST", "/artists/email") => {
+            let artist = stack.new_artist().await;
+            body = stack.proved_email(&artist, &email).await;
+            person = Some(artist);
+        }
+        ("DELETE", "/artists/email") => {
+            let artist = stack.new_artist().await;
+            let proved = stack.proved_email(&artist, &email).await;
+            let change = stack.post("/artists/email").bearer_auth(&artist.token).json(&proved);
+            Answer::of(change).await.expect_success();
+            person = Some(artist);
+        }
         ("POST", "/artists/passkeys") => {
             let artist = stack.new_artist().await;
             body = stack.made_passkey(&artist.token).await.1;

@@ -103,7 +103,7 @@ impl Mailer {
             ),
         };
         let text = format!(
-            "The code {code} {what}.\n\n\
+            "The code is {code}. It {what}.\n\n\
              Enter it at {origin}, where you asked for it, within {minutes} minutes, and nowhere else. Nobody of Moments will \
              ever ask you for it.\n\n\
              If you did not ask for it, {otherwise}.\n",

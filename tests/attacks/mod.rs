@@ -12,4 +12,5 @@ mod raised_price;
 mod repeated_withdrawal;
 mod secrets_in_logs;
 mod stolen_key;
+mod stolen_tables;
 mod stolen_token;

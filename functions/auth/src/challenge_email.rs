@@ -29,7 +29,7 @@ pub struct ChallengeEmailResponse {
     path = "/artists/email/challenge",
     tag = "Artists",
     security(("token" = [])),
-    request_body(content = ChallengeEmailRequest, example = json!({"email": "ada@new.example"})),
+    request_body(content = ChallengeEmailRequest, example = json!({"email": "ada@example.com"})),
     responses((status = 200, description = "The codes were mailed.", body = ChallengeEmailResponse)),
     extensions(("x-errors" = json!([403, 422, 429, 502, 503]))),
 )]

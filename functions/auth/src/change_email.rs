@@ -38,7 +38,7 @@ pub struct ChangeEmailResponse {
     security(("token" = [])),
     request_body(
         content = ChangeEmailRequest,
-        example = json!({"email": "ada@new.example", "code": "123456", "currentCode": "654321"}),
+        example = json!({"email": "ada@example.com", "code": "123456", "currentCode": "654321"}),
     ),
     responses((status = 200, description = "The address is to change.", body = ChangeEmailResponse)),
     extensions(("x-errors" = json!([403, 409, 429]))),
