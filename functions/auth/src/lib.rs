@@ -24,6 +24,8 @@ pub mod sign_in;
 pub mod use_link;
 pub mod use_passkey;
 pub mod use_wallet;
+#[cfg(test)]
+mod webauthn_vectors;
 
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]
