@@ -20,7 +20,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 57] = [
+const OPERATIONS: [(&str, Outcome); 58] = [
     ("listActivity", Own),
     ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
@@ -43,6 +43,7 @@ const OPERATIONS: [(&str, Outcome); 57] = [
     ("listPasskeys", Own),
     ("removePasskey", Refused(404)),
     ("readMe", Own),
+    ("readOwnArtist", Own),
     ("createCollection", Nothing),
     ("updateCollection", Refused(403)),
     ("removeCollectionAdmin", Refused(403)),

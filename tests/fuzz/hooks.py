@@ -33,7 +33,7 @@ CHANCE = random.Random(int(os.environ["CONTRACT_SEED"]))
 RULES = (
     "is not a chain that this service serves",
     "is not a chain that this service writes to",
-    "is not a chain that this service is configured for",
+    "is not a chain that this service is configured for: see GET /chains",
     "is not a chain that this service builds proposals for",
     "needs an artist, and no collection",
     "must be an address or a username",
@@ -48,6 +48,7 @@ RULES = (
     "must not be before saleStart",
     "must not mix letters of different alphabets",
     "must not look like a name in Latin letters: write it in them",
+    "must not begin with 0x, as addresses do",
     'must be 3 to 32 letters, digits, "_", "." and "-"',
     *(f"over this message; a contract wallet must be deployed on chain {chain}, or bring its deployment along (ERC-6492)" for chain in (1, CHAIN)),
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",

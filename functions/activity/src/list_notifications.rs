@@ -19,8 +19,8 @@ pub struct ListNotificationsQuery {
     /// The notified artist, by any of their wallets or their username: notifications of all of their wallets.
     #[param(inline)]
     pub artist: Option<ArtistName>,
-    /// `true` for viewed ones, `false` for others; both by default. Without an artist a page has the matches among that page
-    /// of all notifications, and may be short or empty before the last one.
+    /// `true` for viewed ones, `false` for others; both by default. Without an artist, pages of all notifications are read
+    /// until the matches fill one, ten at most; `Link` has the page after them.
     #[param(value_type = Option<bool>)]
     pub viewed: Option<Flag>,
     /// The chain; all by default.
@@ -47,6 +47,7 @@ pub struct Notification {
     pub artist: NotifiedArtist,
     pub viewed: bool,
     /// ISO 8601, with an offset.
+    #[schema(examples("2026-11-21T09:30:00+00:00"))]
     pub created_at: String,
 }
 

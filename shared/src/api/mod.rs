@@ -7,5 +7,6 @@ pub mod notice;
 pub mod publish;
 pub mod read;
 pub mod request;
+pub mod service_client;
 pub mod transact;
 pub mod wallet_verifier;

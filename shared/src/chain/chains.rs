@@ -270,7 +270,9 @@ impl Chains {
 
     /// The chain with this id, if it is supported.
     pub fn get(&self, id: ChainId) -> Result<&Chain, Invalid> {
-        self.iter().find(|chain| chain.id == id).ok_or(Invalid("is not a chain that this service is configured for"))
+        self.iter()
+            .find(|chain| chain.id == id)
+            .ok_or(Invalid("is not a chain that this service is configured for: see GET /chains"))
     }
 
     /// All chains, in the configured order.

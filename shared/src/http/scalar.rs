@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use super::fields::{Field, FromField};
 use crate::{
-    config,
+    config::{self, ConfigError},
     model::{
         ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, CeremonyId, ChainId, CheckedAddress,
         Cid, CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email,
@@ -61,7 +61,8 @@ impl<T: Scalar> FromField for T {
 impl FromField for ChainId {
     fn from_field(field: &Field<'_>) -> Option<Self> {
         let given = parse(field, Form::Number)?;
-        field.allowed(if field.is_default() { default_chain() } else { given })
+        let chosen = || default_chain().map_err(|_| Invalid("is required"));
+        field.allowed(if field.is_default() { field.note(chosen())? } else { given })
     }
 }
 
@@ -72,11 +73,11 @@ impl FromField for CaipNetwork {
     }
 }
 
-/// The chain of a request that names none: `DEFAULT_CHAIN`.
-fn default_chain() -> ChainId {
-    static CHOSEN: LazyLock<ChainId> =
-        LazyLock::new(|| config::parsed(config::variables::DEFAULT_CHAIN).unwrap_or(ChainId::DEFAULT));
-    *CHOSEN
+/// The chain of a request that names none: `DEFAULT_CHAIN`. `serve` starts no function that has a wrong one.
+pub(super) fn default_chain() -> Result<ChainId, &'static ConfigError> {
+    static CHOSEN: LazyLock<Result<ChainId, ConfigError>> =
+        LazyLock::new(|| config::parsed(config::variables::DEFAULT_CHAIN));
+    CHOSEN.as_ref().copied()
 }
 
 fn parse<T: FromStr<Err = Invalid>>(field: &Field<'_>, form: Form) -> Option<T> {

@@ -59,6 +59,9 @@ impl FromStr for Username {
         {
             return Err(Invalid("must be 3 to 32 letters, digits, \"_\", \".\" and \"-\""));
         }
+        if text.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x")) {
+            return Err(Invalid("must not begin with 0x, as addresses do"));
+        }
         if !text.check_restriction_level(RestrictionLevel::HighlyRestrictive) {
             return Err(Invalid("must not mix letters of different alphabets"));
         }
@@ -132,6 +135,7 @@ mod tests {
         let longest = "x".repeat(32);
         for text in [
             "ada",
+            "0_x",
             "Ada_Lovelace.1815-",
             "___",
             "123",
@@ -169,6 +173,9 @@ mod tests {
             "𝐚𝐝𝐚",
             &piled,
             "\u{301}eta",
+            "0x1",
+            "0Xada",
+            "0x9965507d1a55bcc2695c58ba16fb37",
         ] {
             assert!(text.parse::<Username>().is_err(), "{text:?} was accepted");
         }
