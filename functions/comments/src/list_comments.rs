@@ -57,11 +57,9 @@ pub struct MomentComment {
     path = "/comments",
     tag = "Comments",
     params(ListCommentsQuery),
-    responses((status = 200, description = "The comments.", body = ListCommentsResponse, example = json!({
-        "comments": [example(None, 1, vec![example(Some(PARENT), 0, Vec::new())])],
-    }), headers(
+    responses((status = 200, description = "The comments.", body = ListCommentsResponse, headers(
         ("link" = Option<String>, description = "`<?query>; rel=\"next\"` while there are more."),
-    ))),
+    ), example = json!({"comments": [example(None, 1, vec![example(Some(PARENT), 0, Vec::new())])]}))),
 )]
 pub fn list_comments() {}
 

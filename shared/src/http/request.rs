@@ -9,7 +9,7 @@ use std::{
 
 use lambda_http::{
     RequestExt,
-    http::{Method, header},
+    http::{HeaderMap, Method, header},
     request::RequestContext,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -284,6 +284,17 @@ impl Request {
             Ok(_) => Err(ApiError::bad_request("The body must be a JSON object")),
             Err(error) => Err(ApiError::bad_request(format!("The body is not valid JSON: {error}"))),
         }
+    }
+
+    /// The body's bytes; 413 over [`MAX_LARGE_BODY`].
+    pub fn body(&self) -> Result<&[u8], ApiError> {
+        let body: &[u8] = self.event.body().as_ref();
+        if body.len() > MAX_LARGE_BODY { Err(ApiError::payload_too_large(MAX_LARGE_BODY)) } else { Ok(body) }
+    }
+
+    /// The headers.
+    pub fn headers(&self) -> &HeaderMap {
+        self.event.headers()
     }
 
     /// Whether there is a body.

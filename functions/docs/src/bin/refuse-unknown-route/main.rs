@@ -43,8 +43,9 @@ impl RefuseUnknownRoute {
     async fn head(&self, request: &Request) -> Result<Response, ApiError> {
         // Read by the other function, which names what it ignores.
         let _ = request.query();
-        let place = (self.service.path_of(request)?, request.query_string());
-        let answer = self.service.call(request, Method::GET, place, HeaderMap::new(), None).await?;
+        let service = self.service.acting_for(request)?;
+        let place = (service.below_base(request.path()), request.query_string());
+        let answer = service.call(Method::GET, place, HeaderMap::new(), None).await?;
         let (status, headers) = (answer.status(), answer.headers().clone());
         let content = answer.bytes().await.map_err(|error| ApiError::bad_gateway("The answer broke off", error))?;
         Ok(Response::passed_on(status, &headers, content.into()))
