@@ -125,24 +125,20 @@ async fn head_of_what_can_be_read_is_get_without_a_body() {
         let client = browser().request(method, url).header("accept", "application/json").send().await;
         client.expect("an answer")
     };
-    let all = ["content-type", "content-length", "cache-control", "etag", "x-ignored-parameters"].as_slice();
-    for (path, names) in [
-        ("/api/chains?nonsense=1", all),
-        ("/api/openapi.json", all),
-        ("/api/manage", all),
-        ("/api/docs", all),
-        ("/api/moment?collectionAddress=0x1", all),
-        ("/api/transactions", all),
-        ("/robots.txt", all),
-        // What others publish meanwhile changes it.
-        ("/", &["content-type", "cache-control"]),
-        ("/api/timeline/", &["location"]),
+    for path in [
+        "/api/chains?nonsense=1",
+        "/api/openapi.json",
+        "/api/manage",
+        "/api/docs",
+        "/api/moment?collectionAddress=0x1",
+        "/api/transactions",
+        "/robots.txt",
     ] {
         let url = format!("{host}{path}");
         let (get, head) = (asked(Method::GET, &url).await, asked(Method::HEAD, &url).await);
         assert_eq!(head.status(), get.status(), "{path}");
-        for name in names {
-            assert_eq!(head.headers().get(*name), get.headers().get(*name), "{path}: {name}");
+        for name in ["content-type", "content-length", "cache-control", "etag", "location", "x-ignored-parameters"] {
+            assert_eq!(head.headers().get(name), get.headers().get(name), "{path}: {name}");
         }
         assert_eq!(head.bytes().await.expect("an end"), "", "{path}");
     }
