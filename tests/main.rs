@@ -29,6 +29,7 @@ mod first_contact;
 mod first_minutes;
 mod forget_device;
 mod grant_permission;
+mod hidden_places;
 mod hide_moment;
 mod ignored_parameters;
 mod index_chain;

@@ -1,6 +1,7 @@
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use alloy::primitives::B256;
+use futures::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -8,6 +9,7 @@ use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601_with_offset,
     model::{Address, ChainId, EventId, FeeRecipient, Payment, TokenId},
+    store::across::{LookupKeys, LookupRows},
 };
 
 /// A payment.
@@ -31,6 +33,7 @@ pub struct PaymentView {
 struct PaidMoment {
     id: EventId,
     token_id: TokenId,
+    /// Empty if the operator hid the moment.
     uri: String,
     collection: PaidCollection,
     fee_recipients: Vec<FeeRecipientView>,
@@ -54,13 +57,24 @@ pub struct FeeRecipientView {
 }
 
 impl Reader {
-    /// Views of payments. One read for every hundred.
+    /// Views of payments. One read per chain and hundred rows, two a payment.
     pub async fn payments(&self, payments: &[Payment]) -> Result<Vec<PaymentView>, ReadError> {
-        let names = self.names(payments.iter().map(|payment| payment.buyer)).await?;
-        payments.iter().map(|payment| self.payment(payment, &names)).collect()
+        let chains: BTreeSet<ChainId> = payments.iter().map(|payment| payment.chain_id).collect();
+        let of = |chain: ChainId| payments.iter().filter(move |payment| payment.chain_id == chain);
+        let rows = chains.iter().map(async |chain| {
+            let keys = LookupKeys {
+                moments: of(*chain).map(Payment::moment).collect(),
+                names: of(*chain).map(|payment| payment.buyer).collect(),
+                ..LookupKeys::default()
+            };
+            Ok::<_, ReadError>((*chain, self.related.read(*chain, keys).await?))
+        });
+        let mut rows: HashMap<ChainId, LookupRows> = try_join_all(rows).await?.into_iter().collect();
+        payments.iter().map(|payment| self.payment(payment, rows.entry(payment.chain_id).or_default())).collect()
     }
 
-    fn payment(&self, payment: &Payment, names: &HashMap<Address, String>) -> Result<PaymentView, ReadError> {
+    fn payment(&self, payment: &Payment, rows: &LookupRows) -> Result<PaymentView, ReadError> {
+        let is_withheld = rows.moments.get(&payment.moment()).is_some_and(|moment| moment.is_withheld);
         Ok(PaymentView {
             id: payment.id,
             amount: payment.amount.decimal(self.decimals(payment.chain_id, payment.currency)),
@@ -70,7 +84,7 @@ impl Reader {
             moment: PaidMoment {
                 id: payment.moment_id,
                 token_id: payment.token_id,
-                uri: payment.uri.clone(),
+                uri: if is_withheld { String::new() } else { payment.uri.clone() },
                 collection: PaidCollection {
                     address: payment.collection,
                     chain_id: payment.chain_id,
@@ -78,7 +92,7 @@ impl Reader {
                 },
                 fee_recipients: payment.fee_recipients.iter().map(FeeRecipientView::of).collect(),
             },
-            buyer: Person::named(payment.buyer, names),
+            buyer: Person::named(payment.buyer, &rows.names),
         })
     }
 

@@ -27,9 +27,9 @@ pub struct CollectionEvent {
     pub collection: Address,
     /// Protocol of the contract.
     pub protocol: Protocol,
-    /// Name.
+    /// Name; empty if the operator hid the collection.
     pub name: String,
-    /// Metadata URI.
+    /// Metadata URI; empty if the operator hid the collection.
     pub uri: String,
     /// Account that the collection was made for.
     pub owner: Address,
@@ -116,7 +116,7 @@ moment_events! {
         id: EventId,
         /// Protocol of the collection.
         protocol: Protocol,
-        /// Metadata URI.
+        /// Metadata URI; empty if the operator hid the moment.
         uri: String,
         /// Account that created the moment.
         creator: Address,
@@ -163,7 +163,7 @@ moment_events! {
         id: EventId,
         /// Account that commented.
         sender: Address,
-        /// Text, cut to 2000 characters.
+        /// Text, cut to 2000 characters; empty if the operator hid it.
         comment: String,
         /// Id in the comments protocol; null for a mint-time comment.
         #[schema(required = true)]

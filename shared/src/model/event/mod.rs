@@ -21,7 +21,9 @@ pub use self::{
     },
     subject::About,
 };
-use super::{address::Address, event_id::EventId, invalid::Invalid, text::serde_as_text};
+use super::{
+    address::Address, event_id::EventId, invalid::Invalid, moderation::Subject, moment::MomentRef, text::serde_as_text,
+};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -178,6 +180,41 @@ impl Event {
     /// What it is about.
     pub fn about(&self) -> About {
         self.data.concerns().about()
+    }
+
+    /// Whose words it has; `None` if it has nobody's.
+    pub fn subject(&self) -> Option<Subject> {
+        match &self.data {
+            EventData::CollectionCreated(of) | EventData::CollectionUpdated(of) => {
+                Some(Subject::Collection(of.chain_id, of.collection))
+            }
+            EventData::MomentCreated(of) | EventData::MomentUpdated(of) => {
+                let place = MomentRef { chain: of.chain_id, collection: of.collection, token: of.token_id };
+                Some(Subject::Moment(place))
+            }
+            EventData::CommentCreated(of) => of.comment_id.map(|comment| Subject::Comment(of.chain_id, comment)),
+            EventData::SaleUpdated(_)
+            | EventData::MomentCollected(_)
+            | EventData::MomentTransferred(_)
+            | EventData::PermissionChanged(_)
+            | EventData::PaymentReceived(_)
+            | EventData::TransactionMined(_)
+            | EventData::TransactionFailed(_)
+            | EventData::ArtistUpdated(_) => None,
+        }
+    }
+
+    /// Takes the words of [`Event::subject`] out.
+    pub fn withhold(&mut self) {
+        match &mut self.data {
+            EventData::CollectionCreated(of) | EventData::CollectionUpdated(of) => {
+                of.name.clear();
+                of.uri.clear();
+            }
+            EventData::MomentCreated(of) | EventData::MomentUpdated(of) => of.uri.clear(),
+            EventData::CommentCreated(of) => of.comment.clear(),
+            _ => {}
+        }
     }
 
     /// The accounts that it concerns.

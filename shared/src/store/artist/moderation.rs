@@ -260,13 +260,13 @@ impl Withheld {
     /// Whether a moment is kept out of sight, by itself, with its collection or with its creator.
     pub fn has(&self, moment: &MomentRef, creator: Address) -> bool {
         self.subjects.contains(&Subject::Moment(*moment))
-            || self.has_collection(moment.chain, moment.collection)
-            || self.subjects.contains(&Subject::Artist(creator))
+            || self.has_collection(moment.chain, moment.collection, creator)
     }
 
-    /// Whether a collection is kept out of sight.
-    pub fn has_collection(&self, chain: ChainId, collection: Address) -> bool {
+    /// Whether a collection is kept out of sight, by itself or with its creator.
+    pub fn has_collection(&self, chain: ChainId, collection: Address, creator: Address) -> bool {
         self.subjects.contains(&Subject::Collection(chain, collection))
+            || self.subjects.contains(&Subject::Artist(creator))
     }
 
     /// Whether a comment is kept out of sight.

@@ -13,6 +13,7 @@ pub(super) mod previews;
 pub(super) mod rows;
 pub(super) mod timeline;
 pub(super) mod transfers;
+pub(super) mod visibility;
 
 pub use self::rows::ROWS;
 pub use self::{
@@ -28,5 +29,6 @@ pub use self::{
         ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
     },
     transfers::{TransferList, TransferPage, Transfers, transfer_keys},
+    visibility::Visibility,
 };
 pub use super::engine::table::ChainTable;

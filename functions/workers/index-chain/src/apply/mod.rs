@@ -151,6 +151,7 @@ impl Index {
                 let wallets = profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address);
                 for wallet in BTreeSet::from_iter(wallets.chain([account])) {
                     work.relist(self.chain.id, TimelineSubject::By(wallet)).await?;
+                    self.withhold_collections_of(work, wallet).await?;
                 }
                 Ok(())
             }
@@ -160,16 +161,33 @@ impl Index {
 
     async fn withhold_collection(&self, work: &mut UnitOfWork, address: model::Address) -> Result<(), StoreError> {
         let Some(mut collection) = work.collection(self.chain.id, address).await? else { return Ok(()) };
-        collection.is_withheld = self.withheld.has_collection(self.chain.id, address);
+        collection.is_withheld = self.withheld.has_collection(self.chain.id, address, collection.creator);
         work.put_collection(&collection)
     }
 
-    /// Reads again what the operator hid, if that names wallets of this artist.
-    pub async fn follow_wallets(&mut self, artist: ArtistId) -> Result<(), StoreError> {
-        if self.withheld.has_artist(artist) {
-            self.withheld = self.artists.withheld().await?;
+    async fn withhold_collections_of(&self, work: &mut UnitOfWork, creator: model::Address) -> Result<(), StoreError> {
+        for address in work.collections_of(self.chain.id, creator).await? {
+            self.withhold_collection(work, address).await?;
         }
         Ok(())
+    }
+
+    /// Reads again what the operator hid, if that names wallets of this artist, and follows it in the collections of those
+    /// that came or went.
+    pub async fn follow_wallets(
+        &mut self,
+        work: &mut UnitOfWork,
+        artist: ArtistId,
+        changed: Option<model::Address>,
+    ) -> Result<(), StoreError> {
+        if !self.withheld.has_artist(artist) {
+            return Ok(());
+        }
+        self.withheld = self.artists.withheld().await?;
+        match changed {
+            Some(wallet) => self.withhold_collections_of(work, wallet).await,
+            None => Ok(()),
+        }
     }
 
     /// Applies background work up to a batch's limit: fetched documents and relistings. After an error the unit of work must be
