@@ -20,6 +20,7 @@ mod create_moment;
 mod create_moments;
 mod create_writing;
 mod delete_artist;
+mod desk;
 mod disconnect_wallet;
 mod doctor;
 mod events;

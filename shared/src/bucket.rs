@@ -155,11 +155,11 @@ impl Bucket {
         }
     }
 
-    /// Deletes all objects whose keys begin like this.
-    pub async fn delete_under(&self, prefix: &str) -> Result<(), BucketError> {
-        let found = self.client.list_objects_v2().bucket(&self.name).prefix(prefix).dispatch().await?;
+    /// Gives all objects whose keys begin with `from` keys that begin with `to`. They are few.
+    pub async fn rename_under(&self, from: &str, to: &str) -> Result<(), BucketError> {
+        let found = self.client.list_objects_v2().bucket(&self.name).prefix(from).dispatch().await?;
         for key in found.contents().iter().filter_map(|object| object.key()) {
-            self.delete(key).await?;
+            self.rename(key, &format!("{to}{}", &key[from.len()..])).await?;
         }
         Ok(())
     }

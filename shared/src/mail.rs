@@ -10,7 +10,7 @@ use aws_sdk_ses::{
 use crate::{
     aws::Dispatch,
     config::{self, ConfigError},
-    model::{Email, OneTimeCode, SignInLink, WebhookUrl},
+    model::{Email, OneTimeCode, Reason, SignInLink, WebhookUrl},
     telemetry::trace::AwsCalls,
 };
 
@@ -36,12 +36,13 @@ pub struct Mailer {
 impl Mailer {
     /// Reads `MAIL_SENDER`, a verified identity of SES, and `MAIL_SETTINGS`, a configuration set.
     pub fn from_env(aws: &aws_config::SdkConfig) -> Result<Self, ConfigError> {
-        let client = Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build());
-        Ok(Self {
-            client,
-            sender: config::required(config::variables::MAIL_SENDER)?,
-            settings: config::optional(config::variables::MAIL_SETTINGS),
-        })
+        let sender = config::required(config::variables::MAIL_SENDER)?;
+        Ok(Self::new(aws, sender, config::optional(config::variables::MAIL_SETTINGS)))
+    }
+
+    /// Sends from this address, with these settings.
+    pub fn new(aws: &aws_config::SdkConfig, sender: String, settings: Option<String>) -> Self {
+        Self { client: Client::from_conf(Builder::from(aws).interceptor(AwsCalls).build()), sender, settings }
     }
 
     /// Sends what signs in at the service at `origin`: a link, and a code unless strangers guess at it. One SES call.
@@ -80,7 +81,19 @@ impl Mailer {
             "{how}\n\nNobody of Moments will ever ask you for a code or a link. If you did not ask for this mail, ignore \
              it: nobody can sign in without it.\n"
         );
-        self.send(to, subject, &text).await
+        self.send(to, subject, &text, None).await
+    }
+
+    /// Tells an artist what the operator decided: `what`, as a sentence without its full stop. Answers go to `appeals`. One
+    /// SES call.
+    pub async fn send_decision(&self, to: &Email, what: &str, reason: Reason, appeals: &str) -> Result<(), MailError> {
+        let text = format!(
+            "{what}. The reason: {reason}.\n\n\
+             If you think that this is wrong, answer this mail, and say why: a person will read it ({appeals}). What is \
+             on a chain stays there, and your account, your money and your data are yours: you can sign in, export and \
+             withdraw.\n"
+        );
+        self.send(to, "A decision of the operator about what you published", &text, Some(appeals)).await
     }
 
     /// Sends a notice of what happened to an account. One SES call.
@@ -95,7 +108,7 @@ impl Mailer {
              change the password of this mailbox: whoever reads it can sign in.\n\n\
              Nobody of Moments will ever ask you for a code.\n"
         );
-        self.send(to, what, &text).await
+        self.send(to, what, &text, None).await
     }
 
     /// Tells that a webhook was switched off. One SES call.
@@ -106,16 +119,17 @@ impl Mailer {
              {origin}/events.\n",
             host = url.host()
         );
-        self.send(to, "A webhook of yours was switched off", &text).await
+        self.send(to, "A webhook of yours was switched off", &text, None).await
     }
 
-    async fn send(&self, to: &Email, subject: &str, text: &str) -> Result<(), MailError> {
+    async fn send(&self, to: &Email, subject: &str, text: &str, answer_to: Option<&str>) -> Result<(), MailError> {
         let message =
             Message::builder().subject(utf8(subject)?).body(Body::builder().text(utf8(text)?).build()).build();
         let destination = Destination::builder().to_addresses(to.as_str()).build();
         let call = self.client.send_email().source(&self.sender).destination(destination).message(message);
         // Named in each call: an identity of the operator's own has other settings by default, or none.
         let call = call.set_configuration_set_name(self.settings.clone());
+        let call = call.set_reply_to_addresses(answer_to.map(|address| vec![address.to_owned()]));
         call.dispatch().await.map_err(|error| MailError::Send(error.code().unwrap_or("no answer").to_owned()))?;
         Ok(())
     }

@@ -67,7 +67,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 21] = [
 const READS: [&str; 3] = ["BatchGetItem", "GetItem", "Query"];
 
 /// Who may read a partition's rows, and nobody else.
-const READERS: [(&str, &[&str]); 4] = [
+const READERS: [(&str, &[&str]); 5] = [
     // Those that mail the artist, list a mailbox's devices, or export and erase everything.
     (
         "CONTACT#x",
@@ -105,6 +105,7 @@ const READERS: [(&str, &[&str]); 4] = [
     ("REPORTED", &[]),
     ("REPORTS#x", &[]),
     ("DECISIONS", &["index-chain"]),
+    ("PROPOSALS", &[]),
 ];
 
 /// Who may use a key, and nobody else.

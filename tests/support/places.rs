@@ -62,9 +62,8 @@ pub const PLACES: &[Place] = &[
 pub const ELSEWHERE: &[(&str, &str)] = &[
     ("listApiKeys", "the artist's own"),
     ("listPasskeys", "the artist's own"),
-    ("listWebhooks", "the artist's own"),
-    ("readWebhook", "the artist's own"),
     ("readMe", "the artist's own"),
+    ("readOwnArtist", "the artist's own"),
     ("listChains", "the operator's words"),
     ("GET /pages/home", "listTimeline's moments of everyone"),
     ("GET /pages/sitemap.xml", "listTimeline's moments of everyone"),

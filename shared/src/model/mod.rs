@@ -60,8 +60,8 @@ pub use device::{DeviceId, DeviceToken};
 pub use email::Email;
 pub use event::{
     About, ArtistEvent, CollectionEvent, CommentEvent, Event, EventCursor, EventData, EventKind, EventKinds,
-    EventRoyalty, EventsAfter, LogId, LogName, LogPlace, MomentEvent, PaymentEvent, PermissionEvent, SaleEvent,
-    SaleView, TransactionEvent, TransferEvent, Wait,
+    EventRoyalty, EventsAfter, LogId, LogName, LogPlace, ModerationEvent, MomentEvent, PaymentEvent, PermissionEvent,
+    SaleEvent, SaleView, TransactionEvent, TransferEvent, Wait,
 };
 pub use event_id::EventId;
 pub use export_cursor::ExportCursor;
@@ -72,7 +72,7 @@ pub use invalid::Invalid;
 pub use key::{DailyLimit, DailySpend, KeyDays, KeyId, KeyName, Scope};
 pub use media::{FileHash, LongText, MediaType, RawFormat, Title, UploadId, UploadSize, UploadType, WebUrl};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
-pub use moderation::{Reason, Statement, Subject};
+pub use moderation::{Action, Reason, Statement, Subject, Suspension};
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use moment_update::{MomentEdit, MomentUpdate, SaleEdit};
 pub use one_time_code::{Nonce, OneTimeCode};

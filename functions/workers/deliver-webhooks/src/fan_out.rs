@@ -168,7 +168,7 @@ impl FanOut {
         let owners = self.artists.readable_owners(&Vec::from_iter(accounts)).await?;
         let artists: BTreeSet<ArtistId> = owners.values().copied().collect();
         let webhooks = self.webhooks.of_artists(&Vec::from_iter(artists)).await?;
-        let mut wanted = Vec::new();
+        let (mut deliveries, mut concerned) = (Vec::new(), BTreeMap::new());
         for event in events {
             *tick = (*tick + 1).max(event.event.time.saturating_mul(1_000) << 12);
             let artists: BTreeSet<ArtistId> =
@@ -179,12 +179,7 @@ impl FanOut {
             if wanting.is_empty() || event.event.time + TOO_OLD <= now {
                 continue;
             }
-            wanted.push((DeliveryId::of_tick(*tick, log), event, wanting));
-        }
-        self.logs.withhold(wanted.iter_mut().map(|(_, event, _)| &mut event.event)).await?;
-        let (mut deliveries, mut concerned) = (Vec::new(), BTreeMap::new());
-        for (id, event, wanting) in wanted {
-            let kind = event.event.r#type();
+            let (id, kind) = (DeliveryId::of_tick(*tick, log), event.event.r#type());
             // An event that is taken back, or told again after that, has the same id: its place in the log tells them apart.
             let message = format!("{}.{}", event.event.id, event.number);
             let body = serde_json::to_string(&EventView::of(name, event)?)?;

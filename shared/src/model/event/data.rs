@@ -10,6 +10,7 @@ use crate::model::{
     collection::{MomentSale, Protocol, Royalty},
     comment::{CommentId, CommentNonce},
     event_id::EventId,
+    moderation::{Action, Reason, Subject},
     moment::{ChainId, MomentRef, TokenId},
     sale::SaleType,
     transaction::{TransactionId, TransactionStatus},
@@ -237,6 +238,26 @@ pub struct ArtistEvent {
     pub address: Address,
 }
 
+/// What the operator decided about something of an artist's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ModerationEventData)]
+pub struct ModerationEvent {
+    /// What it is about, such as `moment#8453#0x540c18b7f99b3b599c6feb99964498931c211858#1`.
+    #[schema(value_type = String)]
+    pub about: Subject,
+    /// What was done.
+    pub action: Action,
+    /// Whether that ended: everything is as its artist left it.
+    pub is_undone: bool,
+    /// Why.
+    pub reason: Reason,
+    /// When it ends by itself, in Unix seconds; null if it doesn't.
+    #[schema(required = true)]
+    pub until: Option<u64>,
+    /// The account whose it is.
+    pub account: Address,
+}
+
 impl SaleView {
     /// A strategy's setting.
     pub fn of(sale: &MomentSale) -> Self {
@@ -271,6 +292,20 @@ impl Concerns for CollectionEvent {
 impl Concerns for TransactionEvent {
     fn about(&self) -> About {
         About::Transaction(self.id)
+    }
+
+    fn accounts(&self) -> Vec<Address> {
+        vec![self.account]
+    }
+}
+
+impl Concerns for ModerationEvent {
+    fn about(&self) -> About {
+        match self.about {
+            Subject::Moment(place) => About::Moment(place),
+            Subject::Collection(chain, collection) => About::Collection(chain, collection),
+            Subject::Artist(_) | Subject::File(_) | Subject::Comment(..) => About::Artist(self.account),
+        }
     }
 
     fn accounts(&self) -> Vec<Address> {

@@ -16,8 +16,8 @@ use self::subject::Concerns;
 pub use self::{
     cursor::{EventCursor, EventsAfter, LogId, LogName, LogPlace, Wait},
     data::{
-        ArtistEvent, CollectionEvent, CommentEvent, EventRoyalty, MomentEvent, PaymentEvent, PermissionEvent,
-        SaleEvent, SaleView, TransactionEvent, TransferEvent,
+        ArtistEvent, CollectionEvent, CommentEvent, EventRoyalty, ModerationEvent, MomentEvent, PaymentEvent,
+        PermissionEvent, SaleEvent, SaleView, TransactionEvent, TransferEvent,
     },
     subject::About,
 };
@@ -127,12 +127,13 @@ kinds! {
     TransactionMined "transaction.mined" TransactionEvent "A transaction of yours is mined, and done.";
     TransactionFailed "transaction.failed" TransactionEvent "A transaction of yours did nothing.";
     ArtistUpdated "artist.updated" ArtistEvent "An artist's profile or wallets changed.";
+    ModerationChanged "moderation.changed" ModerationEvent "The operator decided about something of yours, or undid a decision.";
 }
 
 impl EventKind {
     /// Whether such events are for their artist's eyes only.
     pub fn is_private(self) -> bool {
-        matches!(self, Self::TransactionMined | Self::TransactionFailed)
+        matches!(self, Self::TransactionMined | Self::TransactionFailed | Self::ModerationChanged)
     }
 }
 
@@ -165,6 +166,44 @@ impl PartialSchema for EventKind {
     }
 }
 
+impl EventData {
+    /// Whose words it has; `None` if it has nobody's.
+    pub fn subject(&self) -> Option<Subject> {
+        match self {
+            Self::CollectionCreated(of) | Self::CollectionUpdated(of) => {
+                Some(Subject::Collection(of.chain_id, of.collection))
+            }
+            Self::MomentCreated(of) | Self::MomentUpdated(of) => {
+                let place = MomentRef { chain: of.chain_id, collection: of.collection, token: of.token_id };
+                Some(Subject::Moment(place))
+            }
+            Self::CommentCreated(of) => of.comment_id.map(|comment| Subject::Comment(of.chain_id, comment)),
+            Self::SaleUpdated(_)
+            | Self::MomentCollected(_)
+            | Self::MomentTransferred(_)
+            | Self::PermissionChanged(_)
+            | Self::PaymentReceived(_)
+            | Self::TransactionMined(_)
+            | Self::TransactionFailed(_)
+            | Self::ArtistUpdated(_)
+            | Self::ModerationChanged(_) => None,
+        }
+    }
+
+    /// Takes the words of [`EventData::subject`] out.
+    pub fn withhold(&mut self) {
+        match self {
+            Self::CollectionCreated(of) | Self::CollectionUpdated(of) => {
+                of.name.clear();
+                of.uri.clear();
+            }
+            Self::MomentCreated(of) | Self::MomentUpdated(of) => of.uri.clear(),
+            Self::CommentCreated(of) => of.comment.clear(),
+            _ => {}
+        }
+    }
+}
+
 impl Event {
     /// Its type: with `.reverted` at the end if it takes another one back.
     pub fn r#type(&self) -> String {
@@ -180,41 +219,6 @@ impl Event {
     /// What it is about.
     pub fn about(&self) -> About {
         self.data.concerns().about()
-    }
-
-    /// Whose words it has; `None` if it has nobody's.
-    pub fn subject(&self) -> Option<Subject> {
-        match &self.data {
-            EventData::CollectionCreated(of) | EventData::CollectionUpdated(of) => {
-                Some(Subject::Collection(of.chain_id, of.collection))
-            }
-            EventData::MomentCreated(of) | EventData::MomentUpdated(of) => {
-                let place = MomentRef { chain: of.chain_id, collection: of.collection, token: of.token_id };
-                Some(Subject::Moment(place))
-            }
-            EventData::CommentCreated(of) => of.comment_id.map(|comment| Subject::Comment(of.chain_id, comment)),
-            EventData::SaleUpdated(_)
-            | EventData::MomentCollected(_)
-            | EventData::MomentTransferred(_)
-            | EventData::PermissionChanged(_)
-            | EventData::PaymentReceived(_)
-            | EventData::TransactionMined(_)
-            | EventData::TransactionFailed(_)
-            | EventData::ArtistUpdated(_) => None,
-        }
-    }
-
-    /// Takes the words of [`Event::subject`] out.
-    pub fn withhold(&mut self) {
-        match &mut self.data {
-            EventData::CollectionCreated(of) | EventData::CollectionUpdated(of) => {
-                of.name.clear();
-                of.uri.clear();
-            }
-            EventData::MomentCreated(of) | EventData::MomentUpdated(of) => of.uri.clear(),
-            EventData::CommentCreated(of) => of.comment.clear(),
-            _ => {}
-        }
     }
 
     /// The accounts that it concerns.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    model::{Event, LogName},
+    model::{EventData, LogName},
     store::{
         artist::service_events::ServiceEvents,
         chain::visibility::Visibility,
@@ -49,8 +49,8 @@ impl EventLogs {
 
     /// Takes the words out of events about what the operator hides by now: logs keep what happened. A read per hundred
     /// moments and collections that they name, two of comments; none without such.
-    pub async fn withhold(&self, events: impl IntoIterator<Item = &mut Event>) -> Result<(), StoreError> {
-        let events: Vec<&mut Event> = events.into_iter().collect();
+    pub async fn withhold(&self, events: impl IntoIterator<Item = &mut EventData>) -> Result<(), StoreError> {
+        let events: Vec<&mut EventData> = events.into_iter().collect();
         let subjects: HashSet<_> = events.iter().filter_map(|event| event.subject()).collect();
         let hidden = Visibility::new(self.chains.clone()).hidden(subjects).await?;
         for event in events {

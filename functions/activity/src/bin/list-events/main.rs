@@ -173,7 +173,7 @@ impl Endpoint for ListEvents {
             self.waits.give_back(&place).await?;
         }
         let mut page = page?;
-        self.logs.withhold(page.events.iter_mut().map(|(_, numbered)| &mut numbered.event)).await?;
+        self.logs.withhold(page.events.iter_mut().map(|(_, numbered)| &mut numbered.event.data)).await?;
         answer(page)
     }
 }

@@ -32,7 +32,7 @@ impl Endpoint for DistributeSplit {
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
-        let caller = self.service.authenticate(request, Scope::Publish).await?;
+        let caller = self.service.authenticate(request, Scope::Publish).await?.even_suspended();
         let body: DistributeSplitRequest = request.json()?.read_for(&self.service)?;
         let DistributeSplitRequest { split_address, currency, chain_id } = body;
         let chain = self.service.chain(chain_id)?;

@@ -18,7 +18,8 @@ use std::collections::{BTreeSet, HashMap};
 use alloy::primitives::Address;
 use shared::{
     chain::Chain,
-    model::{self, ArtistId, MomentRef, Subject},
+    clock,
+    model::{self, ArtistChange, ArtistChanged, ArtistId, MomentRef, Subject},
     store::{
         StoreError,
         artist::{Artists, Withheld},
@@ -26,6 +27,8 @@ use shared::{
         engine::UnitOfWork,
     },
 };
+
+use uuid::Uuid;
 
 use self::{applier::Applier, kind::Kind};
 pub use self::{batch_limit::BatchLimit, queue::Queue};
@@ -52,6 +55,8 @@ pub struct Index {
     hidden: HashMap<MomentRef, ArtistId>,
     /// What the operator hid, read along with the collections.
     withheld: Withheld,
+    /// Ends of decisions up to this time are followed, in Unix seconds.
+    ended: u64,
 }
 
 impl Index {
@@ -60,12 +65,13 @@ impl Index {
         let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
         let timelines = Timelines::new(table);
         let (collections, hidden, withheld) = (None, HashMap::new(), Withheld::default());
-        Self { chain, moments, artists, documents, timelines, factories, collections, hidden, withheld }
+        Self { chain, moments, artists, documents, timelines, factories, collections, hidden, withheld, ended: 0 }
     }
 
     /// Drops the cached collections, since some may be undone.
     pub fn forget(&mut self) {
         self.collections = None;
+        self.ended = 0;
     }
 
     /// Reads the chain's collections from storage unless they are known. Returns them when they were read.
@@ -75,7 +81,7 @@ impl Index {
         }
         let stored = self.moments.collection_addresses(self.chain.id).await?;
         self.hidden = self.artists.hidden_moments(self.chain.id).await?;
-        self.withheld = self.artists.withheld().await?;
+        self.withheld = self.artists.withheld(now()).await?;
         let stored = stored.into_iter().map(|(address, of)| (address.into(), of)).collect();
         Ok(Some(self.collections.insert(stored)))
     }
@@ -132,9 +138,20 @@ impl Index {
         timeline::set_hidden(work, place, hidden_by).await
     }
 
+    /// Decisions that ended by themselves since the last call, as changes to propagate.
+    pub fn ended(&mut self) -> Vec<ArtistChanged> {
+        let since = std::mem::replace(&mut self.ended, now());
+        let changed = |subject| ArtistChanged {
+            id: Uuid::now_v7(),
+            artist_id: ArtistId::OPERATOR,
+            change: ArtistChange::Decided { subject },
+        };
+        self.withheld.ended(since, self.ended).map(changed).collect()
+    }
+
     /// Follows what the operator decided, in what there is and in what will be created. Several reads.
     pub async fn follow_decision(&mut self, work: &mut UnitOfWork, subject: &Subject) -> Result<(), StoreError> {
-        self.withheld = self.artists.withheld().await?;
+        self.withheld = self.artists.withheld(now()).await?;
         match *subject {
             Subject::Moment(place) if place.chain == self.chain.id => {
                 timeline::withhold(work, &place, &self.withheld).await
@@ -183,7 +200,7 @@ impl Index {
         if !self.withheld.has_artist(artist) {
             return Ok(());
         }
-        self.withheld = self.artists.withheld().await?;
+        self.withheld = self.artists.withheld(now()).await?;
         match changed {
             Some(wallet) => self.withhold_collections_of(work, wallet).await,
             None => Ok(()),
@@ -196,6 +213,11 @@ impl Index {
         timeline::apply_documents(work, &self.documents, self.chain.id, limit).await?;
         timeline::relist_due(work, &self.timelines, &self.artists, &self.withheld, self.chain.id, limit).await
     }
+}
+
+/// In Unix seconds; 0 if the clock is wrong, so that nothing ends.
+fn now() -> u64 {
+    clock::now().map_or(0, |now| now.as_secs())
 }
 
 /// Usernames of the accounts that these events name; empty for accounts of no artist, which aren't asked for again.

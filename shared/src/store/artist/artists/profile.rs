@@ -2,7 +2,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use super::artist::Artist;
-use crate::model::{Bio, SocialUsername, Username, Wallet};
+use crate::model::{Bio, Event, SocialUsername, Suspension, Username, Wallet};
 
 /// An artist's profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct Profile {
     /// Whether the operator hid the artist: nobody else sees the name or the profile.
     #[serde(default)]
     pub is_withheld: bool,
+    /// Why the artist publishes nothing, by the operator's decision; it may have ended.
+    #[serde(default)]
+    pub suspension: Option<Suspension>,
     /// Time of the last change, in Unix seconds.
     pub updated_at: u64,
     pub(super) held_names: Vec<HeldName>,
@@ -73,6 +76,8 @@ pub(super) type Writes<R> = Vec<(TransactWriteItem, Option<R>)>;
 
 pub(super) enum Revision<R> {
     Write(Writes<R>),
+    /// The same, with events besides the profile's own.
+    Tell(Writes<R>, Vec<Event>),
     Nothing,
     Refused(R),
 }

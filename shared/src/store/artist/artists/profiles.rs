@@ -81,14 +81,17 @@ impl Artists {
         const ATTEMPTS: u32 = 20;
         for attempt in 0..ATTEMPTS {
             let Some(mut profile) = self.profile(artist).await? else { return Ok(Err(gone)) };
-            let (writes, meanings): (Vec<_>, Vec<_>) = match revision(&mut profile)? {
-                Revision::Write(writes) => writes.into_iter().unzip(),
+            let (writes, told) = match revision(&mut profile)? {
+                Revision::Write(writes) => (writes, Vec::new()),
+                Revision::Tell(writes, told) => (writes, told),
                 Revision::Nothing => return Ok(Ok(profile)),
                 Revision::Refused(refusal) => return Ok(Err(refusal)),
             };
+            let (writes, meanings): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
             profile.updated_at = now;
             let replacement = self.replacement(&mut profile)?;
-            let events = ServiceEvents::new(self.0.clone()).appending(&[updated(&profile, now)], now).await?;
+            let told: Vec<Event> = [updated(&profile, now)].into_iter().chain(told).collect();
+            let events = ServiceEvents::new(self.0.clone()).appending(&told, now).await?;
             let writes = writes.into_iter().chain([replacement]).chain(events).collect();
             let Err(reasons) = self.0.write_or_reasons(writes).await? else { return Ok(Ok(profile)) };
             let refused = reasons.into_iter().zip(meanings).find_map(|(reason, meaning)| match reason {
@@ -119,6 +122,7 @@ impl Artists {
             telegram_username: String::new(),
             wallets,
             is_withheld: false,
+            suspension: None,
             updated_at: now,
             held_names: Vec::new(),
             version: 0,
