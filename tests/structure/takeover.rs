@@ -44,7 +44,16 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 21] = [
         "ArtistTable",
         "ARTIST#x",
         &CHANGES,
-        &["connect-wallet", "disconnect-wallet", "log-in", "update-artist", "use-link", "use-wallet"],
+        &[
+            "connect-wallet",
+            "disconnect-wallet",
+            "log-in",
+            // The forms of a picture, says the condition on attributes.
+            "make-previews",
+            "update-artist",
+            "use-link",
+            "use-wallet",
+        ],
     ),
     ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist", "use-link", "use-wallet"]),
     ("ArtistTable", "WALLET#x", &["DeleteItem"], &["disconnect-wallet", "erase-artists"]),

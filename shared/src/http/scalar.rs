@@ -6,13 +6,13 @@ use super::fields::{Field, FromField};
 use crate::{
     config::{self, ConfigError},
     model::{
-        ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, CeremonyId, ChainId, CheckedAddress,
-        Cid, CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email,
-        EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName,
-        LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, PasskeyId, PasskeyName, Period,
-        PreviewWidth, Protocol, RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope, Share, SignInLink,
-        SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize,
-        UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
+        ActivityId, Address, Amount, ArtistName, AvatarUri, Bio, CaipContract, CaipNetwork, CeremonyId, ChainId,
+        CheckedAddress, Cid, CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId,
+        DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid,
+        KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber,
+        PasskeyId, PasskeyName, Period, PreviewWidth, Protocol, RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope,
+        Share, SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId,
+        UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
     },
 };
 
@@ -42,7 +42,7 @@ macro_rules! scalars {
 }
 
 scalars! {
-    Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
+    Text: ActivityId, Address, Amount, ArtistName, AvatarUri, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
         CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
         FileHash, Flag, KeyId,
         KeyName, CeremonyId, PasskeyId, PasskeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, SaleType, Scope,

@@ -80,7 +80,7 @@ pub use page::{Page, PageLimit, PageNumber};
 pub use passkey::{CeremonyId, PasskeyId, PasskeyName};
 pub use payment::Payment;
 pub use preview::{Form, Measures, Picture, PreviewWidth, Previews};
-pub use profile::{Bio, SocialUsername, Username};
+pub use profile::{AvatarUri, Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Split, TargetCollection};
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleTime, SaleType};

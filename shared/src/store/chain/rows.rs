@@ -169,6 +169,8 @@ rows! { ROWS;
         partition () as due_previews = "PREVIEWS_DUE" {
             /// Queue of documents whose files are to be looked at
             fn due_preview(due: u64, chain: ChainId, uri_hash: &str) = "{due:012}#{chain}#{uri_hash}";
+            /// The same for an artist's picture
+            fn due_avatar(due: u64, artist: ArtistId) = "{due:012}#{artist}";
         }
         partition (chain: ChainId) as arrived_documents = "METADATA_INBOX#{chain}" {
             /// A fetched document whose content type isn't in all timelines yet, and how many moments are done
