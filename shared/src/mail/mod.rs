@@ -1,5 +1,7 @@
 //! Mails that the service sends through SES.
 
+mod letter;
+
 use aws_sdk_ses::{
     Client,
     config::Builder,
@@ -7,6 +9,7 @@ use aws_sdk_ses::{
     types::{Body, Content, Destination, Message},
 };
 
+use self::letter::{Letter, Part};
 use crate::{
     aws::Dispatch,
     config::{self, ConfigError},
@@ -52,66 +55,69 @@ impl Mailer {
         code: Option<&OneTimeCode>,
         origin: &str,
     ) -> Result<(), MailError> {
-        let link = format!("{origin}/manage#link={}", link.reveal());
+        let link = Part::Link("Sign in", format!("{origin}/manage#link={}", link.reveal()));
         let link_minutes = SignInLink::LIFETIME.as_secs() / 60;
-        let (subject, how) = match code {
+        let (subject, mut parts) = match code {
             Some(code) => {
                 let code_minutes = OneTimeCode::LIFETIME.as_secs() / 60;
                 let how = format!(
-                    "Your Moments sign-in code is {code}\n\n\
-                     Enter it at {origin}, where you asked for it, and nowhere else. Or open this link, on any device:\n\n\
-                     {link}\n\n\
-                     The code is valid for {code_minutes} minutes, the link for {link_minutes}. One of them can be used once.",
-                    code = code.reveal()
+                    "Enter it at {origin}/manage, where you asked for it, and nowhere else. Or open this link, on any device:"
                 );
-                ("Your Moments sign-in code", how)
+                let ends = format!(
+                    "The code is valid for {code_minutes} minutes, the link for {link_minutes}. One of them can be used once."
+                );
+                let code = Part::Code("Your Moments sign-in code is", code.reveal());
+                ("Your Moments sign-in code", vec![code, Part::Words(how), link, Part::Words(ends)])
             }
             None => {
-                let how = format!(
-                    "Sign in to Moments with this link, on any device:\n\n\
-                     {link}\n\n\
-                     It is valid for {link_minutes} minutes and can be used once. This mail has no code, since many wrong \
+                let how = "Sign in to Moments with this link, on any device:".to_owned();
+                let ends = format!(
+                    "It is valid for {link_minutes} minutes and can be used once. This mail has no code, since many wrong \
                      codes were tried for this address: codes only work on devices that you signed in on before."
                 );
-                ("Your Moments sign-in link", how)
+                ("Your Moments sign-in link", vec![Part::Words(how), link, Part::Words(ends)])
             }
         };
-        let text = format!(
-            "{how}\n\nNobody of Moments will ever ask you for a code or a link. If you did not ask for this mail, ignore \
-             it: nobody can sign in without it.\n"
-        );
-        self.send(to, subject, &text).await
+        let warning = "Nobody of Moments will ever ask you for a code or a link. If you did not ask for this mail, ignore it: \
+                       nobody can sign in without it.";
+        parts.push(Part::Fine(warning.to_owned()));
+        self.send(to, &Letter { subject, parts }).await
     }
 
     /// Sends a notice of what happened to an account. One SES call.
     pub async fn send_notice(&self, to: &Email, notice: &Notice<'_>) -> Result<(), MailError> {
         let Notice { what, subject, when, network, origin } = notice;
-        let subject = if subject.is_empty() { String::new() } else { format!(": {subject}") };
-        let text = format!(
-            "{what}{subject}.\n\n\
-             When: {when}\nFrom: {network}\nAt: {origin}\n\n\
-             If it was you, there is nothing to do. If it wasn't: sign in at {origin}/manage, sign out everywhere, revoke \
-             the API keys that you don't know, and look through the wallets, the addresses and the activity there. Then \
-             change the password of this mailbox: whoever reads it can sign in.\n\n\
-             Nobody of Moments will ever ask you for a code.\n"
-        );
-        self.send(to, what, &text).await
+        let about = if subject.is_empty() { String::new() } else { format!(": {subject}") };
+        let advice = "If it was you, there is nothing to do. If it wasn't: sign in, sign out everywhere, revoke the API keys \
+                      that you don't know, and look through the wallets, the addresses and the activity there. Then change \
+                      the password of this mailbox: whoever reads it can sign in.";
+        let parts = vec![
+            Part::Words(format!("{what}{about}.")),
+            Part::Facts(vec![("When", when), ("From", network), ("At", origin)]),
+            Part::Words(advice.to_owned()),
+            Part::Link("Look at your account", format!("{origin}/manage")),
+            Part::Fine("Nobody of Moments will ever ask you for a code.".to_owned()),
+        ];
+        self.send(to, &Letter { subject: what, parts }).await
     }
 
     /// Tells that a webhook was switched off. One SES call.
     pub async fn send_webhook_off(&self, to: &Email, url: &WebhookUrl, origin: &str) -> Result<(), MailError> {
-        let text = format!(
-            "Your webhook at {host} was switched off: no try to deliver an event to it has succeeded for five days.\n\n\
-             Once its receiver answers again, switch it on at {origin}/manage. What happened meanwhile is kept at \
-             {origin}/events.\n",
+        let words = format!(
+            "Your webhook at {host} was switched off: no try to deliver an event to it has succeeded for five days.",
             host = url.host()
         );
-        self.send(to, "A webhook of yours was switched off", &text).await
+        let advice = format!(
+            "Once its receiver answers again, switch it on. What happened meanwhile is kept at {origin}/events."
+        );
+        let link = Part::Link("See your webhooks", format!("{origin}/manage"));
+        let parts = vec![Part::Words(words), Part::Words(advice), link];
+        self.send(to, &Letter { subject: "A webhook of yours was switched off", parts }).await
     }
 
-    async fn send(&self, to: &Email, subject: &str, text: &str) -> Result<(), MailError> {
-        let message =
-            Message::builder().subject(utf8(subject)?).body(Body::builder().text(utf8(text)?).build()).build();
+    async fn send(&self, to: &Email, letter: &Letter<'_>) -> Result<(), MailError> {
+        let body = Body::builder().text(utf8(&letter.text())?).html(utf8(&letter.html())?).build();
+        let message = Message::builder().subject(utf8(letter.subject)?).body(body).build();
         let destination = Destination::builder().to_addresses(to.as_str()).build();
         let call = self.client.send_email().source(&self.sender).destination(destination).message(message);
         // Named in each call: an identity of the operator's own has other settings by default, or none.
