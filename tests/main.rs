@@ -62,6 +62,7 @@ mod read_smart_wallet;
 mod readme;
 mod reads_at_scale;
 mod reference_client;
+mod referrals;
 mod refuse_unknown_route;
 mod registry;
 mod relay;

@@ -13,6 +13,8 @@ use tests::{Answer, Sandbox, Stack, Writer, personal_sign, picture, unused_email
 /// Values in the examples that each run replaces by existing ones.
 const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
 /// A recipient in the examples: an unused address.
+/// A wallet with money on local chains.
+const EXAMPLE_WALLET: &str = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const EXAMPLE_PERSON: &str = "0x00000000000000000000000000000000000000a1";
 const EXAMPLE_EMAIL: &str = "ada@example.com";
 const EXAMPLE_CODE: &str = "123456";
@@ -230,6 +232,11 @@ async fn prepare(stack: &Stack, writer: &Writer, operation: &Operation<'_>) {
             let admins = format!("/collections/eip155:8453/erc1155:{:#x}/admins", writer.collection);
             let admin = json!({"adminAddress": writer.collection});
             stack.write(&admins, &writer.key, &admin, &[]).await.expect_success();
+        }
+        ("POST", "/comments/{network}/{contract}/prepare") => {
+            let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+            let gift = json!({"moment": moment, "recipients": [EXAMPLE_WALLET]});
+            stack.write("/moment/airdrop", &writer.key, &gift, &[]).await.expect_success();
         }
         ("POST", "/smartwallet/withdraw") => {
             stack.add_old_payout_address(&writer.artist, EXAMPLE_PERSON.parse().expect("an address")).await;

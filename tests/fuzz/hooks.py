@@ -42,6 +42,8 @@ RULES = (
     "must be one of your own wallets",
     "must have one of moment, collection, artist, cid and comment",
     "must have at least 2 recipients",
+    "must be somebody else's",
+    "is not the username of an artist",
     "or one of saleStart, saleEnd, maxTokensPerAddress and fundsRecipient must be given",
     "must not name a recipient twice",
     "must add up to exactly 100 percent",

@@ -4,6 +4,7 @@ pub mod activity;
 pub mod error;
 pub mod media;
 pub mod notice;
+pub mod prepare;
 pub mod publish;
 pub mod read;
 pub mod request;

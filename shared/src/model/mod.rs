@@ -78,7 +78,7 @@ pub use moment_update::{MomentEdit, MomentUpdate, SaleEdit};
 pub use one_time_code::{Nonce, OneTimeCode};
 pub use page::{Page, PageLimit, PageNumber};
 pub use passkey::{CeremonyId, PasskeyId, PasskeyName};
-pub use payment::Payment;
+pub use payment::{Payment, Referral};
 pub use preview::{Form, Measures, Picture, PreviewWidth, Previews};
 pub use profile::{Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Split, TargetCollection};

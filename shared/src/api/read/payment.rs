@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601_with_offset,
-    model::{Address, ChainId, EventId, FeeRecipient, Payment, TokenId},
+    model::{Address, ChainId, EventId, FeeRecipient, Payment, Referral, TokenId},
 };
 
 /// A payment.
@@ -24,6 +24,20 @@ pub struct PaymentView {
     transferred_at: String,
     moment: PaidMoment,
     buyer: Person,
+    /// Who sent the buyer, and got a reward of the protocol's for it; null for nobody.
+    #[schema(required = true)]
+    referral: Option<ReferralView>,
+}
+
+/// A reward for having sent a buyer, in the payment's currency.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Referral)]
+struct ReferralView {
+    address: Address,
+    /// Empty without a name.
+    username: String,
+    /// In the form of the payment's amount.
+    amount: String,
 }
 
 /// The moment that was paid for.
@@ -56,14 +70,15 @@ pub struct FeeRecipientView {
 impl Reader {
     /// Views of payments. One read for every hundred.
     pub async fn payments(&self, payments: &[Payment]) -> Result<Vec<PaymentView>, ReadError> {
-        let names = self.names(payments.iter().map(|payment| payment.buyer)).await?;
+        let names = self.names(payments.iter().flat_map(people)).await?;
         payments.iter().map(|payment| self.payment(payment, &names)).collect()
     }
 
     fn payment(&self, payment: &Payment, names: &HashMap<Address, String>) -> Result<PaymentView, ReadError> {
+        let decimals = self.decimals(payment.chain_id, payment.currency);
         Ok(PaymentView {
             id: payment.id,
-            amount: payment.amount.decimal(self.decimals(payment.chain_id, payment.currency)),
+            amount: payment.amount.decimal(decimals),
             currency: payment.currency,
             transaction_hash: payment.transaction_hash,
             transferred_at: iso_8601_with_offset(payment.transferred_at)?,
@@ -79,6 +94,10 @@ impl Reader {
                 fee_recipients: payment.fee_recipients.iter().map(FeeRecipientView::of).collect(),
             },
             buyer: Person::named(payment.buyer, names),
+            referral: payment.referral.map(|Referral { account, reward }| {
+                let Person { address, username } = Person::named(account, names);
+                ReferralView { address, username, amount: reward.decimal(decimals) }
+            }),
         })
     }
 
@@ -91,6 +110,11 @@ impl Reader {
             _ => 0,
         }
     }
+}
+
+/// Whose names a payment shows.
+fn people(payment: &Payment) -> impl Iterator<Item = Address> {
+    [payment.buyer].into_iter().chain(payment.referral.map(|referral| referral.account))
 }
 
 impl FeeRecipientView {

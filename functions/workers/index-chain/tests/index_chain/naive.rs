@@ -17,6 +17,7 @@ use shared::{
         Erc20Minter::{self, ERC20RewardsDeposit},
         FixedPriceMinter,
         MintCommenter::MintComment,
+        ProtocolRewards::RewardsDeposit,
     },
     model::{self, ChainId, MomentRef, Payment, SaleType},
     store::chain::{Moments, PaymentFilter, Payments},
@@ -169,7 +170,13 @@ async fn payments(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> Re
             let fee = Creator1155::new(log.address(), &test_chain.node).mintFee().call().await?;
             let amount = bought.value - fee * bought.quantity;
             if !amount.is_zero() {
-                expected.push((amount, amount, Address::ZERO, bought.quantity));
+                let is_its = |deposit: &RewardsDeposit| deposit.from == log.address();
+                let before = in_transaction().filter(|other| other.log_index < log.log_index);
+                let mut deposits = before.filter_map(|log| Some(log.log_decode::<RewardsDeposit>().ok()?.inner.data));
+                let rewards = deposits.rfind(is_its).ok_or("no rewards")?;
+                let sent_by = (rewards.mintReferral != rewards.zora)
+                    .then_some((rewards.mintReferral, rewards.mintReferralReward));
+                expected.push((amount, amount, Address::ZERO, bought.quantity, sent_by));
             }
         } else if let Ok(paid) = log.log_decode::<ERC20RewardsDeposit>() {
             let moved = in_transaction().filter(|log| log.address() == known.usdc);
@@ -177,12 +184,18 @@ async fn payments(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> Re
             let into = moved.iter().find(|moved| moved.to == known.erc20_minter).ok_or("nothing paid")?.value;
             let out = moved.iter().rfind(|moved| moved.from == known.erc20_minter).ok_or("nothing paid out")?.value;
             let minted = in_transaction().find_map(|log| log.log_decode::<TransferSingle>().ok()).ok_or("no mint")?;
-            expected.push((out, into, paid.inner.data.currency, minted.inner.data.value));
+            let rewards = paid.inner.data;
+            let sent_by =
+                (rewards.mintReferral != rewards.zora).then_some((rewards.mintReferral, rewards.mintReferralReward));
+            expected.push((out, into, rewards.currency, minted.inner.data.value, sent_by));
         }
     }
     let payments: Vec<Payment> = indexer.list(&format!("PAYMENTS#{}", test_chain.chain.id)).await?;
-    let indexed: Vec<_> =
-        payments.iter().map(|it| (it.amount.0, it.paid.0, Address::from(it.currency), it.quantity.0)).collect();
+    let sent_by = |it: &Payment| it.referral.map(|it| (Address::from(it.account), it.reward.0));
+    let indexed: Vec<_> = payments
+        .iter()
+        .map(|it| (it.amount.0, it.paid.0, Address::from(it.currency), it.quantity.0, sent_by(it)))
+        .collect();
     assert_eq!(indexed, expected);
     for payment in &payments {
         let parts: u32 = payment.fee_recipients.iter().map(|part| part.millionths).sum();

@@ -90,6 +90,7 @@ impl Kind for Purchase {
             amount: Amount(paid.saturating_sub(self.taken)),
             paid: Amount(paid),
             currency,
+            referral: self.referral,
             transaction_hash: at.transaction,
             block: at.block,
             log: at.log_index,
