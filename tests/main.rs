@@ -59,6 +59,7 @@ mod read_collection;
 mod read_me;
 mod read_moment;
 mod read_smart_wallet;
+mod read_stats;
 mod readme;
 mod reads_at_scale;
 mod reference_client;

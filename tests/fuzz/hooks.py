@@ -58,6 +58,7 @@ RULES = (
     "must be what navigator.credentials gave, as its toJSON() writes it",
     "must be ETH, USDC, or the contract of one of them on this chain",
     "is required, or token.tokenContent in its place",
+    "is required, or collection in its place",
     "must be a comment on this moment",
     "must not be after the sale's end",
     "must not be your own account",

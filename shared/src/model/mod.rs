@@ -37,6 +37,7 @@ mod ranking;
 mod sale;
 mod schema;
 mod sign_in_link;
+mod stats;
 mod text;
 mod transaction;
 mod transfer;
@@ -85,6 +86,7 @@ pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Sp
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleTime, SaleType};
 pub use sign_in_link::SignInLink;
+pub use stats::{COUNTED_DAYS, CountedSubject, Counts, DayCounts, LastCollect, Stats, StatsSubject};
 pub use transaction::{Call, ConcurrencyKey, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
 pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;

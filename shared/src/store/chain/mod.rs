@@ -11,6 +11,7 @@ pub(super) mod moments;
 pub(super) mod payments;
 pub(super) mod previews;
 pub(super) mod rows;
+pub(super) mod statistics;
 pub(super) mod timeline;
 pub(super) mod transfers;
 
@@ -24,6 +25,7 @@ pub use self::{
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     payments::{NotificationList, NotificationPlace, PaymentFilter, PaymentPage, Payments, UnsettledEnd, payment_keys},
     previews::{DuePreviews, PreviewQueue},
+    statistics::{Statistics, stats_keys},
     timeline::{
         ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
     },

@@ -122,6 +122,21 @@ rows! { ROWS;
         }
     }
 
+    section "Statistics" {
+        partition (chain: ChainId, account: Address) = "STATS#{chain}#ARTIST#{account}" {
+            /// Counts of what an account created and whom it sent, in all and by day
+            fn artist_stats() = "STATS";
+            /// Day of an account's last collect
+            fn collector_of_artist(collector: Address) = "{collector}";
+        }
+        partition (chain: ChainId, collection: Address) = "STATS#{chain}#COLLECTION#{collection}" {
+            /// The same of a collection's moments
+            fn collection_stats() = "STATS";
+            /// The same
+            fn collector_of_collection(collector: Address) = "{collector}";
+        }
+    }
+
     /// A transfer is of one token of an event. A paid collect has no row here: reads merge the payments in. Burns and
     /// transfers of nothing have no row.
     section "Transfers" {

@@ -12,15 +12,15 @@ use alloy::{
 use shared::{
     chain::contracts::native::{
         CommentsProtocol::Commented,
-        Creator1155::{self, Purchased, TransferSingle, UpdatedPermissions},
+        Creator1155::{self, Purchased, SetupNewToken, TransferSingle, UpdatedPermissions},
         CreatorFactory::SetupNewContract,
         Erc20Minter::{self, ERC20RewardsDeposit},
         FixedPriceMinter,
         MintCommenter::MintComment,
         ProtocolRewards::RewardsDeposit,
     },
-    model::{self, ChainId, MomentRef, Payment, SaleType},
-    store::chain::{Moments, PaymentFilter, Payments},
+    model::{self, ChainId, Counts, MomentRef, Payment, SaleType, StatsSubject},
+    store::chain::{Moments, PaymentFilter, Payments, Statistics},
 };
 use tests::{Error, TestChain, history::History};
 
@@ -68,6 +68,7 @@ async fn index_equals_the_contracts_answers_and_logs() -> Result<(), Error> {
         let moments = collections(&test_chain, &indexer, &logs).await?;
         assert!(moments > 5, "only {moments} moments");
         payments(&test_chain, &indexer, &logs).await?;
+        statistics(&test_chain, &indexer, &logs).await?;
         comments(&indexer.rows().await?, &logs)?;
     }
     Ok(())
@@ -202,6 +203,53 @@ async fn payments(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> Re
         assert_eq!(parts, 1_000_000, "{payment:?}");
     }
     payment_lists(indexer, test_chain.chain.id, &payments).await
+}
+
+/// Compares each collection's counts with its logs and its payments, and the sum of all artists' with that of all collections.
+async fn statistics(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> Result<(), Error> {
+    let (statistics, chain) = (Statistics::new(indexer.table.clone()), test_chain.chain.id);
+    let payments: Vec<Payment> = indexer.list(&format!("PAYMENTS#{chain}")).await?;
+    let mut creators = BTreeSet::new();
+    let (mut of_collections, mut of_artists) = (Counts::default(), Counts::default());
+    for (_, created) in decoded::<SetupNewContract>(logs) {
+        let collection = created.newContract;
+        let bought = logs.iter().filter_map(|log| {
+            let rewards = log.log_decode::<ERC20RewardsDeposit>().ok().map(|log| log.inner.data.collection);
+            let of = log.log_decode::<Purchased>().ok().map(|log| log.address()).or(rewards)?;
+            let is_in = |other: &&Log| other.transaction_hash == log.transaction_hash && other.address() == of;
+            let mint = logs.iter().filter(is_in).find_map(|log| log.log_decode::<TransferSingle>().ok())?;
+            (of == collection).then_some((mint.inner.data.to, mint.inner.data.value))
+        });
+        let bought: Vec<_> = bought.collect();
+        let tokens = decoded::<SetupNewToken>(logs).filter(|(log, _)| log.address() == collection);
+        let earned = |currency: Address| {
+            let its = payments.iter().filter(|it| Address::from(it.collection) == collection);
+            its.filter(|it| Address::from(it.currency) == currency).map(|it| it.amount.0).sum::<U256>()
+        };
+        let subject = StatsSubject::Collection(collection.into());
+        let counted = statistics.of([(chain, subject)]).await?.pop().unwrap_or_default().total;
+        let expected = Counts {
+            created: tokens.count().try_into()?,
+            collects: bought.len().try_into()?,
+            tokens: model::Amount(bought.iter().map(|(_, quantity)| quantity).sum()),
+            collectors: bought.iter().map(|(buyer, _)| buyer).collect::<BTreeSet<_>>().len().try_into()?,
+            eth: model::Amount(earned(Address::ZERO)),
+            usdc: model::Amount(earned(test_chain.chain.addresses.usdc)),
+            ..Counts::default()
+        };
+        assert_eq!(Counts { referred: 0, ..counted }, expected, "{collection}");
+        of_collections = of_collections.plus(counted);
+        let moments: Vec<model::Moment> = indexer.list(&format!("MOMENTS#{chain}#{collection:#x}")).await?;
+        creators.extend(moments.into_iter().map(|moment| moment.creator));
+    }
+    for creator in creators {
+        let subject = (chain, StatsSubject::Artist(creator));
+        of_artists = of_artists.plus(statistics.of([subject]).await?.pop().unwrap_or_default().total);
+    }
+    let shared =
+        |counts: Counts| (counts.created, counts.collects, counts.tokens, counts.eth, counts.usdc, counts.referred);
+    assert_eq!(shared(of_artists), shared(of_collections));
+    Ok(())
 }
 
 /// Compares the lists of payments, read in pages, with the payments that belong into them.
