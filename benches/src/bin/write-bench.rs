@@ -151,6 +151,7 @@ fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
         transactions: workshop.transactions(),
         holder: "write-bench".to_owned(),
         affinity: Duration::from_secs(15),
+        window: 4_000,
     })
 }
 

@@ -76,6 +76,15 @@ impl Draft {
         }
     }
 
+    /// Whether a transaction waits because its artist's earlier one does, whatever it is. It keeps its order, too.
+    pub(crate) fn keeps_back(&mut self, queued: &Queued) -> bool {
+        let is_held = self.held_artists.contains(&queued.artist_id);
+        if is_held {
+            self.held_keys.extend(queued.concurrency_key.filter(|key| key.keeps_order()));
+        }
+        is_held
+    }
+
     /// Keeps a transaction back, with its artist's later ones and those whose order it keeps.
     pub(crate) fn hold(&mut self, row: &Transaction) {
         self.held_artists.insert(row.artist_id);
@@ -152,6 +161,8 @@ mod tests {
             place: String::new(),
             charge: Charge { wei: 0, day: 0, pool: Pool::Established, shard: 0 },
             attempts: 0,
+            attempts_wei: 0,
+            last_attempt: None,
             batch: None,
             hashes: Vec::new(),
             mined: None,

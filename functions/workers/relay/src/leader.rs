@@ -39,8 +39,8 @@ const LONG_PAUSE: Duration = Duration::from_millis(200);
 /// Time between two measurements for the alarms: half of their shortest period.
 const MEASURED: Duration = Duration::from_secs(30);
 
-/// Longest part of the queue that is read, the transactions in open batches included.
-const WINDOW: usize = 4_000;
+/// How far the window may grow while nothing in it can go.
+const MAX_GROWTH: usize = 16;
 
 /// How long after a batch another one that isn't full waits for more transactions.
 const GATHERING: Duration = Duration::from_secs(1);
@@ -55,6 +55,8 @@ pub(crate) struct Leader<'a> {
     refreshed_at: Option<Instant>,
     measured_at: Option<Instant>,
     sent_at: Option<Instant>,
+    /// Longest part of the queue that is read, the transactions in open batches included.
+    window: usize,
 }
 
 /// What became of a draft.
@@ -89,6 +91,7 @@ impl<'a> Leader<'a> {
             refreshed_at: None,
             measured_at: None,
             sent_at: None,
+            window: leadership.window,
         };
         leader.refresh().await?;
         for lane in &mut leader.lanes {
@@ -110,8 +113,9 @@ impl<'a> Leader<'a> {
             }
             let has_closed = self.close_mined().await?;
             self.rebroadcast().await.or_else(retry_if_node)?;
-            let queue = self.leadership.transactions.queued(self.leadership.chain.id, WINDOW).await?;
+            let queue = self.leadership.transactions.queued(self.leadership.chain.id, self.window).await?;
             let has_sent = self.send(&queue).await.or_else(retry_if_node)?;
+            self.look_further(queue.len(), has_sent);
             let is_settled = self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.has_suspects());
             let can_act = self.lanes.iter().any(Lane::can_act);
             if (is_settled && (queue.is_empty() || !can_act)) || Instant::now() >= until {
@@ -218,6 +222,16 @@ impl<'a> Leader<'a> {
         Ok(has_sent)
     }
 
+    /// Reads on past transactions that can't go, so that they don't keep the others from being seen.
+    fn look_further(&mut self, read: usize, has_sent: bool) {
+        let window = self.leadership.window;
+        if has_sent {
+            self.window = window;
+        } else if read >= self.window && self.lanes.iter().any(Lane::is_free) {
+            self.window = self.window.saturating_mul(2).min(window.saturating_mul(MAX_GROWTH));
+        }
+    }
+
     /// The lane with the fewest open batches that can send another one.
     fn free_lane(&self, passed: &HashSet<usize>) -> Option<usize> {
         let free = self.lanes.iter().enumerate().filter(|(index, lane)| lane.is_free() && !passed.contains(index));
@@ -315,7 +329,7 @@ impl<'a> Leader<'a> {
                 let ending = failed("The account can't be used: the service doesn't control it any more");
                 self.report.ended += usize::from(relay.transactions.give_up(lease, &row, &ending, now).await?);
             } else {
-                relay.transactions.requeue(&row, Some(max_batch_len), now).await?;
+                relay.transactions.requeue(&row, Some(max_batch_len), None, now).await?;
             }
         }
         Ok(())

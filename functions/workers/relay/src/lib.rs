@@ -61,6 +61,7 @@ impl Relay {
                 transactions: transactions.clone(),
                 holder: holder.clone(),
                 affinity: chain::AFFINITY,
+                window: chain::WINDOW,
             })
         };
         // A chain that is only read may have no nodes.

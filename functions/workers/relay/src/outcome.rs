@@ -1,14 +1,14 @@
 //! Outcomes of a batch's transactions, by the receipt's logs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Map;
 use shared::{
     chain::{
         node::{NodeError, Receipt},
         protocol::{created::created, splits},
-        transaction::{Execution, Failure, Operation, attribute, failure, unpack},
+        transaction::{Execution, Failure, Operation, attribute, failure, failures, unpack},
     },
     model::{Event, TransactionStatus},
     store::artist::{Batch, Ending, Member, MinedIn, Transaction},
@@ -36,8 +36,16 @@ const SIDE_BY_SIDE: usize = 16;
 /// What happens to a transaction after its batch.
 enum Verdict {
     Over(Ending),
-    /// Back to the queue, for a batch of at most so many.
-    Requeue(Option<usize>),
+    Requeue(Retry),
+}
+
+/// Return to the queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Retry {
+    /// Most transactions of the next batch.
+    max_batch_len: Option<usize>,
+    /// Share of this batch's cost.
+    wei: u64,
 }
 
 /// Outcomes that are stored.
@@ -66,7 +74,7 @@ pub(crate) async fn conclude(relay: &ChainRelay, batch: &Batch, receipt: &Receip
 
 /// Puts all of a batch's transactions back as they were.
 pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
-    let verdicts = batch.members.iter().map(|_| Verdict::Requeue(None)).collect();
+    let verdicts = batch.members.iter().map(|_| Verdict::Requeue(Retry::default())).collect();
     store(relay, batch, verdicts).await
 }
 
@@ -75,7 +83,7 @@ pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclus
 async fn return_to_queue(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
     let verdict = |_| match batch.members.len() {
         0 | 1 => Verdict::Over(failed("The chain's nodes refuse the transaction")),
-        several => Verdict::Requeue(Some(several.div_ceil(2))),
+        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), wei: 0 }),
     };
     store(relay, batch, batch.members.iter().map(verdict).collect()).await
 }
@@ -105,6 +113,13 @@ async fn store_one(
     verdict: Verdict,
     now: u64,
 ) -> Result<(bool, Option<Event>), RelayError> {
+    let verdict = match verdict {
+        // An earlier run charged this batch.
+        Verdict::Requeue(retry) if row.last_attempt == Some(batch.slot.into()) => {
+            Verdict::Requeue(Retry { wei: 0, ..retry })
+        }
+        verdict => verdict,
+    };
     let was_over = row.status.is_final();
     if was_over && row.batch.is_some_and(|last| last != batch.slot.into()) {
         // A later batch decided it.
@@ -113,11 +128,15 @@ async fn store_one(
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
         Verdict::Requeue(_) if was_over => undone(batch),
-        Verdict::Requeue(_) if row.attempts >= MAX_ATTEMPTS => {
-            failed("It was tried often and never got through: try again")
+        Verdict::Requeue(Retry { wei, .. }) if row.attempts >= MAX_ATTEMPTS => {
+            Ending { wei, ..failed("It was tried often and never got through: try again") }
         }
-        Verdict::Requeue(max_batch_len) => {
-            relay.transactions.requeue(row, max_batch_len, now).await?;
+        Verdict::Requeue(Retry { wei, .. }) if row.attempts_wei.saturating_add(wei) > row.charge.wei => {
+            Ending { wei, ..failed("Its attempts cost what was reserved for it, and none got through: try again") }
+        }
+        Verdict::Requeue(Retry { max_batch_len, wei }) => {
+            let attempt = Some((batch.slot.into(), wei));
+            relay.transactions.requeue(row, max_batch_len, attempt, now).await?;
             return Ok((false, None));
         }
     };
@@ -136,6 +155,7 @@ async fn verdicts(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Resul
     let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
     let all: u64 = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index])).sum();
     let all_bytes: u64 = own(batch).map(|index| size(&operations[index])).sum();
+    let mut words = reasons(relay, batch, receipt, &operations, &executions).await?;
     let mut verdicts = Vec::new();
     for (member, index) in batch.members.iter().zip(own(batch)) {
         let gas_used = share(receipt.gas_used.into(), weight(member, &executions[index]), all);
@@ -156,17 +176,46 @@ async fn verdicts(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Resul
                     deployed: true,
                 })
             }
-            Execution::Executed { succeeded: false, gas, .. } => {
-                match failure_of(relay, batch, &operations, index, (mined.block, *gas)).await? {
-                    Failure { is_overtaken: true, .. } => Verdict::Requeue(None),
+            Execution::Executed { succeeded: false, .. } => {
+                match words.remove(&index).unwrap_or_else(|| Failure::from("The call failed on the chain".to_owned())) {
+                    Failure { is_overtaken: true, .. } => Verdict::Requeue(Retry { max_batch_len: None, wei }),
                     Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
                 }
             }
             // Its account wasn't there: the deployment before it failed.
-            Execution::Absent => Verdict::Requeue(Some(1)),
+            Execution::Absent => Verdict::Requeue(Retry { max_batch_len: Some(1), wei }),
         });
     }
     Ok(verdicts)
+}
+
+/// Why the failed operations of a batch failed. One call for all, up to three more for each without words, side by side.
+async fn reasons(
+    relay: &ChainRelay,
+    batch: &Batch,
+    receipt: &Receipt,
+    operations: &[Operation],
+    executions: &[Execution],
+) -> Result<HashMap<usize, Failure>, RelayError> {
+    let block = receipt.block_number.unwrap_or_default();
+    let failed: Vec<_> = own(batch)
+        .filter_map(|index| match executions.get(index)? {
+            Execution::Executed { succeeded: false, gas, .. } => Some((index, *gas)),
+            _ => None,
+        })
+        .collect();
+    let known = if failed.len() > 1 {
+        let indices: Vec<_> = failed.iter().map(|(index, _)| *index).collect();
+        failures(&relay.node, relay.operator.safe, batch.slot.lane.into(), operations, &indices, block).await
+    } else {
+        BTreeMap::new()
+    };
+    let known = &known;
+    let find = |(index, gas)| async move {
+        let failure = failure_of(relay, batch, operations, index, (block, gas), known.get(&index)).await?;
+        Ok::<_, RelayError>((index, failure))
+    };
+    stream::iter(failed).map(find).buffered(SIDE_BY_SIDE).try_collect().await
 }
 
 async fn failure_of(
@@ -175,12 +224,14 @@ async fn failure_of(
     operations: &[Operation],
     index: usize,
     (block, gas): (u64, u64),
+    known: Option<&Failure>,
 ) -> Result<Failure, RelayError> {
     let (safe, lane) = (relay.operator.safe, batch.slot.lane);
-    let found = match is_split_taken(relay, &operations[index], block).await {
-        Ok(true) => Ok(Failure { reason: String::new(), is_overtaken: true }),
-        Ok(false) => failure(&relay.node, safe, lane.into(), operations, index, (block, gas)).await,
-        Err(error) => Err(error),
+    let found = match (is_split_taken(relay, &operations[index], block).await, known) {
+        (Ok(true), _) => Ok(Failure { reason: String::new(), is_overtaken: true }),
+        (Ok(false), Some(known)) => Ok(known.clone()),
+        (Ok(false), None) => failure(&relay.node, safe, lane.into(), operations, index, (block, gas)).await,
+        (Err(error), _) => Err(error),
     };
     match found {
         // The others' outcomes don't wait for its words for ever.
@@ -217,7 +268,8 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Verdict> {
             mined_in(receipt, receipt.gas_used),
             wei,
         )),
-        several => Verdict::Requeue(Some(several.div_ceil(2))),
+        // One lost account takes all along: no artist is charged for that.
+        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), wei: 0 }),
     };
     batch.members.iter().map(verdict).collect()
 }

@@ -65,7 +65,12 @@ impl Packer {
     ) -> Result<Draft, RelayError> {
         let busy: HashSet<_> = open_members(lanes).filter_map(|member| member.concurrency_key).collect();
         let mut draft = Draft::default();
-        for chunk in waiting.chunks(CHUNK) {
+        let mut waiting = waiting.iter();
+        loop {
+            let chunk: Vec<_> = waiting.by_ref().filter(|queued| !draft.keeps_back(queued)).take(CHUNK).collect();
+            if chunk.is_empty() {
+                return Ok(draft);
+            }
             let ids: Vec<_> = chunk.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
             let rows = leadership.transactions.get_many(&ids).await?;
             let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
@@ -91,7 +96,6 @@ impl Packer {
                 }
             }
         }
-        Ok(draft)
     }
 
     /// Adds a transaction to the draft, keeps it back or ends it.

@@ -111,7 +111,7 @@ impl Transactions {
             if state.waiting.saturating_add(count) > MAX_WAITING {
                 return Ok(Admitted::Refused(AdmissionRefusal::TooManyWaiting));
             }
-            if state.spent_on(now.as_secs() / DAY).saturating_add(wei) > admission.artist_limit {
+            if state.spent_on(state.charged_day(now)).saturating_add(wei) > admission.artist_limit {
                 return Ok(Admitted::Refused(AdmissionRefusal::ArtistSpent));
             }
             if !fits(admission.pool, wei) {
@@ -152,7 +152,7 @@ impl Transactions {
         let Admission { artist, chain, wallet, .. } = *admission;
         let state = account.unwrap_or_default();
         let (wei, _) = admission.demand();
-        let day = now.as_secs() / DAY;
+        let day = state.charged_day(now);
         let charge = Charge { wei, day, pool: admission.pool.pool, shard };
         let turn = next_turn(&state, u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
         let last = turn + admission.transactions.len().saturating_sub(1) as u64;
@@ -179,6 +179,8 @@ impl Transactions {
                 place: place.clone(),
                 charge: Charge { wei: new.reserve, ..charge },
                 attempts: 0,
+                attempts_wei: 0,
+                last_attempt: None,
                 batch: None,
                 hashes: Vec::new(),
                 mined: None,

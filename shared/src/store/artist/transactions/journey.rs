@@ -34,7 +34,7 @@ pub struct Ending {
     pub reason: Option<String>,
     /// What it created, as its answer names it.
     pub result: Map<String, Value>,
-    /// What it cost, in wei.
+    /// What it cost, in wei, earlier attempts aside.
     pub wei: u64,
     /// Whether its account is known to be deployed now.
     pub deployed: bool,
@@ -61,19 +61,33 @@ impl Transactions {
         self.table.write_together(vec![updating(update)?]).await
     }
 
-    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `max_batch_len`. One
-    /// write.
+    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `max_batch_len`. Its
+    /// share of a batch's cost is recorded once, and charged when it ends. One write.
     pub async fn requeue(
         &self,
         transaction: &Transaction,
         max_batch_len: Option<usize>,
+        attempt: Option<(BatchReference, u64)>,
         now: u64,
     ) -> Result<bool, StoreError> {
         let Some(update) = self.step(transaction, TransactionStatus::Queued) else { return Ok(false) };
+        let mut set = "SET #status = :status, updated_at = :now".to_owned();
+        let mut update =
+            update.expression_attribute_values(":one", number(1)).expression_attribute_values(":now", number(now));
+        let mut wei = 0;
+        if let Some((batch, cost)) = attempt.filter(|(batch, _)| transaction.last_attempt != Some(*batch)) {
+            wei = cost;
+            set.push_str(", last_attempt = :batch");
+            let before = update.get_condition_expression().clone().unwrap_or_default();
+            update = update
+                .condition_expression(format!(
+                    "{before} AND (attribute_not_exists(last_attempt) OR last_attempt <> :batch)"
+                ))
+                .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?);
+        }
         let update = update
-            .update_expression("SET #status = :status, updated_at = :now ADD attempts :one")
-            .expression_attribute_values(":one", number(1))
-            .expression_attribute_values(":now", number(now));
+            .update_expression(format!("{set} ADD attempts :one, attempts_wei :wei"))
+            .expression_attribute_values(":wei", number(wei));
         let queued = super::queue::Queued {
             place: transaction.place.clone(),
             artist_id: transaction.artist_id,
@@ -112,7 +126,7 @@ impl Transactions {
         let Some(conclusion) = self.conclusion(transaction, ending, now)? else { return Ok(false) };
         let mut same_day = true;
         for attempt in 0..ATTEMPTS {
-            let refund = i128::from(ending.wei) - i128::from(transaction.charge.wei);
+            let refund = i128::from(cost(transaction, ending)) - i128::from(transaction.charge.wei);
             let mut writes = vec![
                 conclusion.clone(),
                 self.leave_account(transaction, ending.deployed, same_day.then_some(refund))?,
@@ -161,7 +175,7 @@ impl Transactions {
         ];
         let mut update = update
             .expression_attribute_names("#result", "result")
-            .expression_attribute_values(":wei", number(ending.wei))
+            .expression_attribute_values(":wei", number(cost(transaction, ending)))
             .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value(hashes)?)
             .expression_attribute_values(":result", serde_dynamo::to_attribute_value(&ending.result)?)
             .expression_attribute_values(":now", number(now));
@@ -240,6 +254,11 @@ impl Transactions {
         }
         Some(update.condition_expression(condition))
     }
+}
+
+/// What a transaction costs with its earlier attempts, in wei.
+fn cost(transaction: &Transaction, ending: &Ending) -> u64 {
+    ending.wei.saturating_add(transaction.attempts_wei)
 }
 
 const ATTEMPTS: u32 = 12;

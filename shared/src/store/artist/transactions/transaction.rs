@@ -60,6 +60,12 @@ pub struct Transaction {
     /// How often it was sent without an outcome of its own.
     #[serde(default)]
     pub attempts: u32,
+    /// What attempts without an outcome cost, in wei: part of what it costs in the end.
+    #[serde(default)]
+    pub attempts_wei: u64,
+    /// The batch of the last such attempt, which is charged once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_attempt: Option<BatchReference>,
     /// The batch that carries it, or did so last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchReference>,
