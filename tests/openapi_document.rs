@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, time::Duration};
 
 use alloy::signers::local::PrivateKeySigner;
-use local::paths::Paths;
+use local::{paths::Paths, test_events::queue_unserved};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::model::DeviceToken;
@@ -288,6 +288,10 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         real.push((EXAMPLE_KEY_ID, newest.as_str().expect("an id").to_owned()));
     }
     if parameters.iter().any(|(_, _, example)| example == EXAMPLE_TRANSACTION) {
+        if operation.method == "DELETE" {
+            let queued = queue_unserved(&stack.map, &writer.artist.wallet).await.expect("a transaction");
+            real.insert(0, (EXAMPLE_TRANSACTION, queued));
+        }
         let list = Answer::of(stack.get("/transactions").header("x-api-key", &writer.key)).await.expect_success();
         let newest = list.body["transactions"][0]["id"].as_str().expect("a transaction of an earlier example");
         real.push((EXAMPLE_TRANSACTION, newest.to_owned()));

@@ -20,7 +20,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 58] = [
+const OPERATIONS: [(&str, Outcome); 59] = [
     ("listActivity", Own),
     ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
@@ -71,6 +71,7 @@ const OPERATIONS: [(&str, Outcome); 58] = [
     ("listEvents", Own),
     ("listTransactions", Own),
     ("readTransaction", Refused(404)),
+    ("cancelTransaction", Refused(404)),
     ("createUpload", Nothing),
     ("completeUpload", Refused(404)),
     ("createWebhook", Nothing),

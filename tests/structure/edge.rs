@@ -129,9 +129,15 @@ fn every_header_that_functions_read_reaches_them() {
     let mut passed = list(&policy["OriginRequestPolicyConfig"]);
     passed.extend(list(&key["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"]));
     // CloudFront answers `If-None-Match` and `Accept-Encoding` itself.
-    for header in
-        ["authorization", "x-api-key", "content-type", "idempotency-key", "cloudfront-viewer-address", "origin"]
-    {
+    for header in [
+        "authorization",
+        "x-api-key",
+        "content-type",
+        "idempotency-key",
+        "valid-until",
+        "cloudfront-viewer-address",
+        "origin",
+    ] {
         assert!(passed.iter().any(|name| name == header), "{header}: {passed:?}");
     }
 }

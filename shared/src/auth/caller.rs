@@ -49,7 +49,8 @@ impl CallerAuthenticator {
         self.identify(request, Some(scope), now).await
     }
 
-    async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<Caller, ApiError> {
+    /// The same for a credential of whatever scope where none is given.
+    pub async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<Caller, ApiError> {
         Ok(match self.describe(request, scope, now).await? {
             Identified::Token(token) => {
                 let credential = if token.is_fresh(now) { Credential::FreshToken } else { Credential::OldToken };

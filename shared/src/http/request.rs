@@ -173,6 +173,19 @@ impl Request {
         key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
     }
 
+    /// The `Valid-Until` header, in Unix seconds; 400 when it is malformed or not after `now`.
+    pub fn valid_until(&self, now: u64) -> Result<Option<u64>, ApiError> {
+        let mut values = self.event.headers().get_all("valid-until").iter();
+        let Some(value) = values.next() else { return Ok(None) };
+        let until = value.to_str().ok().filter(|_| values.next().is_none()).and_then(|text| text.parse().ok());
+        match until.filter(|until| *until > now) {
+            Some(until) => Ok(Some(until)),
+            None => Err(ApiError::bad_request(
+                "The Valid-Until header must be given once, as a time to come in Unix seconds",
+            )),
+        }
+    }
+
     /// Hash of method, path, query and body (as JSON: order doesn't matter), to tell another request with the same key.
     pub fn fingerprint(&self) -> String {
         let body: &[u8] = self.event.body().as_ref();

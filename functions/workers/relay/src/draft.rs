@@ -167,6 +167,7 @@ mod tests {
             hashes: Vec::new(),
             mined: None,
             reason: None,
+            valid_until: None,
             result: serde_json::Map::new(),
             created_at: 0,
             updated_at: 0,
@@ -180,6 +181,7 @@ mod tests {
             artist_id: row.artist_id,
             transaction_id: row.id,
             concurrency_key: row.plan.concurrency_key(),
+            valid_until: None,
             max_batch_len: None,
         }
     }

@@ -276,16 +276,7 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Verdict> {
 
 /// The ending of a transaction that was never sent, or can't be mined.
 pub(crate) fn failed(reason: &str) -> Ending {
-    Ending {
-        status: TransactionStatus::Failed,
-        batch: None,
-        mined: None,
-        hashes: Vec::new(),
-        reason: Some(reason.to_owned()),
-        result: Map::new(),
-        wei: 0,
-        deployed: false,
-    }
+    Ending::unsent(TransactionStatus::Failed, reason)
 }
 
 fn reverted(batch: &Batch, reason: String, mined: MinedIn, wei: u64) -> Ending {

@@ -16,4 +16,5 @@ mod refusals;
 mod reorganisations;
 mod support;
 mod tokens;
+mod unsent;
 mod updates;

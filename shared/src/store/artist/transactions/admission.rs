@@ -9,7 +9,7 @@ use super::{
     budget::{fits, shards},
     charge::{Charge, DAY, PoolLimit},
     outlay::Outlay,
-    queue::{Queued, next_turn, place},
+    queue::{next_turn, place},
     replay::{Replay, ReplayClaim, ReplayKey, replay_key},
     transaction::{Transaction, Transactions, transaction_key},
 };
@@ -40,6 +40,8 @@ pub struct NewTransaction {
     pub creation: Creation,
     /// Wei to reserve.
     pub reserve: u64,
+    /// When it ends unsent, in Unix seconds.
+    pub valid_until: Option<u64>,
 }
 
 /// A request's transactions.
@@ -163,7 +165,6 @@ impl Transactions {
         let (mut transactions, pool_at) = (Vec::new(), 1);
         for (new, turn) in admission.transactions.iter().zip(turn..) {
             let id = TransactionId::new();
-            let place = place(turn, artist, id);
             let transaction = Transaction {
                 id,
                 artist_id: artist,
@@ -176,7 +177,7 @@ impl Transactions {
                 gas: new.gas,
                 creation: new.creation,
                 status: TransactionStatus::Queued,
-                place: place.clone(),
+                place: place(turn, artist, id),
                 charge: Charge { wei: new.reserve, ..charge },
                 attempts: 0,
                 attempts_wei: 0,
@@ -185,15 +186,14 @@ impl Transactions {
                 hashes: Vec::new(),
                 mined: None,
                 reason: None,
+                valid_until: new.valid_until,
                 result: serde_json::Map::new(),
                 created_at: now.as_secs(),
                 updated_at: now.as_secs(),
                 expires_at: now.as_secs() + LIFETIME,
             };
-            let concurrency_key = transaction.plan.concurrency_key();
-            let queued = Queued { place, artist_id: artist, transaction_id: id, concurrency_key, max_batch_len: None };
             writes.push(self.table.insertion(&transaction_key(artist, id), &transaction)?);
-            writes.push(self.enqueue(chain, &queued)?);
+            writes.push(self.enqueue(chain, &transaction.queued(None))?);
             transactions.push(transaction);
         }
         let mut key_at = None;

@@ -40,8 +40,36 @@ pub struct Ending {
     pub deployed: bool,
 }
 
+impl Ending {
+    /// The ending of a transaction that was never sent, or can't be mined.
+    pub fn unsent(status: TransactionStatus, reason: &str) -> Self {
+        Self {
+            status,
+            batch: None,
+            mined: None,
+            hashes: Vec::new(),
+            reason: Some(reason.to_owned()),
+            result: Map::new(),
+            wei: 0,
+            deployed: false,
+        }
+    }
+}
+
+/// Whose decision ends a transaction.
+#[derive(Clone, Copy)]
+enum Decision<'a> {
+    /// Its batch's, which publishes the events of all its transactions when it is closed.
+    Batch,
+    /// The leader's.
+    Leader(&'a Lease),
+    /// Its artist's.
+    Artist,
+}
+
 impl Transactions {
-    /// Records the batch and the newest hash that a transaction was sent with. One write.
+    /// Records the batch and the newest hash that a transaction is sent with, before it is: from then on nobody can take
+    /// it back. One write.
     pub async fn mark_sent(
         &self,
         transaction: &Transaction,
@@ -88,20 +116,14 @@ impl Transactions {
         let update = update
             .update_expression(format!("{set} ADD attempts :one, attempts_wei :wei"))
             .expression_attribute_values(":wei", number(wei));
-        let queued = super::queue::Queued {
-            place: transaction.place.clone(),
-            artist_id: transaction.artist_id,
-            transaction_id: transaction.id,
-            concurrency_key: transaction.plan.concurrency_key(),
-            max_batch_len,
-        };
+        let queued = transaction.queued(max_batch_len);
         self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await
     }
 
     /// Ends a transaction: takes it from the queue, and gives back what it reserved beyond its cost. Ending it again, as
     /// after a reorganisation, corrects what is known of it and its cost. One write.
     pub async fn end(&self, transaction: &Transaction, ending: &Ending, now: u64) -> Result<bool, StoreError> {
-        self.end_if(None, transaction, ending, now).await
+        self.end_by(Decision::Batch, transaction, ending, now).await
     }
 
     /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile.
@@ -113,12 +135,18 @@ impl Transactions {
         ending: &Ending,
         now: u64,
     ) -> Result<bool, StoreError> {
-        self.end_if(Some(lease), transaction, ending, now).await
+        self.end_by(Decision::Leader(lease), transaction, ending, now).await
     }
 
-    async fn end_if(
+    /// Ends a transaction that its artist takes back, if it was never sent, with its event. One write, and a read.
+    pub async fn cancel(&self, transaction: &Transaction, now: u64) -> Result<bool, StoreError> {
+        let ending = Ending::unsent(TransactionStatus::Cancelled, "It was cancelled before it was sent");
+        self.end_by(Decision::Artist, transaction, &ending, now).await
+    }
+
+    async fn end_by(
         &self,
-        lease: Option<&Lease>,
+        decision: Decision<'_>,
         transaction: &Transaction,
         ending: &Ending,
         now: u64,
@@ -136,15 +164,17 @@ impl Transactions {
                 writes.push(self.dequeue(transaction.chain, &transaction.place)?);
             }
             let own = writes.len();
-            if let Some(lease) = lease {
+            if let Decision::Leader(lease) = decision {
                 writes.push(self.condition(lease)?);
-                // No batch stores its event.
+            }
+            let before_event = writes.len();
+            if !matches!(decision, Decision::Batch) {
                 let event = transaction.outcome_event(ending, now);
                 writes.extend(ServiceEvents::new(self.table.clone()).appending(&[event], now).await?);
             }
             let Err(reasons) = self.table.write_or_reasons(writes).await? else { return Ok(true) };
             let failed = |at: Option<&WriteReason>| at.is_some_and(|reason| reason.is_condition());
-            if failed(reasons.first()) || (lease.is_some() && failed(reasons.get(own))) {
+            if failed(reasons.first()) || (own < before_event && failed(reasons.get(own))) {
                 return Ok(false);
             }
             if reasons.iter().take(own).any(|reason| reason.is_condition()) {
@@ -247,6 +277,11 @@ impl Transactions {
             .set_key(Some(key.item()))
             .expression_attribute_values(":status", text(next.word()));
         let (mut update, mut condition) = status_in(update, before);
+        if next == TransactionStatus::Cancelled {
+            // An earlier batch may still get into a block.
+            condition.push_str(" AND size(hashes) = :unsent");
+            update = update.expression_attribute_values(":unsent", number(0));
+        }
         if transaction.status.is_final() {
             // Its cost is corrected once.
             condition.push_str(" AND charge.wei = :known");

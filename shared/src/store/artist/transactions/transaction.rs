@@ -78,6 +78,9 @@ pub struct Transaction {
     /// Why nothing was done, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// When it ends unsent, in Unix seconds; `None` for rows without such a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<u64>,
     /// What it created, as its answer names it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub result: Map<String, Value>,
