@@ -8,6 +8,7 @@ mod confirm;
 mod draft;
 mod election;
 mod error;
+mod facts;
 mod lane;
 mod leader;
 mod market;
