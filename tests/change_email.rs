@@ -55,7 +55,8 @@ async fn address_changes_after_a_week_and_the_old_one_is_free() {
     assert_eq!(shown["nextEmail"], json!({"email": new, "at": answer.body["changesAt"]}));
     // Both are told.
     for mailbox in [&artist.email, &new] {
-        let told = stack.mails_to(mailbox).await.iter().any(|mail| mail.body_text.contains("in 7 days, unless you stop it"));
+        let told =
+            stack.mails_to(mailbox).await.iter().any(|mail| mail.body_text.contains("in 7 days, unless you stop it"));
         assert!(told, "{mailbox}");
     }
     // Until then the new one signs in to nothing.

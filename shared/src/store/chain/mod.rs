@@ -20,7 +20,7 @@ pub use self::{
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
-    metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
+    metadata::{ArrivedDocument, Documents, DueDocument, NamedDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     payments::{NotificationList, NotificationPlace, PaymentFilter, PaymentPage, Payments, UnsettledEnd, payment_keys},
     previews::{DuePreviews, PreviewQueue},

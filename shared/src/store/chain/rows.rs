@@ -159,8 +159,12 @@ rows! { ROWS;
             fn document() = "DOCUMENT";
         }
         partition (shard: u8) as due_documents = "METADATA_DUE#{shard}" {
-            /// Queue of documents to fetch at `{due}` or later (Unix seconds; 0 for new ones), in 8 shards
+            /// Queue of documents to fetch at `{due}` or later (Unix seconds), in 8 shards
             fn due_document(due: u64, chain: ChainId, uri_hash: &str) = "{due:012}#{chain}#{uri_hash}";
+        }
+        partition (chain: ChainId, collection: Address) = "METADATA_PACE#{chain}#{collection}" {
+            /// Until when a collection's documents use up its pace, in Unix milliseconds of the chain
+            fn document_pace() = "PACE";
         }
         partition (chain: ChainId, uri_hash: &str) = "PREVIEWS#{chain}#{uri_hash}" {
             /// What is known of the files that a document names

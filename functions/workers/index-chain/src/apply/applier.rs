@@ -9,7 +9,7 @@ use shared::{
     store::{
         StoreError,
         artist::{Artists, Withheld},
-        chain::{Documents, collection_key},
+        chain::{Documents, NamedDocument, collection_key},
         engine::{PrimaryKey, UnitOfWork},
     },
 };
@@ -38,9 +38,9 @@ pub struct Applier<'a> {
 }
 
 impl Applier<'_> {
-    /// Queues documents of these URIs to be fetched, and learns the content types of those that are fetched already.
-    pub async fn queue_documents(&mut self, uris: impl Iterator<Item = &str>) -> Result<(), StoreError> {
-        let documents = self.documents.queue(self.chain.id, uris).await?;
+    /// Queues documents to be fetched, and learns the content types of those that are fetched already.
+    pub async fn queue_documents(&mut self, named: impl Iterator<Item = NamedDocument<'_>>) -> Result<(), StoreError> {
+        let documents = self.documents.queue(self.chain.id, named).await?;
         let types =
             documents.into_iter().filter_map(|(uri, document)| Some((uri.to_owned(), document.content_type()?)));
         self.content_types.extend(types);

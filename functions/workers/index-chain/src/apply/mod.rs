@@ -22,14 +22,14 @@ use shared::{
     store::{
         StoreError,
         artist::{Artists, Withheld},
-        chain::{ChainTable, Documents, Moments, TimelineSubject, Timelines},
+        chain::{ChainTable, Documents, Moments, NamedDocument, TimelineSubject, Timelines},
         engine::UnitOfWork,
     },
 };
 
 use self::{applier::Applier, kind::Kind};
 pub use self::{batch_limit::BatchLimit, queue::Queue};
-use crate::event::{ChainEvent, Collections};
+use crate::event::{ChainEvent, Collections, Fact};
 
 /// Most events whose rows are read together.
 const MAX_EVENTS: usize = 1_000;
@@ -106,7 +106,7 @@ impl Index {
                 documents,
                 limit,
             };
-            applier.queue_documents(events.iter().filter_map(|event| event.fact.uri())).await?;
+            applier.queue_documents(events.iter().filter_map(named)).await?;
             prefetch(&mut applier, events).await?;
             for (number, event) in (1_usize..).zip(events) {
                 if number.is_multiple_of(YIELD_EVERY) {
@@ -200,4 +200,14 @@ async fn prefetch(applier: &mut Applier<'_>, events: &[ChainEvent]) -> Result<()
         next.extend(event.fact.reads_next(event, applier).await?);
     }
     applier.work.prefetch(next).await
+}
+
+/// The document that an event names: a factory names that of the collection which it made.
+fn named(event: &ChainEvent) -> Option<NamedDocument<'_>> {
+    let uri = event.fact.uri()?;
+    let collection = match &event.fact {
+        Fact::CollectionCreated(new) => new.address,
+        _ => event.emitter,
+    };
+    Some(NamedDocument { uri, collection: collection.into(), at: event.at.time })
 }
