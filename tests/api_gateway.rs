@@ -74,7 +74,7 @@ async fn unlisted_origin_is_refused() {
 }
 
 #[tokio::test]
-async fn cors_is_off_without_configured_origins() {
+async fn pages_only_read_what_anybody_may_without_configured_origins() {
     let stack = Stack::connect();
     let template = fs::read_to_string(Paths::of_checkout().root().join("template.yaml")).expect("a template");
     let template: Template = template.parse().expect("YAML");
@@ -83,8 +83,13 @@ async fn cors_is_off_without_configured_origins() {
     let url = format!("{}/api/.well-known/jwks.json", gateway.as_ref().expect("a gateway").url);
     let asked = Answer::of(preflight(stack.http.request(Method::OPTIONS, &url), PAGE)).await.expect_error(405);
     assert_eq!(asked.header("access-control-allow-origin"), "");
-    let answer = Answer::of(stack.http.get(&url).header("origin", PAGE)).await.expect_success();
-    assert_eq!(answer.header("access-control-allow-origin"), "");
+    let read = stack.http.get(&url).header("origin", PAGE);
+    let answer = Answer::of(read.try_clone().expect("a request")).await.expect_success();
+    assert_eq!(answer.header("access-control-allow-origin"), "*");
+    assert!(list(&answer.headers, "access-control-expose-headers").contains(&"link".to_owned()));
+    for closed in [read.header("x-api-key", "moments_x"), stack.http.post(&url).header("origin", PAGE)] {
+        assert_eq!(Answer::of(closed).await.header("access-control-allow-origin"), "");
+    }
 }
 
 #[tokio::test]

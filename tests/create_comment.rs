@@ -1,6 +1,6 @@
 //! `POST /comments/{network}/{contract}`
 
-use alloy::{primitives::Address, providers::Provider};
+use alloy::{primitives::Address, providers::Provider, signers::local::PrivateKeySigner};
 use serde_json::{Value, json};
 use tests::{Answer, Stack};
 
@@ -97,4 +97,39 @@ async fn every_invalid_field_is_named() {
     let answer = stack.write(wrong, &artist.key, &json!({"tokenId": "1", "text": "x"}), &[]).await.expect_error(400);
     assert_eq!(answer.failing_fields(), ["network", "contract"]);
     Answer::of(stack.post(&path(artist.collection)).json(&json!({}))).await.expect_error(401);
+}
+
+#[tokio::test]
+async fn wallet_comments_with_one_call_once_it_has_collected() {
+    let stack = Stack::connect();
+    let artist = stack.new_writer().await;
+    let wallet = PrivateKeySigner::random().address();
+    let path = format!("{}/prepare", path(artist.collection));
+    let body = json!({"tokenId": "1", "text": "From my own wallet", "account": wallet});
+    stack.set_balance(wallet, 1_000_000_000_000_000_000).await;
+    let timeline = format!("/timeline?collection={:#x}", artist.collection);
+    stack.wait_until(&timeline, |body| body["moments"][0].is_object()).await;
+    let refused = stack.post_json(&path, &body).await.expect_error(403);
+    assert_eq!(refused.body["message"], "Collect this moment before commenting");
+    let order =
+        json!({"moment": {"collectionAddress": artist.collection, "tokenId": "1"}, "amount": 1, "account": wallet});
+    let collect = stack.post_json("/moment/collect/prepare", &order).await.expect_success();
+    stack.send_calls(wallet, &collect.body["calls"]).await;
+    let answer = stack.post_json(&path, &body).await.expect_success();
+    assert_eq!(
+        answer.body["cost"],
+        json!({"currency": "ETH", "amount": SPARK.to_string(), "decimalAmount": "0.000001"}),
+        "{answer:?}"
+    );
+    stack.send_calls(wallet, &answer.body["calls"]).await;
+    assert_eq!(listed(&stack, artist.collection, "From my own wallet").await["sender"], json!(format!("{wallet:#x}")));
+
+    stack.set_balance(wallet, 1).await;
+    stack.post_json(&path, &body).await.expect_error(402);
+    let wrong = json!({"tokenId": "1", "text": "", "account": "me"});
+    assert_eq!(stack.post_json(&path, &wrong).await.expect_error(400).failing_fields(), ["text", "account"]);
+    let strange = json!({"tokenId": "7", "text": "?", "account": wallet});
+    stack.post_json(&path, &strange).await.expect_error(404);
+    let foreign = format!("/comments/eip155:8453/erc1155:{}/prepare", Address::repeat_byte(9));
+    stack.post_json(&foreign, &body).await.expect_error(404);
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::json;
 use shared::{
-    model::ChainId,
-    store::chain::{ChainTable, Documents, QUEUE_SHARDS},
+    model::{Address, ChainId},
+    store::chain::{ChainTable, Documents, NamedDocument, QUEUE_SHARDS},
 };
-use tests::{Sandbox, Stack};
+use tests::{Sandbox, Stack, empty_tables};
 
 const CHAIN: ChainId = ChainId::DEFAULT;
 
@@ -25,6 +25,15 @@ async fn queue(documents: &Documents, now: u64) -> HashMap<String, u32> {
     queue
 }
 
+/// Documents that a collection named long ago.
+fn named<'a>(uris: impl IntoIterator<Item = &'a str>) -> impl Iterator<Item = NamedDocument<'a>> {
+    uris.into_iter().map(|uri| NamedDocument { uri, collection: collection(1), at: 0 })
+}
+
+fn collection(number: u32) -> Address {
+    format!("0x{number:040x}").parse().expect("an address")
+}
+
 fn unix_now() -> u64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs()
 }
@@ -37,8 +46,8 @@ async fn documents_are_fetched_once_and_failures_are_retried_later() {
     let good = ["ipfs://bafybeidemofirstlight/1.json", r#"data:application/json,{"name":"In itself","image":7}"#];
     let bad = ["ipfs://bafybeidemofirstlight/missing.json", "https://localhost/x.json", "https://169.254.169.254/"];
     let never = ["http://a.example/1.json", "ftp://a.example", "", &format!("ar://{}", "x".repeat(9_000))];
-    documents.queue(CHAIN, good.into_iter().chain(bad).chain(never)).await.unwrap();
-    documents.queue(CHAIN, good.into_iter().chain(good)).await.unwrap();
+    documents.queue(CHAIN, named(good.into_iter().chain(bad).chain(never))).await.unwrap();
+    documents.queue(CHAIN, named(good.into_iter().chain(good))).await.unwrap();
     assert_eq!(queue(&documents, 0).await.len(), 5);
 
     assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 2, "failed": 3}));
@@ -52,7 +61,7 @@ async fn documents_are_fetched_once_and_failures_are_retried_later() {
     assert_eq!(queue(&documents, now + 60).await, bad.map(|uri| (uri.to_owned(), 1)).into());
 
     // Queueing again neither refetches known documents nor retries failed ones earlier.
-    documents.queue(CHAIN, good.into_iter().chain(bad)).await.unwrap();
+    documents.queue(CHAIN, named(good.into_iter().chain(bad))).await.unwrap();
     assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 0, "failed": 0}));
     assert_eq!(documents.find_many(ChainId(1), good).await.unwrap(), HashMap::new());
 }
@@ -64,7 +73,7 @@ async fn queued_document_is_fetched_on_schedule() {
         ChainTable::new(&stack.endpoints().sdk_config(&stack.map.dynamodb).await, &stack.map.names["ChainTable"]);
     let documents = Documents::new(table);
     let uri = format!(r#"data:application/json,{{"name":"{}"}}"#, uuid::Uuid::new_v4());
-    documents.queue(CHAIN, [uri.as_str()]).await.unwrap();
+    documents.queue(CHAIN, named([uri.as_str()])).await.unwrap();
     for _ in 0..100 {
         if documents.find_many(CHAIN, [uri.as_str()]).await.unwrap().contains_key(uri.as_str()) {
             return;
@@ -80,9 +89,44 @@ async fn more_uris_than_one_transaction_takes_are_queued() {
     let sandbox = Sandbox::with_empty_tables(&stack, "fetch-metadata").await;
     let documents = documents(&sandbox).await;
     let uris: Vec<String> = (0..230).map(|number| format!(r#"data:,{{"name":"{number}"}}"#)).collect();
-    documents.queue(CHAIN, uris.iter().map(String::as_str)).await.unwrap();
+    documents.queue(CHAIN, named(uris.iter().map(String::as_str))).await.unwrap();
     assert_eq!(sandbox.invoke(&json!({})).await, json!({"fetched": 230, "failed": 0}));
     let found = documents.find_many(CHAIN, uris.iter().map(String::as_str)).await.unwrap();
     assert_eq!(found.len(), 230);
     assert!(found.iter().all(|(uri, document)| **uri == format!(r#"data:,{{"name":"{}"}}"#, document.name)));
+}
+
+#[tokio::test]
+async fn documents_that_hang_hold_up_no_other_collection() {
+    let stack = Stack::connect();
+    let answer = async |path: axum::extract::Path<String>| {
+        if path.starts_with("hung") {
+            std::future::pending::<()>().await;
+        }
+        r#"{"name": "First Light"}"#
+    };
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let gateway = format!("http://{address}/ipfs/");
+    let routes = axum::Router::new().route("/ipfs/{*path}", axum::routing::get(answer));
+    tokio::spawn(axum::serve(listener, routes).into_future());
+    let database = empty_tables(&stack).await;
+    let gateways = [("IPFS_GATEWAYS", gateway.as_str()), ("PRIVATE_GATEWAYS", address.as_str())];
+    let sandbox = Sandbox::with(&stack, "fetch-metadata", &gateways, &database.endpoint).await;
+    let documents = documents(&sandbox).await;
+    // More than there are places, and named first.
+    let hung: Vec<String> = (0..200).map(|number| format!("ipfs://hung/{number}")).collect();
+    documents.queue(CHAIN, named(hung.iter().map(String::as_str))).await.unwrap();
+    let uri = "ipfs://bafybeidemofirstlight/other.json";
+    let other = NamedDocument { uri, collection: collection(2), at: 100 };
+    documents.queue(CHAIN, [other]).await.unwrap();
+    sandbox.start(&json!({})).await;
+    // Less than one document takes that hangs.
+    for _ in 0..40 {
+        if documents.find_many(CHAIN, [uri]).await.unwrap().contains_key(uri) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    panic!("the document isn't fetched after 4 s");
 }

@@ -1,6 +1,7 @@
 //! What somebody meets who knows the address alone.
 
-use reqwest::{Client, redirect::Policy};
+use local::functions::Invocation;
+use reqwest::{Client, Method, redirect::Policy};
 use tests::{Answer, Sandbox, Stack};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
@@ -14,7 +15,7 @@ async fn base_address_says_what_is_where() {
     let stack = Stack::connect();
     for path in ["", "/"] {
         let answer = Answer::of(stack.get(path)).await.expect_success();
-        for name in ["home", "studio", "reference", "description", "text", "chains"] {
+        for name in ["home", "studio", "reference", "description", "text", "chains", "health"] {
             let place = answer.body[name].as_str().unwrap_or_else(|| panic!("no {name}: {answer:?}"));
             assert_eq!(stack.http.get(place).send().await.expect("an answer").status(), 200, "{name}: {place}");
         }
@@ -114,4 +115,67 @@ async fn request_that_names_no_chain_is_about_the_stages_default() {
         assert_eq!(sandbox.get(&query).await["statusCode"], status, "{chain}");
         assert_eq!(sandbox.get(&format!("{query}&chainId=8453")).await["statusCode"], 200, "{chain}");
     }
+}
+
+#[tokio::test]
+async fn head_of_what_can_be_read_is_get_without_a_body() {
+    let stack = Stack::connect();
+    let host = stack.map.api.trim_end_matches("/api").to_owned();
+    let asked = async |method: Method, url: &str| {
+        let client = browser().request(method, url).header("accept", "application/json").send().await;
+        client.expect("an answer")
+    };
+    for path in [
+        "/api/chains?nonsense=1",
+        "/api/openapi.json",
+        "/api/manage",
+        "/api/docs",
+        "/api/moment?collectionAddress=0x1",
+        "/api/transactions",
+        "/robots.txt",
+    ] {
+        let url = format!("{host}{path}");
+        let (get, head) = (asked(Method::GET, &url).await, asked(Method::HEAD, &url).await);
+        assert_eq!(head.status(), get.status(), "{path}");
+        for name in ["content-type", "content-length", "cache-control", "etag", "location", "x-ignored-parameters"] {
+            assert_eq!(head.headers().get(name), get.headers().get(name), "{path}: {name}");
+        }
+        assert_eq!(head.bytes().await.expect("an end"), "", "{path}");
+    }
+    let nothing = asked(Method::HEAD, &format!("{host}/api/nothing")).await;
+    assert_eq!(nothing.status(), 404);
+    let changed = asked(Method::HEAD, &format!("{host}/api/sale")).await;
+    assert_eq!((changed.status().as_u16(), changed.headers()["allow"].to_str().ok()), (405, Some("POST")));
+}
+
+#[tokio::test]
+async fn head_is_asked_with_the_callers_credential_and_range() {
+    let stack = Stack::connect();
+    let writer = stack.new_writer().await;
+    let head = |path: &str| stack.http.head(format!("{}{path}", stack.map.api));
+    let listed = head("/transactions").bearer_auth(&writer.key).send().await.expect("an answer");
+    assert_eq!(listed.status(), 200);
+    let keyed = head("/me").header("x-api-key", &writer.key).send().await.expect("an answer");
+    assert_eq!(keyed.status(), 200);
+}
+
+#[tokio::test]
+async fn monitors_see_that_the_service_answers_and_how_far_chains_are_read() {
+    let stack = Stack::connect();
+    let health = Answer::of(stack.get("/health")).await.expect_success();
+    assert_eq!(health.body["status"], "ok");
+    let base = health.body["chains"].as_array().into_iter().flatten().find(|chain| chain["chainId"] == 8453);
+    assert!(base.is_some_and(|chain| chain["indexedBlock"].as_u64() > Some(0)), "{health:?}");
+    assert_eq!(health.header("cache-control"), "no-store");
+    let broken = Sandbox::with_database(&stack, "list-chains", "http://127.0.0.1:9").await;
+    let mut event = broken.event();
+    event["requestContext"]["routeKey"] = "GET /health".into();
+    assert_eq!(broken.invoke(&event).await["statusCode"], 500);
+}
+
+#[tokio::test]
+async fn stage_with_a_wrong_default_chain_starts_no_function() {
+    let stack = Stack::connect();
+    let sandbox = Sandbox::with_variables(&stack, "list-comments", &[("DEFAULT_CHAIN", "base")]).await;
+    Invocation::of(sandbox.url(), "list-comments").send(&sandbox.event()).await.expect_err("it can't start");
 }

@@ -28,7 +28,10 @@ async fn payments_are_paged_newest_first_by_artist_and_collector() {
     assert_eq!(fields(&body), ["pagination", "payments", "status"]);
     assert_eq!(body["pagination"], json!({"page": 1, "limit": 20, "total_count": 3, "total_pages": 1}));
     let newest = &body["payments"][0];
-    assert_eq!(fields(newest), ["amount", "buyer", "currency", "id", "moment", "transaction_hash", "transferred_at"]);
+    assert_eq!(
+        fields(newest),
+        ["amount", "buyer", "currency", "id", "moment", "referral", "transaction_hash", "transferred_at"]
+    );
     assert_eq!((&newest["amount"], &newest["transaction_hash"]), (&json!("0.000000000000003"), &json!(hashes[0])));
     assert_eq!(newest["currency"], format!("0x{}", "0".repeat(40)));
     assert_eq!(newest["buyer"], json!({"address": buyer, "username": ""}));

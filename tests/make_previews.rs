@@ -4,7 +4,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use shared::{
     model::{ChainId, Picture},
-    store::chain::{ChainTable, Documents, PreviewQueue},
+    store::chain::{ChainTable, Documents, NamedDocument, PreviewQueue},
 };
 use tests::{Answer, Sandbox, Stack};
 
@@ -65,7 +65,9 @@ async fn documents_are_taken_once_and_failures_later() {
     let elsewhere = document("Elsewhere", "ipfs://bafybeidemofirstlight/missing.png");
     let private = document("Private", "https://169.254.169.254/x.png");
     let uris = [document("Red", RED), document("Lie", LIE), elsewhere, private];
-    Documents::new(table.clone()).queue(ChainId::DEFAULT, uris.iter().map(String::as_str)).await.unwrap();
+    let collection = format!("0x{:040x}", 1).parse().expect("an address");
+    let named = uris.iter().map(|uri| NamedDocument { uri, collection, at: 0 });
+    Documents::new(table.clone()).queue(ChainId::DEFAULT, named).await.unwrap();
     assert_eq!(fetcher.invoke(&json!({})).await, json!({"fetched": 4, "failed": 0}));
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let queue = PreviewQueue::new(table);

@@ -115,57 +115,6 @@ async fn moment_that_its_artist_hid_stays_hidden_when_the_operator_lets_go_of_it
     stack.wait_until(&listed, has(0)).await;
 }
 
-/// Every place that shows an artist's only moment, with whether it does now.
-async fn shown_at(stack: &Stack, artist: &str, collection: &str) -> Vec<(&'static str, bool)> {
-    let root = stack.map.api.trim_end_matches("/api").to_owned();
-    let is_ok = async |path: String| stack.http.get(&path).send().await.expect("an answer").status() == 200;
-    let has_title = async |path: String| {
-        let answer = stack.http.get(&path).send().await.expect("an answer");
-        answer.text().await.expect("a text").contains(&format!("/m/8453/{collection}/1"))
-    };
-    let api = &stack.map.api;
-    vec![
-        ("page", is_ok(format!("{root}/m/8453/{collection}/1")).await),
-        ("embed", is_ok(format!("{root}/embed/m/8453/{collection}/1")).await),
-        ("card", is_ok(format!("{root}/card/m/8453/{collection}/1.png")).await),
-        ("oembed", is_ok(format!("{root}/oembed?url={root}/m/8453/{collection}/1")).await),
-        ("moment", is_ok(format!("{api}/moment?collectionAddress={collection}&tokenId=1&chainId=8453")).await),
-        ("timeline", has_title(format!("{api}/timeline?collection={collection}&hidden=true")).await),
-        ("timeline of the artist", has_title(format!("{api}/timeline?artist={artist}&hidden=true")).await),
-        ("page of the collection", has_title(format!("{root}/c/8453/{collection}")).await),
-        ("page of the artist", has_title(format!("{root}/a/{artist}")).await),
-        ("feed of the collection", has_title(format!("{root}/c/8453/{collection}/feed.json")).await),
-        ("feed of the artist", has_title(format!("{root}/a/{artist}/feed.json")).await),
-    ]
-}
-
-fn only(shown: &[(&'static str, bool)], is_shown: bool) -> Vec<&'static str> {
-    shown.iter().filter(|(_, shows)| *shows == is_shown).map(|(place, _)| *place).collect()
-}
-
-#[tokio::test]
-async fn nothing_shows_what_the_operator_hid_and_everything_does_again_after() {
-    let stack = Stack::connect();
-    let desk = Desk::of_stack(&stack.map, "the night shift").await.expect("a desk");
-    let artist = stack.new_writer().await;
-    let wallet = artist.artist.wallet.to_lowercase();
-    let collection = stack.release(&artist.key, "Seen and not", &["ar://1".to_owned()]).await.to_lowercase();
-    stack.wait_until(&format!("/timeline?collection={collection}"), has(1)).await;
-    for subject in
-        [format!("moment#8453#{collection}#1"), format!("collection#8453#{collection}"), format!("artist#{wallet}")]
-    {
-        let before = shown_at(&stack, &wallet, &collection).await;
-        assert_eq!(only(&before, false), Vec::<&str>::new(), "before {subject}");
-        let said = run(&desk, &["hide", &subject, "other", "a", "test"]).await.expect("a decision");
-        assert!(said.ends_with(" is hidden"), "the index follows: {said}");
-        let hidden = shown_at(&stack, &wallet, &collection).await;
-        assert_eq!(only(&hidden, true), Vec::<&str>::new(), "{subject} is hidden");
-        run(&desk, &["undo", &subject]).await.expect("an end");
-        let after = shown_at(&stack, &wallet, &collection).await;
-        assert_eq!(only(&after, false), Vec::<&str>::new(), "after {subject}");
-    }
-}
-
 #[tokio::test]
 async fn moments_that_come_later_are_hidden_with_their_collection() {
     let stack = Stack::connect();

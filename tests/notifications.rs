@@ -67,6 +67,8 @@ async fn paid_collects_notify_the_artist_who_marks_them_as_viewed() {
     assert_eq!(mark(&stack, token, &some).await, 0);
     assert_eq!(ids(&stack, &with(false)).await, [all[0].clone(), all[2].clone()]);
     assert_eq!(ids(&stack, &with(true)).await, [all[1].clone()]);
+    // Everyone's are searched past a page without a match.
+    assert!(ids(&stack, "limit=1&viewed=true").await.len() == 1);
     let shown = Answer::of(stack.get(&path)).await.expect_success().body;
     let shown: Vec<_> = shown["notifications"].as_array().expect("rows").iter().map(|row| &row["viewed"]).collect();
     assert_eq!(shown, [false, true, false]);

@@ -3,16 +3,18 @@
 use std::{collections::BTreeSet, fs, time::Duration};
 
 use alloy::signers::local::PrivateKeySigner;
-use local::paths::Paths;
+use local::{paths::Paths, test_events::queue_unserved};
 use reqwest::Method;
 use serde_json::{Value, json};
 use shared::model::DeviceToken;
 use template::Template;
-use tests::{Answer, Stack, Writer, personal_sign, picture, unused_email};
+use tests::{Answer, Sandbox, Stack, Writer, personal_sign, picture, unused_email};
 
 /// Values in the examples that each run replaces by existing ones.
 const EXAMPLE_ADDRESS: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
 /// A recipient in the examples: an unused address.
+/// A wallet with money on local chains.
+const EXAMPLE_WALLET: &str = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const EXAMPLE_PERSON: &str = "0x00000000000000000000000000000000000000a1";
 const EXAMPLE_EMAIL: &str = "ada@example.com";
 const EXAMPLE_CODE: &str = "123456";
@@ -130,9 +132,60 @@ async fn document_is_served_as_checked_in() {
     let stack = Stack::connect();
     let answer = Answer::of(stack.get("/openapi.json")).await.expect_success();
     assert_eq!(answer.header("content-type"), "application/json; charset=utf-8");
-    assert_eq!(answer.body, document());
+    let chains = Answer::of(stack.get("/chains")).await.expect_success().body;
+    let ids = chains["chains"].as_array().into_iter().flatten().map(|chain| chain["chainId"].to_string());
+    let named = format!("EIP-155 id of a supported chain: {}.", Vec::from_iter(ids).join(", "));
+    let mut served = document();
+    served["components"]["schemas"]["ChainId"]["description"] = named.into();
+    assert_eq!(answer.body, served, "the document names this stage's chains");
     let again = stack.get("/openapi.json").header("if-none-match", answer.header("etag"));
     assert_eq!(Answer::of(again).await.status, 304);
+}
+
+#[tokio::test]
+async fn document_says_which_chain_is_meant_where_none_is_named() {
+    let stack = Stack::connect();
+    let sandbox = Sandbox::with_variables(&stack, "serve-api-docs", &[("DEFAULT_CHAIN", "84532")]).await;
+    let mut event = sandbox.event();
+    event["rawPath"] = "/api/openapi.json".into();
+    event["requestContext"]["routeKey"] = "GET /openapi.json".into();
+    let answer = sandbox.invoke(&event).await;
+    let served: Value = serde_json::from_str(answer["body"].as_str().expect("a body")).expect("JSON");
+    let parameters = served["paths"]["/comments"]["get"]["parameters"].as_array().expect("parameters");
+    let chain = parameters.iter().find(|parameter| parameter["name"] == "chainId").expect("a chain");
+    assert_eq!(chain["schema"]["default"], 84_532);
+    assert_eq!(served["components"]["schemas"]["MomentRef"]["properties"]["chainId"]["default"], 84_532);
+}
+
+/// What the schemas can't say.
+#[test]
+fn examples_of_answers_keep_the_rules() {
+    let document = document();
+    let example =
+        |path: &str| &document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["example"];
+    let comment = &example("/comments")["comments"][0];
+    let reply = &comment["replies"][0];
+    assert!(comment["replyToId"].is_null() && comment["replyCount"] == 1, "{comment}");
+    assert_eq!(
+        (&reply["replyToId"], &reply["replyCount"], &reply["replies"]),
+        (&comment["commentId"], &json!(0), &json!([]))
+    );
+    assert!(reply["id"] != comment["id"] && reply["commentId"] != comment["commentId"], "{reply}");
+    for comment in [comment, reply] {
+        assert!(comment["timestamp"].as_u64() > Some(1_500_000_000_000), "milliseconds: {comment}");
+    }
+    let notification = &example("/notifications")["notifications"][0];
+    assert_eq!(notification["created_at"], notification["payment"]["transferred_at"]);
+    assert!(notification["created_at"].as_str().is_some_and(|time| time.ends_with("+00:00")), "{notification}");
+    let proposal =
+        &document["paths"]["/governance"]["post"]["responses"]["200"]["content"]["application/json"]["example"];
+    let [targets, values, signatures, calldatas] =
+        [0, 1, 2, 3].map(|at| proposal["args"][at][0].as_str().unwrap_or_default());
+    assert!(
+        targets.len() == 42 && values == "0" && signatures.ends_with(')') && calldatas.starts_with("0x"),
+        "{proposal}"
+    );
+    assert!(proposal["args"][4].as_str().is_some_and(|text| text.starts_with("# ")), "{proposal}");
 }
 
 #[tokio::test]
@@ -179,6 +232,11 @@ async fn prepare(stack: &Stack, writer: &Writer, operation: &Operation<'_>) {
             let admins = format!("/collections/eip155:8453/erc1155:{:#x}/admins", writer.collection);
             let admin = json!({"adminAddress": writer.collection});
             stack.write(&admins, &writer.key, &admin, &[]).await.expect_success();
+        }
+        ("POST", "/comments/{network}/{contract}/prepare") => {
+            let moment = json!({"collectionAddress": writer.collection, "tokenId": "1"});
+            let gift = json!({"moment": moment, "recipients": [EXAMPLE_WALLET]});
+            stack.write("/moment/airdrop", &writer.key, &gift, &[]).await.expect_success();
         }
         ("POST", "/smartwallet/withdraw") => {
             stack.add_old_payout_address(&writer.artist, EXAMPLE_PERSON.parse().expect("an address")).await;
@@ -237,6 +295,10 @@ async fn send_example(stack: &Stack, writer: &Writer, operation: &Operation<'_>)
         real.push((EXAMPLE_KEY_ID, newest.as_str().expect("an id").to_owned()));
     }
     if parameters.iter().any(|(_, _, example)| example == EXAMPLE_TRANSACTION) {
+        if operation.method == "DELETE" {
+            let queued = queue_unserved(&stack.map, &writer.artist.wallet).await.expect("a transaction");
+            real.insert(0, (EXAMPLE_TRANSACTION, queued));
+        }
         let list = Answer::of(stack.get("/transactions").header("x-api-key", &writer.key)).await.expect_success();
         let newest = list.body["transactions"][0]["id"].as_str().expect("a transaction of an earlier example");
         real.push((EXAMPLE_TRANSACTION, newest.to_owned()));

@@ -1,14 +1,11 @@
 //! `POST /moment/collect/prepare`, by a wallet that the service knows nothing of.
 
-use std::time::Duration;
-
 use alloy::{
-    primitives::{Address, B256, U256},
-    providers::{Provider, ext::AnvilApi},
+    primitives::{Address, U256},
     signers::local::PrivateKeySigner,
 };
 use serde_json::{Value, json};
-use tests::{Answer, Sandbox, Stack};
+use tests::{Sandbox, Stack};
 
 const PATH: &str = "/moment/collect/prepare";
 /// The protocol's mint fee per token, in wei.
@@ -21,22 +18,6 @@ fn sale(price: u64) -> Value {
 
 fn order(collection: Address, account: Address, amount: u64) -> Value {
     json!({"moment": {"collectionAddress": collection, "tokenId": "1"}, "amount": amount, "account": account})
-}
-
-/// Sends the calls of an answer from the wallet, in their order, and requires each to succeed.
-async fn send(stack: &Stack, account: Address, answer: &Answer) {
-    let node = stack.chain();
-    node.anvil_impersonate_account(account).await.expect("the node");
-    for call in answer.body["calls"].as_array().expect("calls") {
-        let transaction = json!({"from": account, "to": call["to"], "data": call["data"], "value": call["value"]});
-        let hash: B256 = node.raw_request("eth_sendTransaction".into(), [transaction]).await.expect("a transaction");
-        let mut receipt = None;
-        while receipt.is_none() {
-            receipt = node.get_transaction_receipt(hash).await.expect("the node");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        assert!(receipt.is_some_and(|receipt| receipt.status()), "{call}");
-    }
 }
 
 /// Waits until the index has a collection.
@@ -76,7 +57,7 @@ async fn wallet_collects_for_ether_with_one_call() {
         (&cost, &Value::Null, &json!(true))
     );
     assert_eq!(answer.body["calls"].as_array().map(Vec::len), Some(1), "{answer:?}");
-    send(&stack, wallet, &answer).await;
+    stack.send_calls(wallet, &answer.body["calls"]).await;
     assert_eq!(stack.tokens_of(wallet, collection).await, U256::from(2));
     let path = format!("/comments?collectionAddress={collection:#x}&tokenId=1");
     stack.wait_for_comment(&path, |comment| comment["comment"] == "From my own wallet").await;
@@ -102,11 +83,10 @@ async fn wallet_approves_dollars_once_and_then_only_collects() {
     assert_eq!(answer.body["cost"], json!({"currency": "USDC", "amount": "3000000", "decimalAmount": "3"}));
     assert_eq!(answer.body["fee"]["amount"], json!((2 * FEE).to_string()));
     assert_eq!(answer.body["calls"].as_array().map(Vec::len), Some(2), "{answer:?}");
-    let approval = json!({"calls": [answer.body["calls"][0]]});
-    send(&stack, wallet, &Answer { body: approval, ..answer }).await;
+    stack.send_calls(wallet, &json!([answer.body["calls"][0]])).await;
     let answer = stack.post_json(PATH, &order(collection, wallet, 2)).await.expect_success();
     assert_eq!(answer.body["calls"].as_array().map(Vec::len), Some(1), "{answer:?}");
-    send(&stack, wallet, &answer).await;
+    stack.send_calls(wallet, &answer.body["calls"]).await;
     assert_eq!(stack.tokens_of(wallet, collection).await, U256::from(2));
     assert_eq!(stack.usdc_of(wallet).await, U256::from(2_000_000));
 }

@@ -51,3 +51,20 @@ async fn what_a_key_spent_is_not_left() {
     stack.write("/moment/collect", &buyer.key, &order, &[]).await.expect_success();
     assert!(left().await < before, "nothing was counted");
 }
+
+#[tokio::test]
+async fn own_profile_is_read_with_any_credential() {
+    let stack = Stack::connect();
+    let (artist, other) = (stack.new_collector().await, stack.new_collector().await);
+    let public = Answer::of(stack.get(&format!("/artists/{}", artist.artist.wallet))).await.expect_success();
+    for request in [
+        stack.get("/artists/me").bearer_auth(&artist.artist.token),
+        stack.get("/artists/me").header("x-api-key", &artist.key),
+    ] {
+        let own = Answer::of(request).await.expect_success();
+        assert_eq!((&own.body, own.header("cache-control")), (&public.body, "no-store"));
+    }
+    let others = Answer::of(stack.get("/artists/me").bearer_auth(&other.artist.token)).await.expect_success();
+    assert_ne!(others.body["artist_id"], public.body["artist_id"]);
+    Answer::of(stack.get("/artists/me")).await.expect_error(401);
+}

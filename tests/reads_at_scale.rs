@@ -101,6 +101,7 @@ fn payment(number: u64, time: u64) -> Payment {
         amount: Amount(U256::from(1_000)),
         paid: Amount(U256::from(1_000)),
         currency: Address::ZERO.into(),
+        referral: None,
         transaction_hash: B256::from(U256::from(number)),
         block: number,
         log: 0,

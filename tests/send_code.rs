@@ -17,6 +17,9 @@ async fn six_digit_code_is_mailed() {
     assert_eq!(mails[0].source, "moments@example.com");
     assert!(mails[0].body_text.contains("10 minutes"), "{:?}", mails[0]);
     assert!(!mails[0].subject.contains(&code), "a lock screen shows subjects");
+    let html = &mails[0].body_html;
+    let link = format!("href=\"{}/manage#link=", stack.map.api);
+    assert!(html.contains(&format!("<p class=\"code\">{code}</p>")) && html.contains(&link), "{html}");
 }
 
 #[tokio::test]

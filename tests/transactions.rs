@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use local::test_events::queue_unserved;
 use serde_json::{Value, json};
 use tests::{Answer, Collector, Sandbox, Stack, empty_tables};
 use tokio::{net::TcpListener, sync::Mutex};
@@ -183,4 +184,74 @@ async fn budgets_are_named_in_their_refusals() {
         let wait: u64 = answer["headers"]["retry-after"].as_str().and_then(|text| text.parse().ok()).expect("seconds");
         assert!((1..=86_400).contains(&wait), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn queued_write_is_cancelled_by_whoever_asked_for_it_and_never_sent() {
+    let (stack, _quiet) = (Stack::connect(), QUIET.lock().await);
+    let Collector { artist, key, .. } = stack.new_collector().await;
+    // A queue that nothing reads until this test has it read.
+    let database = empty_tables(&stack).await;
+    let functions = async |binary| Sandbox::with_database(&stack, binary, &database.endpoint).await;
+    let (create, cancel) = (functions("create-collection").await, functions("cancel-transaction").await);
+    let (read, relay) = (functions("read-transaction").await, functions("relay").await);
+    let copy = Client::new(&create.endpoints.sdk_config(&database.endpoint).await);
+    copy_artist(&stack.dynamodb().await, &copy, &artist.wallet).await;
+    let with = |event: Value, credential: (&str, &str), id: &str| {
+        let mut event = event;
+        event["headers"] = json!({credential.0: credential.1});
+        event["pathParameters"]["id"] = json!(id);
+        event
+    };
+    let queue = format!("QUEUE#{QUIET_CHAIN}");
+    let queued = async || loop {
+        let rows = copy.query().table_name("ArtistTable").key_condition_expression("pk = :pk");
+        let rows = rows.expression_attribute_values(":pk", AttributeValue::S(queue.clone())).send().await;
+        if let Some(row) = rows.expect("an answer").items().first() {
+            return row["transaction_id"].as_s().expect("an id").clone();
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    };
+    let mut event = create.event();
+    event["headers"]["x-api-key"] = json!(key);
+    event["headers"]["valid-until"] = json!("1700000000");
+    event["body"] = json!({"name": "Taken Back", "uri": "ar://back", "chainId": QUIET_CHAIN}).to_string().into();
+    assert_eq!(create.invoke(&event).await["statusCode"], 400);
+    let soon = (std::time::UNIX_EPOCH.elapsed().expect("a clock").as_secs() + 60).to_string();
+    event["headers"]["valid-until"] = json!(soon);
+
+    let cancelled = async {
+        let id = queued().await;
+        let told = body(&read.invoke(&with(read.event(), ("x-api-key", &key), &id)).await);
+        assert_eq!(told["status"], "queued");
+        assert!(told["validUntil"].is_string(), "{told}");
+        let answer = cancel.invoke(&with(cancel.event(), ("x-api-key", &key), &id)).await;
+        assert_eq!(answer["statusCode"], 200, "{answer}");
+        assert_eq!(body(&answer), json!({"transactionId": id, "status": "cancelled"}));
+        let again = cancel.invoke(&with(cancel.event(), ("x-api-key", &key), &id)).await;
+        assert_eq!(again["statusCode"], 200, "a lost answer is asked for again: {again}");
+        id
+    };
+    let (answer, id) = tokio::join!(create.invoke(&event), cancelled);
+
+    assert_eq!(answer["statusCode"], 422, "whoever waits for it is told: {answer}");
+    relay.invoke(&json!({})).await;
+    let told = body(&read.invoke(&with(read.event(), ("x-api-key", &key), &id)).await);
+    assert_eq!((&told["status"], &told["hash"]), (&json!("cancelled"), &Value::Null), "{told}");
+}
+
+#[tokio::test]
+async fn what_was_sent_or_is_anothers_is_not_cancelled() {
+    let stack = Stack::connect();
+    let (Collector { artist, key, .. }, other) = (stack.new_collector().await, stack.new_collector().await);
+    let id = create_collection(&stack, &key, "Kept").await.header("transaction-id").to_owned();
+    let cancel = async |name: &str, value: &str, id: &str| {
+        Answer::of(stack.delete(&format!("/transactions/{id}")).header(name, value)).await
+    };
+    let refused = cancel("x-api-key", &key, &id).await.expect_error(409);
+    assert_eq!(refused.body["message"], "It is mined already");
+    cancel("x-api-key", &other.key, &id).await.expect_error(404);
+    let unserved = queue_unserved(&stack.map, &artist.wallet).await.expect("a transaction");
+    cancel("x-api-key", &key, &unserved).await.expect_error(403);
+    cancel("authorization", &format!("Bearer {}", artist.token), &unserved).await.expect_success();
 }

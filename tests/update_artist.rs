@@ -174,6 +174,85 @@ async fn concurrent_changes_are_all_applied() {
     assert_eq!((&shown["twitter_username"], shown["wallets"].as_array().map(Vec::len)), (&json!("ada"), Some(2)));
 }
 
+#[tokio::test]
+async fn picture_of_an_artist_has_previews_and_is_on_the_page() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let profile = format!("/artists/{}", artist.wallet);
+    let first = stored(&stack, &artist, "image/svg+xml", &dot()).await;
+    let set = update(&stack, &artist, &json!({"avatar": first})).await.expect_success().body;
+    assert_eq!(set["avatar"]["uri"], json!(first));
+    let shown = stack.wait_until(&profile, |body| !body["avatar"]["placeholder"].is_null()).await;
+    let avatar = &shown["avatar"];
+    assert_eq!((&avatar["placeholder"]["width"], &avatar["previews"][0]["width"]), (&json!(1280), &json!(320)));
+    assert_eq!(avatar["previews"][0]["uri"], json!(first));
+    for url in [&avatar["url"], &avatar["previews"][0]["url"]] {
+        let file = stack.http.get(url.as_str().expect("an address")).send().await.expect("an answer");
+        assert_eq!(file.status(), 200, "{url}");
+    }
+    let page =
+        async || stack.http.get(shown["page"].as_str().expect("a page")).send().await.unwrap().text().await.unwrap();
+    let html = page().await;
+    assert!(html.contains(&format!("<img class=\"face\" src={}", avatar["previews"][0]["url"])), "{html}");
+    assert!(html.contains(&format!("<meta property=\"og:image\" content={}", avatar["previews"][2]["url"])), "{html}");
+
+    // Two in a row: forms of the one that was replaced are never shown.
+    for text in [dot(), dot()] {
+        let next = stored(&stack, &artist, "image/svg+xml", &text).await;
+        let set = update(&stack, &artist, &json!({"avatar": next})).await.expect_success().body;
+        assert_eq!((&set["avatar"]["uri"], &set["avatar"]["previews"]), (&json!(next), &json!([])));
+    }
+    let shown = stack.wait_until(&profile, |body| !body["avatar"]["placeholder"].is_null()).await;
+    assert_eq!(shown["avatar"]["previews"][0]["uri"], shown["avatar"]["uri"]);
+    let none = update(&stack, &artist, &json!({"avatar": ""})).await.expect_success().body;
+    assert_eq!(none["avatar"], Value::Null);
+    assert!(!page().await.contains("class=\"face\""));
+}
+
+#[tokio::test]
+async fn only_stored_pictures_and_web_addresses_are_taken() {
+    let stack = Stack::connect();
+    let artist = stack.new_artist().await;
+    let unknown = "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
+    let writing = stored(&stack, &artist, "text/plain", &unused_name()).await;
+    for (uri, words) in [(unknown, "upload it"), (writing.as_str(), "is no picture, but text/plain")] {
+        let refused = update(&stack, &artist, &json!({"avatar": uri})).await.expect_error(422);
+        assert!(refused.body["message"].as_str().is_some_and(|message| message.contains(words)), "{refused:?}");
+    }
+    let web = "https://a.example/\"><script>alert(1)</script>";
+    let links = ["https://www.a.example/ada/", web];
+    let wrong = json!({"avatar": "https://a.example/x.png", "links": [web, "javascript:alert(1)"]});
+    let refused = update(&stack, &artist, &wrong).await.expect_error(400);
+    assert_eq!(refused.failing_fields(), ["avatar", "links.1"]);
+    update(&stack, &artist, &json!({"links": vec!["https://a.example"; 6]})).await.expect_error(400);
+    let set = update(&stack, &artist, &json!({"links": links})).await.expect_success().body;
+    assert_eq!((&set["links"], &set["avatar"]), (&json!(links), &Value::Null));
+    let page = stack.http.get(set["page"].as_str().expect("a page")).send().await.unwrap().text().await.unwrap();
+    let link = "<a href=\"https://www.a.example/ada/\" rel=\"me nofollow noopener\" dir=\"ltr\">a.example/ada</a>";
+    assert!(page.contains(link) && !page.contains("<script>alert"), "{page}");
+    let none = update(&stack, &artist, &json!({"links": []})).await.expect_success().body;
+    assert_eq!(none["links"], json!([]));
+}
+
+/// A vector picture of a colour that no other has.
+fn dot() -> String {
+    let colour = &Uuid::new_v4().simple().to_string()[..6];
+    format!(
+        "<svg xmlns='http://www.w3.org/2000/svg' width='4' height='4'><rect width='4' height='4' fill='#{colour}'/></svg>"
+    )
+}
+
+/// The URI of a file that is uploaded.
+async fn stored(stack: &Stack, artist: &SignedIn, kind: &str, content: &str) -> String {
+    let begun = json!({"contentType": kind, "size": content.len()});
+    let begun = Answer::of(stack.post("/uploads").bearer_auth(&artist.token).json(&begun)).await.expect_success().body;
+    let part = stack.http.put(begun["parts"][0]["url"].as_str().expect("a URL")).body(content.to_owned());
+    part.send().await.expect("an answer").error_for_status().expect("success");
+    let complete = format!("/uploads/{}/complete", begun["uploadId"].as_str().expect("an id"));
+    let stored = Answer::of(stack.post(&complete).bearer_auth(&artist.token)).await.expect_success().body;
+    stored["uri"].as_str().expect("a URI").to_owned()
+}
+
 async fn update(stack: &Stack, artist: &SignedIn, body: &Value) -> Answer {
     Answer::of(stack.patch("/artists/me").bearer_auth(&artist.token).json(body)).await
 }

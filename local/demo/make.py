@@ -443,7 +443,71 @@ def shuttle(path):
     gif(path, frames, sorted(set(shades)), 6)
 
 
+# The artists themselves, each as one of their works would have them, 480 x 480.
+
+
+def portrait(ground, skin, hair, coat, back):
+    """Head and shoulders, cut from paper, before a ground that `back` draws."""
+    canvas = Canvas(480, 480, ground)
+    back(canvas)
+    canvas.polygon([(66, 480), (96, 404), (170, 368), (310, 368), (384, 404), (414, 480)], coat)
+    canvas.polygon([(204, 300), (276, 300), (284, 382), (240, 412), (196, 382)], mix(skin, coat, 0.28))
+    hair(canvas)
+    oval = [(240 + 74 * math.cos(a), 234 + 96 * math.sin(a)) for a in [math.tau * n / 60 for n in range(60)]]
+    canvas.polygon(oval, skin)
+    for x in (212, 268):
+        canvas.disc(x, 232, 6, INK)
+    canvas.polygon([(238, 240), (250, 266), (236, 268)], mix(skin, INK, 0.2))
+    canvas.ring(240, 272, 22, 4, mix(skin, INK, 0.6), start=0.5, end=2.6)
+    return canvas
+
+
+def ada_marin():
+    def sea(canvas):
+        canvas.disc(370, 120, 52, "#fff0c4")
+        for n, colour in enumerate(ramp(["#e9a48c", "#8a6a8d", "#35456f"], 6)):
+            canvas.rectangle(0, 250 + n * 40, 480, 48, colour)
+
+    canvas = portrait("#f6a98a", "#e8b48f", lambda c: c.disc(240, 226, 104, "#2a1d24"), "#d9a521", sea)
+    canvas.polygon([(136, 196), (160, 120), (240, 92), (320, 120), (344, 196), (356, 208), (124, 208)], "#d9a521")
+    canvas.rectangle(118, 198, 244, 14, mix("#d9a521", INK, 0.25))
+    return canvas
+
+
+def grace_tidewell():
+    def rings(canvas):
+        for n in range(12):
+            canvas.ring(240, 250, 130 + n * 26, 7, mix(INK, PAPER, 0.15 + n * 0.06))
+
+    def hair(canvas):
+        canvas.disc(240, 128, 46, "#c9c4ba")
+        canvas.disc(240, 214, 100, "#c9c4ba")
+
+    canvas = portrait(INK, "#8a5a3c", hair, CORAL, rings)
+    for x in (212, 268):
+        canvas.ring(x, 232, 23, 4, PAPER)
+    canvas.line([(235, 230), (245, 230)], 4, PAPER)
+    return canvas
+
+
+def ines_weft():
+    def cloth(canvas):
+        for row in range(8):
+            for column in range(8):
+                canvas.rectangle(column * 60 + 4, row * 60 + 4, 52, 52, (OCHRE, CREAM, BRICK, CREAM)[(row + 2 * column) % 4])
+
+    def hair(canvas):
+        canvas.polygon([(132, 220), (150, 140), (240, 108), (330, 140), (348, 220), (356, 392), (124, 392)], "#4a1f17")
+
+    canvas = portrait("#27346b", "#f0c9a8", hair, MOSS, cloth)
+    canvas.polygon([(166, 212), (178, 150), (240, 126), (302, 150), (314, 212), (240, 172)], "#4a1f17")
+    return canvas
+
+
 PICTURES = {
+    "ada-marin": ada_marin,
+    "grace-tidewell": grace_tidewell,
+    "ines-weft": ines_weft,
     "first-light": first_light,
     "second-light": second_light,
     "noon-no-wind": noon,

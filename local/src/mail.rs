@@ -18,6 +18,9 @@ pub struct Mail {
     pub subject: String,
     /// Plain-text body.
     pub body_text: String,
+    /// HTML body; empty without one.
+    #[serde(default)]
+    pub body_html: String,
 }
 
 #[derive(Deserialize)]

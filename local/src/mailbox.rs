@@ -25,6 +25,7 @@ body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; }
 article { border: 1px solid color-mix(in srgb, currentColor 20%, transparent); border-radius: 0.8rem; padding: 1rem 1.2rem; margin-block: 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin: 0 0 0.3rem; }
 header p { margin: 0; font-size: 0.9rem; overflow-wrap: anywhere; }
+iframe { width: 100%; height: 34rem; border: 0; border-radius: 0.5rem; margin-top: 0.8rem; }
 pre { font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0.8rem 0 0; }";
 
 /// Serves the page until the process ends, and returns its URL. `list` is the URL of the sent mails.
@@ -52,12 +53,16 @@ async fn page(State(list): State<Arc<str>>) -> Response {
 
 fn render(mails: &[Mail]) -> String {
     let mut list = String::new();
-    for Mail { to, source, subject, body_text, .. } in mails.iter().rev() {
+    for Mail { to, source, subject, body_text, body_html } in mails.iter().rev() {
         let [to, source, subject, text] = [&to.join(", "), source, subject, body_text].map(|text| escaped(text));
+        let html = match body_html.as_str() {
+            "" => String::new(),
+            html => format!("<iframe sandbox title=\"{subject}\" srcdoc=\"{}\"></iframe>", escaped(html)),
+        };
         // Writing to a string can't fail.
         let _ = writeln!(
             list,
-            "<article><header><h2>{subject}</h2><p>To {to}</p><p>From {source}</p></header><pre>{}</pre></article>",
+            "<article><header><h2>{subject}</h2><p>To {to}</p><p>From {source}</p></header>{html}<details><summary>As text</summary><pre>{}</pre></details></article>",
             text.trim_end()
         );
     }
@@ -82,7 +87,8 @@ mod tests {
 
     fn mail(subject: &str, body_text: &str) -> Mail {
         let [to, source] = ["you@example.com", "moments@example.com"].map(str::to_owned);
-        Mail { to: vec![to], source, subject: subject.to_owned(), body_text: body_text.to_owned() }
+        let (subject, body_text) = (subject.to_owned(), body_text.to_owned());
+        Mail { to: vec![to], source, subject, body_text, body_html: "<p>As \"HTML\"</p>".to_owned() }
     }
 
     #[test]

@@ -7,6 +7,11 @@ use alloy::signers::{SignerSync, local::PrivateKeySigner};
 use aws_sdk_dynamodb::types::AttributeValue;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
+use shared::{
+    clock,
+    model::{ChainId, Creation, Plan},
+    store::artist::{Admission, Admitted, ArtistTable, NewTransaction, Pool, PoolLimit, Transactions},
+};
 use tokio::{
     net::TcpListener,
     time::{Instant, sleep},
@@ -193,6 +198,9 @@ impl<'a> TestEvents<'a> {
             "read-transaction" => {
                 let listed = self.read("/transactions?limit=1").await?;
                 vec![(example::TRANSACTION, text(&listed["transactions"][0], "id")?)]
+            }
+            "cancel-transaction" => {
+                vec![(example::TRANSACTION, queue_unserved(self.stack, &self.artist.account).await?)]
             }
             "read-preview" => {
                 let path = format!("/moment?collectionAddress={}&tokenId=1", self.collection);
@@ -381,6 +389,41 @@ impl<'a> TestEvents<'a> {
 
 async fn new_artist(stack: &StackMap) -> Result<SignedIn, Error> {
     SignedIn::by_mail(&stack.api, &stack.mail, &unused_email()).await
+}
+
+/// Queues a transaction that does nothing, on a chain that no relay serves. Returns its id.
+pub async fn queue_unserved(stack: &StackMap, account: &str) -> Result<String, Error> {
+    const CHAIN: ChainId = ChainId(31_337);
+    let table = stack.names.get("ArtistTable").ok_or("the stack has no ArtistTable")?;
+    let aws = stack.endpoints().sdk_config(&stack.dynamodb).await;
+    let wallet = aws_sdk_dynamodb::Client::new(&aws).get_item().table_name(table);
+    let wallet = wallet.key("pk", AttributeValue::S(format!("WALLET#{account}")));
+    let wallet = wallet.key("sk", AttributeValue::S("ARTIST".to_owned())).send().await?.item.ok_or("no wallet")?;
+    let artist = wallet["artist_id"].as_s().map_err(|_| "the artist's id is no text")?.parse()?;
+    let store = Transactions::new(ArtistTable::new(&aws, table));
+    let nothing = Plan::Calls { calls: Vec::new() };
+    let admission = Admission {
+        artist,
+        key: None,
+        outlay: None,
+        chain: CHAIN,
+        wallet: account.parse()?,
+        account: store.account(artist, CHAIN).await?,
+        transactions: vec![NewTransaction {
+            plan: nothing,
+            gas: 0,
+            creation: Creation::Nothing,
+            reserve: 0,
+            valid_until: None,
+        }],
+        replay: None,
+        artist_limit: u64::MAX,
+        pool: PoolLimit { pool: Pool::Established, wei: u64::MAX },
+    };
+    match store.admit(&admission, clock::now()?).await? {
+        Admitted::Queued(queued) => Ok(queued.first().ok_or("nothing queued")?.id.to_string()),
+        Admitted::Refused(refusal) => Err(format!("{refusal:?}").into()),
+    }
 }
 
 fn unused_email() -> String {

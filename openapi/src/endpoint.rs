@@ -77,10 +77,11 @@ pub fn complete(method: &str, operation: &mut Value) -> Result<(), Error> {
     }
     if is_write {
         errors.extend(WRITE_ERRORS);
-        let key = json!({"$ref": "#/components/parameters/IdempotencyKey"});
+        let headers = ["IdempotencyKey", "ValidUntil"];
+        let headers = headers.map(|name| json!({"$ref": format!("#/components/parameters/{name}")}));
         match operation.get_mut("parameters").and_then(Value::as_array_mut) {
-            Some(parameters) => parameters.push(key),
-            None => operation["parameters"] = json!([key]),
+            Some(parameters) => parameters.extend(headers),
+            None => operation["parameters"] = json!(headers),
         }
     }
     if let Some(name) = operation["operationId"].as_str() {

@@ -36,7 +36,7 @@ pub fn frame() -> Value {
         "webhooks": webhooks(),
         "components": {
             "securitySchemes": security_schemes(),
-            "parameters": {"IdempotencyKey": idempotency_key()},
+            "parameters": {"IdempotencyKey": idempotency_key(), "ValidUntil": valid_until()},
             "headers": headers(),
             "responses": responses(),
             "schemas": schemas(),
@@ -125,6 +125,17 @@ fn idempotency_key() -> Value {
                         request. Kept for a week at least. Scoped to the artist. Where money moves, a request without a key is its own \
                         key for ten minutes, unless it failed.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    })
+}
+
+fn valid_until() -> Value {
+    json!({
+        "name": "Valid-Until",
+        "in": "header",
+        "required": false,
+        "description": "Unix time in seconds, to come. What isn't sent by then ends as `failed`, and is never sent. At most, and \
+                        by default, ten minutes from now for what pays, and a day for the rest.",
+        "schema": {"type": "integer", "format": "int64", "minimum": 0},
     })
 }
 

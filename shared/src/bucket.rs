@@ -85,7 +85,7 @@ impl Bucket {
 
     /// Where its signed URLs lead: scheme, host and port. No call.
     pub async fn origin(&self) -> Result<String, BucketError> {
-        let url = self.sign_read("-", "-", Duration::from_secs(60)).await?;
+        let url = self.sign_read("-", "-", "-", Duration::from_secs(60)).await?;
         let end = url.match_indices('/').nth(2).map_or(url.len(), |(end, _)| end);
         Ok(url[..end].to_owned())
     }
@@ -155,11 +155,11 @@ impl Bucket {
         }
     }
 
-    /// Deletes all objects whose keys begin like this.
-    pub async fn delete_under(&self, prefix: &str) -> Result<(), BucketError> {
-        let found = self.client.list_objects_v2().bucket(&self.name).prefix(prefix).dispatch().await?;
+    /// Gives all objects whose keys begin with `from` keys that begin with `to`. They are few.
+    pub async fn rename_under(&self, from: &str, to: &str) -> Result<(), BucketError> {
+        let found = self.client.list_objects_v2().bucket(&self.name).prefix(from).dispatch().await?;
         for key in found.contents().iter().filter_map(|object| object.key()) {
-            self.delete(key).await?;
+            self.rename(key, &format!("{to}{}", &key[from.len()..])).await?;
         }
         Ok(())
     }
@@ -183,9 +183,16 @@ impl Bucket {
         Ok(Some(content.collect().await?.to_vec()))
     }
 
-    /// A URL to read an object with, as this media type. No call.
-    pub async fn sign_read(&self, key: &str, mime: &str, lifetime: Duration) -> Result<String, BucketError> {
+    /// A URL to read an object with, as this media type and saved like this. No call.
+    pub async fn sign_read(
+        &self,
+        key: &str,
+        mime: &str,
+        disposition: &str,
+        lifetime: Duration,
+    ) -> Result<String, BucketError> {
         let call = self.client.get_object().bucket(&self.name).key(key).response_content_type(mime);
+        let call = call.response_content_disposition(disposition);
         Ok(call.presigned(PresigningConfig::expires_in(lifetime)?).await?.uri().to_owned())
     }
 

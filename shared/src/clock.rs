@@ -15,6 +15,12 @@ pub fn iso_8601(unix_seconds: u64) -> Result<String, time::Error> {
     Ok(OffsetDateTime::from_unix_timestamp(seconds)?.format(&Rfc3339)?)
 }
 
+/// Reads a time such as `2025-07-24T23:33:20Z`, or the beginning of a day such as `2025-07-24`, as Unix seconds.
+pub fn unix_seconds(text: &str) -> Option<u64> {
+    let text = if text.contains('T') { text.to_owned() } else { format!("{text}T00:00:00Z") };
+    OffsetDateTime::parse(&text, &Rfc3339).ok().and_then(|time| u64::try_from(time.unix_timestamp()).ok())
+}
+
 /// Like [`iso_8601`], with `+00:00` instead of `Z`, for the fields that are specified so.
 pub fn iso_8601_with_offset(unix_seconds: u64) -> Result<String, time::Error> {
     Ok(iso_8601(unix_seconds)?.replace('Z', "+00:00"))
@@ -27,5 +33,8 @@ mod tests {
         assert_eq!(super::iso_8601(1_753_400_000).unwrap(), "2025-07-24T23:33:20Z");
         assert_eq!(super::iso_8601_with_offset(1_753_400_000).unwrap(), "2025-07-24T23:33:20+00:00");
         assert!(super::iso_8601(u64::MAX).is_err());
+        assert_eq!(super::unix_seconds("2025-07-24T23:33:20Z"), Some(1_753_400_000));
+        assert_eq!(super::unix_seconds("1970-01-02"), Some(86_400));
+        assert_eq!(super::unix_seconds("tomorrow").or(super::unix_seconds("1969-12-31")), None);
     }
 }

@@ -89,7 +89,8 @@ impl World {
         let rename = Creator1155::updateTokenURICall { tokenId: U256::ONE, newURI: "ar://late".to_owned() };
         let calls = vec![Call::new(self.collection, &rename)];
         let (creation, reserve) = (Creation::Nothing, 1_000_000_000_000_000);
-        let transaction = NewTransaction { plan: Plan::Calls { calls }, gas: 120_000, creation, reserve };
+        let transaction =
+            NewTransaction { plan: Plan::Calls { calls }, gas: 120_000, creation, reserve, valid_until: None };
         self.workshop.queue(&self.artist, vec![transaction]).await.map(drop)
     }
 

@@ -9,7 +9,7 @@ use shared::{
     model::{ArtistId, ChainId, Cid, Dag},
     store::{
         artist::{ArtistTable, Media, Pins, StoredContent},
-        chain::{ChainTable, Documents},
+        chain::{ChainTable, Documents, NamedDocument},
     },
 };
 use tests::{Error, Sandbox, Stack, empty_tables};
@@ -98,7 +98,8 @@ async fn metadata_failures(stack: &Stack, database: &LocalDatabase) -> Result<Tr
     };
     run(&without).await;
     let uris: Vec<String> = (0..40).map(|number| format!("ar://nobody-has-{number}")).collect();
-    documents.queue(ChainId(8453), uris.iter().map(String::as_str)).await?;
+    let collection = "0x0000000000000000000000000000000000000001".parse()?;
+    documents.queue(ChainId(8453), uris.iter().map(|uri| NamedDocument { uri, collection, at: 0 })).await?;
     run(&with).await;
     Ok(Tried { with: Seen::of(&with, BINARY), without: Seen::of(&without, BINARY), times: RUNS_AN_HOUR })
 }

@@ -20,7 +20,7 @@ enum Outcome {
 
 use Outcome::{Nothing, Own, Refused};
 
-const OPERATIONS: [(&str, Outcome); 60] = [
+const OPERATIONS: [(&str, Outcome); 62] = [
     ("listActivity", Own),
     ("forgetDevice", Refused(404)),
     ("revokeApiKey", Refused(404)),
@@ -47,6 +47,7 @@ const OPERATIONS: [(&str, Outcome); 60] = [
     ("challengeEmail", Nothing),
     ("changeEmail", Nothing),
     ("keepEmail", Refused(404)),
+    ("readOwnArtist", Own),
     ("createCollection", Nothing),
     ("updateCollection", Refused(403)),
     ("removeCollectionAdmin", Refused(403)),
@@ -74,6 +75,7 @@ const OPERATIONS: [(&str, Outcome); 60] = [
     ("listEvents", Own),
     ("listTransactions", Own),
     ("readTransaction", Refused(404)),
+    ("cancelTransaction", Refused(404)),
     ("createUpload", Nothing),
     ("completeUpload", Refused(404)),
     ("createWebhook", Nothing),

@@ -33,6 +33,10 @@ async fn money_goes_to_no_address_that_is_new() {
     let notice = mails.last().expect("a notice");
     assert!(notice.body_text.contains(&format!("{thief:#x}")) && notice.body_text.contains("127.0.0.1"), "{notice:?}");
     assert!(notice.body_text.contains("/manage") && notice.body_text.contains("ever ask you for a code"), "{notice:?}");
+    assert!(
+        notice.body_html.contains(&format!("{thief:#x}")) && notice.body_html.contains("ask you for a code"),
+        "{notice:?}"
+    );
     let get = || Answer::of(stack.get("/artists/payout-addresses").bearer_auth(&victim.artist.token));
     assert_eq!(get().await.expect_success().body["addresses"][0], added.body);
     let path = format!("/artists/payout-addresses?address={thief:#x}");

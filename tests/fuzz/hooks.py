@@ -33,7 +33,7 @@ CHANCE = random.Random(int(os.environ["CONTRACT_SEED"]))
 RULES = (
     "is not a chain that this service serves",
     "is not a chain that this service writes to",
-    "is not a chain that this service is configured for",
+    "is not a chain that this service is configured for: see GET /chains",
     "is not a chain that this service builds proposals for",
     "needs an artist, and no collection",
     "must be an address or a username",
@@ -42,12 +42,15 @@ RULES = (
     "must be one of your own wallets",
     "must have one of moment, collection, artist, cid and comment",
     "must have at least 2 recipients",
+    "must be somebody else's",
+    "is not the username of an artist",
     "or one of saleStart, saleEnd, maxTokensPerAddress and fundsRecipient must be given",
     "must not name a recipient twice",
     "must add up to exactly 100 percent",
     "must not be before saleStart",
     "must not mix letters of different alphabets",
     "must not look like a name in Latin letters: write it in them",
+    "must not begin with 0x, as addresses do",
     'must be 3 to 32 letters, digits, "_", "." and "-"',
     *(f"over this message; a contract wallet must be deployed on chain {chain}, or bring its deployment along (ERC-6492)" for chain in (1, CHAIN)),
     "is none that you were given, has expired or was used: get a new one from POST /artists/wallets/challenge",
@@ -55,6 +58,7 @@ RULES = (
     "must be what navigator.credentials gave, as its toJSON() writes it",
     "must be ETH, USDC, or the contract of one of them on this chain",
     "is required, or token.tokenContent in its place",
+    "is required, or collection in its place",
     "must be a comment on this moment",
     "must not be after the sale's end",
     "must not be your own account",
@@ -101,6 +105,9 @@ def before_call(context, case, kwargs):
     # Either the body or the query has all of these, which the document can't say.
     if (case.method.upper(), case.path) == ("DELETE", "/moment/permission") and not isinstance(case.body, dict):
         case.query = {"collectionAddress": COLLECTION, "tokenId": "1", "adminAddress": WALLET}
+    # A time to come, which the document can't say.
+    if "Valid-Until" in (case.headers or {}):
+        case.headers["Valid-Until"] = "4102444800"
     if CHANCE.random() < 0.1:
         return
     if "Idempotency-Key" in (case.headers or {}):

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { askNode, codesFor, launch, open, setNumber, settled, signIn, stack } from "./support.mjs";
+import { askNode, codesFor, launch, open, setNumber, settled, show, signIn, stack } from "./support.mjs";
 
 const ETHER = 10n ** 18n;
 
@@ -21,6 +21,7 @@ const tokenOf = (page) => page.requests.map((request) => request.headers().autho
 test("key is limited as chosen, and shown so", async () => {
   const page = await open(browser);
   await signIn(page);
+  await show(page, "Programs");
   await page.getByLabel("Name of a new key").fill("Collector");
   await page.getByLabel("ETH a day").fill("a lot");
   await page.getByLabel("USDC a day").fill("1,000");
@@ -54,7 +55,8 @@ test("money goes to an address that is a day old, after a fresh code where the s
   const account = await page.locator("#self-address").textContent();
   await askNode("anvil_setBalance", [account, `0x${ETHER.toString(16)}`]);
   const payee = `0x${crypto.randomUUID().replaceAll("-", "").padEnd(40, "0")}`;
-  await has(page, "Connect a wallet below, or add an address");
+  await show(page, "Money");
+  await has(page, "Connect a wallet under Account, or add an address");
   await page.getByLabel("Another address").fill(payee);
   await button(page, "Add address").click();
   await has(page, "Money can go there from");
@@ -103,6 +105,7 @@ test("money goes to an address that is a day old, after a fresh code where the s
   await button(page, `Remove ${payee}`).click();
   await button(page, "Remove").click();
   await has(page, "You have added none.");
+  await show(page, "Account");
   await page.locator("#activity-list li", { hasText: `Payout address removed ${payee}` }).waitFor();
   await page.locator("#activity-list", { hasText: `0.25 ETH to ${payee}` }).waitFor();
   await button(page, "Show older").click();
@@ -116,6 +119,7 @@ test("signing out ends the token, and everywhere ends them all", async () => {
   const [page, other] = [await open(browser), await open(browser)];
   const email = await signIn(page);
   await signIn(other, email);
+  await show(other, "Programs");
   const third = await open(browser);
   await signIn(third, email);
   const ended = tokenOf(third);
@@ -124,6 +128,7 @@ test("signing out ends the token, and everywhere ends them all", async () => {
   assert.equal((await sent).status(), 200);
   assert.equal((await fetch(`${stack.api}/artists/api-keys`, { headers: { authorization: ended } })).status, 401);
 
+  await show(page, "Account");
   await button(page, "Sign out everywhere").click();
   await button(page, "Stay").click();
   await button(page, "Sign out everywhere").click();
@@ -138,6 +143,7 @@ test("data is downloaded, and an account that is to be deleted is kept by signin
   const page = await open(browser);
   const email = await signIn(page);
   const account = await page.locator("#self-address").textContent();
+  await show(page, "Account");
   const downloading = page.waitForEvent("download");
   await button(page, "Download it").click();
   const rows = JSON.parse(readFileSync(await (await downloading).path(), "utf8"));

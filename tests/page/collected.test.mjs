@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { askNode, codesFor, found, launch, open, signIn, stack, unusedEmail } from "./support.mjs";
+import { askNode, codesFor, found, launch, open, show, signIn, stack, unusedEmail } from "./support.mjs";
 
 const ETHER = 10n ** 18n;
 
@@ -43,6 +43,7 @@ test("creator sees who paid for a moment and the new balance", async () => {
 
   const page = await open(browser);
   await signIn(page, creator.email);
+  await show(page, "Money");
   await page.getByText(`${username} paid 0.002 ETH for token ${tokenId}`).waitFor();
   await page.locator("#balance-list").getByText("0.002", { exact: true }).waitFor();
   await page.locator("#balance-list").getByText("USDC").waitFor();

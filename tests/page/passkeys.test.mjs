@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { address, launch, looksRight, open, settled, signIn } from "./support.mjs";
+import { address, isIn, launch, looksRight, open, show, signIn } from "./support.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -27,6 +27,7 @@ test("passkey is added, signs in without a mail, is asked for instead of a code,
   const { page, passkeys } = await openWithAuthenticator();
   await signIn(page);
   const account = await page.locator("#self-address").textContent();
+  await show(page, "Account");
   await page.getByText("You have no passkeys.").waitFor();
   await page.getByLabel("Name of a new passkey").fill("My laptop");
   await button(page, "Add a passkey").click();
@@ -37,6 +38,7 @@ test("passkey is added, signs in without a mail, is asked for instead of a code,
 
   // The sign-in was by mail: what takes the passkey asks the browser for it, and for no code.
   const payee = `0x${crypto.randomUUID().replaceAll("-", "").padEnd(40, "0")}`;
+  await show(page, "Money");
   await page.getByLabel("Another address").fill(payee);
   await button(page, "Add address").click();
   await page.getByText("Money can go there from").first().waitFor();
@@ -44,8 +46,8 @@ test("passkey is added, signs in without a mail, is asked for instead of a code,
 
   await button(page, "Sign out").click();
   await button(page, "Sign in with a passkey").click();
-  await page.getByRole("heading", { name: "Profile" }).waitFor();
-  await settled(page);
+  await isIn(page);
+  await show(page, "Account");
   assert.equal(await page.locator("#self-address").textContent(), account);
   assert.ok((await passkeys())[0].signCount > made.signCount);
 

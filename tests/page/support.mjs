@@ -40,7 +40,8 @@ export async function open(browser, options = {}) {
 
 export const unusedEmail = () => `${crypto.randomUUID().replaceAll("-", "")}@example.com`;
 
-async function mailsTo(email) {
+/** The mails to an address, oldest first. */
+export async function mailsTo(email) {
   const { messages } = await (await fetch(stack.mail)).json();
   return Object.values(messages).flat().filter((mail) => mail.To.some((to) => to.toLowerCase() === email.toLowerCase()));
 }
@@ -67,14 +68,26 @@ export async function askForCode(page, email) {
 export async function signIn(page, email = unusedEmail()) {
   const code = await askForCode(page, email);
   await page.getByLabel("The code we sent").fill(code);
-  await page.getByRole("heading", { name: "Profile" }).waitFor();
-  await settled(page);
+  await isIn(page);
   return email;
 }
 
-/** Waits until no part of the page is loading. */
+/** Waits until somebody is signed in. */
+export async function isIn(page) {
+  await page.getByRole("navigation", { name: "Studio" }).waitFor();
+  await settled(page);
+}
+
+/** Opens a tab of the studio. */
+export async function show(page, tab) {
+  await page.getByRole("navigation", { name: "Studio" }).getByRole("link", { name: tab, exact: true }).click();
+  await page.locator(`#tab-${tab.toLowerCase()}`).waitFor();
+  await settled(page);
+}
+
+/** Waits until no part of the page that is shown is loading. */
 export async function settled(page) {
-  await page.waitForFunction(() => [...document.querySelectorAll("[data-state]")].every(({ dataset }) => dataset.state !== "loading"));
+  await page.waitForFunction(() => [...document.querySelectorAll("[data-state]")].every((part) => !part.checkVisibility() || part.dataset.state !== "loading"));
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { launch, open, signIn } from "./support.mjs";
+import { launch, open, show, signIn } from "./support.mjs";
 
 let browser;
 before(async () => (browser = await launch()));
@@ -22,6 +22,7 @@ test("webhook is made, tested, and shown with its last deliveries until it is de
   const url = `http://127.0.0.1:${receiver.address().port}/moments`;
   const page = await open(browser);
   await signIn(page);
+  await show(page, "Programs");
   await page.getByText("You have no webhooks.").waitFor();
   await page.getByLabel("Where to").fill("http://example.com/");
   await button(page, "Add webhook").click();

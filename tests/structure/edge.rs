@@ -1,6 +1,10 @@
 //! What stands in front of the API, by the template: when it is there, what it keeps, and how much it lets one client do.
 
-use std::{collections::BTreeMap, fs};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use local::paths::Paths;
 use serde_json::Value;
@@ -125,9 +129,15 @@ fn every_header_that_functions_read_reaches_them() {
     let mut passed = list(&policy["OriginRequestPolicyConfig"]);
     passed.extend(list(&key["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"]));
     // CloudFront answers `If-None-Match` and `Accept-Encoding` itself.
-    for header in
-        ["authorization", "x-api-key", "content-type", "idempotency-key", "cloudfront-viewer-address", "origin"]
-    {
+    for header in [
+        "authorization",
+        "x-api-key",
+        "content-type",
+        "idempotency-key",
+        "valid-until",
+        "cloudfront-viewer-address",
+        "origin",
+    ] {
         assert!(passed.iter().any(|name| name == header), "{header}: {passed:?}");
     }
 }
@@ -182,4 +192,49 @@ fn one_client_leaves_room_in_every_throttle() {
         assert!(throttle.rate >= 2.0 * ONE_CLIENT, "{route:?} {throttle:?}: one client could use it up for all");
     }
     assert!(throttles.default.is_some_and(|throttle| throttle.rate >= 2.0 * ONE_CLIENT));
+}
+
+/// Without them, browsers get JSON for pages and every device is called like the distribution.
+#[test]
+fn the_edge_passes_on_every_header_that_functions_read() {
+    let template = template();
+    let headers = |r#type: &str, config: &str, place: &str| {
+        let properties = properties(resource(&template, r#type));
+        let listed = properties[config].pointer(place).and_then(Value::as_array).cloned().expect("headers");
+        listed.into_iter().filter_map(|name| name.as_str().map(str::to_owned))
+    };
+    let passed: Vec<String> =
+        headers("AWS::CloudFront::OriginRequestPolicy", "OriginRequestPolicyConfig", "/HeadersConfig/Headers")
+            .chain(headers(
+                "AWS::CloudFront::CachePolicy",
+                "CachePolicyConfig",
+                "/ParametersInCacheKeyAndForwardedToOrigin/HeadersConfig/Headers",
+            ))
+            .collect();
+    // CloudFront's own affairs, which it passes on or answers itself.
+    let of_the_edge = ["range"];
+    let root = Paths::of_checkout().root().to_owned();
+    let mut read = 0;
+    for folder in ["shared/src", "functions"] {
+        // Workers send requests, and get none.
+        for file in
+            sources(&root.join(folder)).into_iter().filter(|file| !file.starts_with(root.join("functions/workers")))
+        {
+            let text = fs::read_to_string(&file).expect("a source");
+            let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for name in text.split("request.header(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                read += 1;
+                let is_passed = passed.iter().any(|known| known == name) || of_the_edge.contains(&name);
+                assert!(is_passed, "{}: {name} doesn't pass the edge", file.display());
+            }
+        }
+    }
+    assert!(read > 4, "{read}");
+    assert!(passed.iter().any(|name| name == "accept"), "{passed:?}");
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let found = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    found.filter(|path| path.extension().is_some_and(|kind| kind == "rs")).collect()
 }

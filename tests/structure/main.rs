@@ -10,5 +10,6 @@ mod floors;
 mod limits;
 mod pages;
 mod permissions;
+mod places;
 mod tables;
 mod takeover;

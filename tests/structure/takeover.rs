@@ -50,7 +50,16 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 22] = [
         "ArtistTable",
         "ARTIST#x",
         &CHANGES,
-        &["connect-wallet", "disconnect-wallet", "log-in", "update-artist", "use-link", "use-wallet"],
+        &[
+            "connect-wallet",
+            "disconnect-wallet",
+            "log-in",
+            // The forms of a picture, says the condition on attributes.
+            "make-previews",
+            "update-artist",
+            "use-link",
+            "use-wallet",
+        ],
     ),
     ("ArtistTable", "WALLET#x", &CHANGES, &["connect-wallet", "log-in", "update-artist", "use-link", "use-wallet"]),
     ("ArtistTable", "WALLET#x", &["DeleteItem"], &["disconnect-wallet", "erase-artists"]),
@@ -73,7 +82,7 @@ const WRITERS: [(&str, &str, &[&str], &[&str]); 22] = [
 const READS: [&str; 3] = ["BatchGetItem", "GetItem", "Query"];
 
 /// Who may read a partition's rows, and nobody else.
-const READERS: [(&str, &[&str]); 4] = [
+const READERS: [(&str, &[&str]); 5] = [
     // Those that mail the artist, list a mailbox's devices, or export and erase everything.
     (
         "CONTACT#x",
@@ -114,6 +123,7 @@ const READERS: [(&str, &[&str]); 4] = [
     ("REPORTED", &[]),
     ("REPORTS#x", &[]),
     ("DECISIONS", &["index-chain"]),
+    ("PROPOSALS", &[]),
 ];
 
 /// Who may use a key, and nobody else.

@@ -8,7 +8,7 @@ use std::{
 use alloy::{
     network::TransactionBuilder,
     primitives::{Address, B256, U256},
-    providers::{Provider, ProviderBuilder, RootProvider},
+    providers::{Provider, ProviderBuilder, RootProvider, ext::AnvilApi},
     rpc::types::{TransactionReceipt, TransactionRequest},
     sol_types::{SolCall, SolValue},
 };
@@ -163,6 +163,20 @@ impl Stack {
     /// [`Stack::transact`] with an encoded call and no value.
     pub async fn send(&self, from: Address, to: Address, call: Vec<u8>) -> TransactionReceipt {
         self.submit(TransactionRequest::default().with_from(from).with_to(to).with_input(call)).await
+    }
+
+    /// Sends prepared calls from anybody's wallet, in their order.
+    pub async fn send_calls(&self, wallet: Address, calls: &Value) {
+        self.chain().anvil_impersonate_account(wallet).await.expect("the node");
+        for call in calls.as_array().expect("calls") {
+            let part = |name: &str| call[name].as_str().expect("a part");
+            let request = TransactionRequest::default()
+                .with_from(wallet)
+                .with_to(part("to").parse().expect("an address"))
+                .with_value(part("value").parse().expect("a number"))
+                .with_input(alloy::hex::decode(part("data")).expect("hexadecimal digits"));
+            self.submit(request).await;
+        }
     }
 
     async fn submit(&self, request: TransactionRequest) -> TransactionReceipt {

@@ -329,6 +329,7 @@ fn payment(number: u64, block: u64) -> Payment {
         amount: spent.spending.eth_spent,
         paid: spent.spending.eth_spent,
         currency: Address::ZERO,
+        referral: None,
         transaction_hash,
         block,
         log: 0,

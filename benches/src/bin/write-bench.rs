@@ -130,7 +130,13 @@ async fn queue(
         chain,
         wallet: artist.embedded_wallet,
         account: store.account(artist.artist_id, chain).await?,
-        transactions: vec![NewTransaction { plan, gas: GAS, creation: Creation::Nothing, reserve: 1_000_000_000_000 }],
+        transactions: vec![NewTransaction {
+            plan,
+            gas: GAS,
+            creation: Creation::Nothing,
+            reserve: 1_000_000_000_000,
+            valid_until: None,
+        }],
         replay: None,
         artist_limit: PLENTY,
         pool: PoolLimit { pool: Pool::Established, wei: PLENTY },
@@ -151,6 +157,7 @@ fn relay(workshop: &Workshop, lanes: usize) -> Result<ChainRelay, Error> {
         transactions: workshop.transactions(),
         holder: "write-bench".to_owned(),
         affinity: Duration::from_secs(15),
+        window: 4_000,
     })
 }
 

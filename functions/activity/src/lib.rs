@@ -8,6 +8,7 @@ pub mod list_payments;
 pub mod list_timeline;
 pub mod list_transfers;
 pub mod mark_notifications;
+pub mod read_stats;
 
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]
@@ -20,5 +21,6 @@ pub mod mark_notifications;
     list_timeline::list_timeline,
     list_transfers::list_transfers,
     mark_notifications::mark_notifications,
+    read_stats::read_stats,
 ))]
 pub struct Contract;

@@ -15,6 +15,7 @@ pub mod update_artist;
     export_artist::export_artist,
     list_activity::list_activity,
     read_artist::read_artist,
+    read_artist::read_own_artist,
     search_artists::search_artists,
     update_artist::update_artist,
 ))]

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use shared::{
-    api::read::Site,
+    api::read::{Avatar, Site},
     clock,
     http::ApiError,
-    model::{Address, ArtistId, Wallet},
+    model::{Address, ArtistId, Wallet, WebUrl},
     store::artist::Profile,
 };
 use utoipa::ToSchema;
@@ -25,6 +25,12 @@ pub struct ArtistResponse<'a> {
     pub instagram_username: &'a str,
     pub twitter_username: &'a str,
     pub telegram_username: &'a str,
+    /// Null without a picture.
+    #[schema(required = true)]
+    pub avatar: Option<Avatar>,
+    /// Pages of the artist elsewhere.
+    #[schema(max_items = 5)]
+    pub links: &'a [WebUrl],
     /// The embedded one first, then by time of connection.
     pub wallets: &'a [Wallet],
     /// ISO 8601.
@@ -44,6 +50,8 @@ impl<'a> ArtistResponse<'a> {
             instagram_username: &profile.instagram_username,
             twitter_username: &profile.twitter_username,
             telegram_username: &profile.telegram_username,
+            avatar: Avatar::of(profile, site),
+            links: &profile.links,
             wallets: &profile.wallets,
             created_at: clock::iso_8601(profile.created_at)?,
             updated_at: clock::iso_8601(profile.updated_at)?,

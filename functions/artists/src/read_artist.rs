@@ -1,4 +1,4 @@
-//! Contract of `GET /artists/{address}`.
+//! Contract of `GET /artists/{address}` and `GET /artists/me`.
 
 use shared::{http::FromFields, model::ArtistName};
 use utoipa::IntoParams;
@@ -26,3 +26,15 @@ pub struct ReadArtistPath {
     extensions(("x-errors" = json!([404]))),
 )]
 pub fn read_artist() {}
+
+/// Read my profile
+///
+/// The artist of the token or API key, as others see them.
+#[utoipa::path(
+    get,
+    path = "/artists/me",
+    tag = "Artists",
+    security(("token" = []), ("apiKey" = [])),
+    responses((status = 200, description = "The artist.", body = ArtistResponse)),
+)]
+pub fn read_own_artist() {}

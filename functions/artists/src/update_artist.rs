@@ -2,7 +2,7 @@
 
 use shared::{
     http::FromFields,
-    model::{Bio, SocialUsername, Username},
+    model::{AvatarUri, Bio, SocialUsername, Username, WebUrl},
     store::artist::ProfileChange,
 };
 use utoipa::ToSchema;
@@ -22,19 +22,32 @@ pub struct UpdateArtistRequest {
     pub twitter_username: Option<SocialUsername>,
     /// New Telegram username.
     pub telegram_username: Option<SocialUsername>,
+    /// New picture.
+    pub avatar: Option<AvatarUri>,
+    /// Pages elsewhere, in place of those before.
+    #[schema(max_items = 5)]
+    pub links: Option<Vec<WebUrl>>,
 }
 
 impl From<UpdateArtistRequest> for ProfileChange {
     fn from(request: UpdateArtistRequest) -> Self {
-        let UpdateArtistRequest { username, bio, instagram_username, twitter_username, telegram_username } = request;
-        Self { username, bio, instagram_username, twitter_username, telegram_username }
+        let UpdateArtistRequest {
+            username,
+            bio,
+            instagram_username,
+            twitter_username,
+            telegram_username,
+            avatar,
+            links,
+        } = request;
+        Self { username, bio, instagram_username, twitter_username, telegram_username, avatar, links }
     }
 }
 
 /// Change your profile
 ///
-/// A missing field stays unchanged; at least one is required. Every field except the username accepts an empty
-/// string.
+/// A missing field stays unchanged; at least one is required. Every text except the username may be empty. `avatar` is
+/// what completing the upload of a picture gave; its smaller forms are made within a minute.
 #[utoipa::path(
     patch,
     path = "/artists/me",
@@ -42,6 +55,6 @@ impl From<UpdateArtistRequest> for ProfileChange {
     security(("token" = [])),
     request_body(content = UpdateArtistRequest, example = json!({"bio": "I keep a diary of the weather."})),
     responses((status = 200, description = "Your profile.", body = ArtistResponse)),
-    extensions(("x-errors" = json!([403, 409, 429]))),
+    extensions(("x-errors" = json!([403, 409, 422, 429]))),
 )]
 pub fn update_artist() {}

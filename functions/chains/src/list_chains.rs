@@ -10,9 +10,11 @@ use shared::{
 use utoipa::ToSchema;
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ListChainsResponse<'a> {
-    /// The chains. Where a request names none, 8453 is meant.
     pub chains: &'a [ChainView],
+    /// The chain of requests that name none.
+    pub default_chain_id: ChainId,
 }
 
 /// A chain that is served.

@@ -140,7 +140,17 @@ fn propose_arguments() -> ArrayBuilder {
         }],
         "proposal": {"title": "Mint the diary", "description": "So that it is there for all."},
     })),
-    responses((status = 200, description = "The call.", body = BuildProposalResponse)),
+    responses((status = 200, description = "The call.", body = BuildProposalResponse, example = json!({
+        "governor": "0x6f3e6272a167e8accb32072d08e0957f9c79223d",
+        "args": [
+            ["0x2bf5ebeeb028d5f9e02f0f432ebb1a192f5528f1"],
+            ["0"],
+            ["createContract(string,string,(uint32,uint32,address),address,bytes[])"],
+            ["0x00000000000000000000000000000000000000000000000000000000000000a0"],
+            "# Mint the diary\n\nSo that it is there for all.",
+        ],
+        "value": "0",
+    }))),
     extensions(("x-body" = json!("large")), ("x-errors" = json!([404, 422, 429, 502, 503]))),
 )]
 pub fn build_proposal() {}

@@ -39,13 +39,16 @@ pub fn look(declared: UploadType, size: u64, head: &[u8]) -> Result<Found, Strin
                 }
                 return Ok(Found { mime, is_text: true });
             }
+            (None, None) if declared.is_open() => {
+                return Err("The file's content is of no known type: announce which it is, if it is a text".to_owned());
+            }
             (None, None) => return Err(format!("The file was announced as {declared}, and its content isn't that")),
             (Some(found), _) => found,
         }
     };
-    let refused = || Err(format!("The file was announced as {declared}, and its content is {found}"));
+    let refused = || Err(format!("The file was announced as {declared}, and its content is {found}{}", hint(found)));
     let Ok(known) = found.parse::<UploadType>() else { return refused() };
-    if known.kind() == declared.kind() {
+    if known.kind() == declared.kind() || declared.is_open() && TEXTS.iter().all(|(name, _)| *name != known.name()) {
         return Ok(Found { mime: known.name(), is_text: false });
     }
     // Their content begins alike with sound and with pictures.
@@ -56,6 +59,53 @@ pub fn look(declared: UploadType, size: u64, head: &[u8]) -> Result<Found, Strin
         return Ok(Found { mime: declared.name(), is_text: false });
     }
     refused()
+}
+
+/// What to do about a file of a type that isn't taken.
+fn hint(found: &str) -> &'static str {
+    if found.parse::<UploadType>().is_ok() {
+        return "";
+    }
+    match found.split('/').next() {
+        Some("image") => ": save it as PNG, JPEG, WebP or AVIF",
+        Some("video") => ": save it as MP4 or WebM",
+        Some("audio") => ": save it as M4A, MP3, FLAC or WAV",
+        _ => ", which isn't taken",
+    }
+}
+
+/// The end of the name that a file is saved under.
+pub fn extension(mime: &str) -> &'static str {
+    match mime.split(';').next().unwrap_or_default() {
+        "image/png" => "png",
+        "image/jpeg" => "jpg",
+        "image/gif" => "gif",
+        "image/webp" => "webp",
+        "image/avif" => "avif",
+        "image/heif" => "heic",
+        "image/bmp" => "bmp",
+        "image/svg+xml" => "svg",
+        "video/mp4" => "mp4",
+        "video/webm" | "audio/webm" => "webm",
+        "video/quicktime" => "mov",
+        "video/ogg" | "audio/ogg" => "ogg",
+        "audio/mpeg" => "mp3",
+        "audio/mp4" => "m4a",
+        "audio/wav" => "wav",
+        "audio/flac" => "flac",
+        "model/gltf-binary" => "glb",
+        "application/pdf" => "pdf",
+        "application/json" => "json",
+        "text/plain" => "txt",
+        _ => "bin",
+    }
+}
+
+/// Whether browsers save a file that is opened by itself: one that could look like a page of this host. Within pages,
+/// pictures show all the same.
+pub fn is_saved(mime: &str) -> bool {
+    let kind = mime.split('/').next().unwrap_or_default();
+    mime == "image/svg+xml" || mime != "application/json" && matches!(kind, "application" | "model")
 }
 
 /// Checks the whole of a text; an error says what is wrong with it.
@@ -117,6 +167,38 @@ mod tests {
             assert!(look_at(declared, head).is_err(), "{declared} of {head:?}");
         }
         assert!(look("image/svg+xml".parse().unwrap(), MAX_TEXT + 1, b"<svg/>").is_err());
+    }
+
+    #[test]
+    fn what_phones_make_is_taken_whatever_they_call_it() {
+        let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
+        let mov = b"\0\0\0\x14ftypqt  \0\0\0\0qt  ";
+        let m4a = b"\0\0\0\x18ftypM4A \0\0\0\0M4A mp42";
+        for (named, head, found) in [
+            ("image/heic", &heic[..], "image/heif"),
+            ("video/quicktime", mov, "video/quicktime"),
+            ("audio/x-m4a", m4a, "audio/mp4"),
+            ("model/gltf-binary", b"glTF\x02\0\0\0", "model/gltf-binary"),
+        ] {
+            assert_eq!(look_at(named, head), Ok(found), "{named}");
+            assert_eq!(look_at("application/octet-stream", head), Ok(found), "{named} without a name");
+        }
+        let tiff = look_at("image/png", b"II*\0\x08\0\0\0\0\0\0\0\0\0\0\0").unwrap_err();
+        assert!(tiff.ends_with("image/tiff: save it as PNG, JPEG, WebP or AVIF"), "{tiff}");
+        for text in [&b"a word"[..], b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"<?xml version='1.0'?><svg/>"] {
+            assert!(look_at("application/octet-stream", text).is_err(), "a text has to be announced");
+        }
+    }
+
+    #[test]
+    fn what_could_look_like_a_page_is_saved() {
+        for mime in ["image/svg+xml", "application/pdf", "model/gltf-binary"] {
+            assert!(is_saved(mime), "{mime}");
+        }
+        for mime in ["image/png", "video/mp4", "audio/mpeg", "text/plain; charset=utf-8", "application/json"] {
+            assert!(!is_saved(mime), "{mime}");
+        }
+        assert_eq!((extension("text/plain; charset=utf-8"), extension("image/svg+xml")), ("txt", "svg"));
     }
 
     #[test]

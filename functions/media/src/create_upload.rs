@@ -11,7 +11,8 @@ use utoipa::ToSchema;
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct CreateUploadRequest {
-    /// Its type. The content decides in the end; one of another kind is refused.
+    /// Its type, or `application/octet-stream` if you don't know it. The content decides in the end; one of another kind is
+    /// refused.
     pub content_type: UploadType,
     /// Its size.
     pub size: UploadSize,

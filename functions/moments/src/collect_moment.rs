@@ -5,9 +5,11 @@ use std::str::FromStr;
 use shared::{
     api::transact::SentTransaction,
     http::{Form, FromFields, Scalar},
-    model::{Amount, CommentText, Invalid, MomentRef, Whole},
+    model::{Amount, ArtistName, CommentText, Invalid, MomentRef, Whole},
 };
 use utoipa::ToSchema;
+
+use crate::referral::Referrer;
 
 /// An order.
 #[derive(FromFields, ToSchema)]
@@ -24,6 +26,10 @@ pub struct CollectMomentRequest {
     /// Most that the order may cost, in the smallest unit of the sale's currency, with every fee that is paid in it. If it
     /// costs more, nothing is bought.
     pub max_price: Option<Amount>,
+    /// Who sent the collector, by address or username: gets the protocol's reward for it, out of what the order costs
+    /// anyway. Nobody is their own. By default the operator, if configured.
+    #[schema(value_type = Option<ArtistName>)]
+    pub referral: Option<Referrer>,
 }
 
 /// Tokens per order: 1 to 1000.

@@ -12,6 +12,7 @@ pub mod migrate_moments;
 pub mod prepare_collect;
 pub mod purchase;
 pub mod read_moment;
+pub mod referral;
 pub mod revoke_permission;
 pub mod simulate_moment;
 pub mod update_moment_uri;

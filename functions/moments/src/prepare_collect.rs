@@ -1,15 +1,16 @@
 //! Request, answer and description of `POST /moment/collect/prepare`.
 
-use serde::Serialize;
 use shared::{
-    api::transact::Cost,
-    chain::wallet::Call,
+    api::prepare::PreparedCalls,
     http::FromFields,
-    model::{Address, Amount, ChainId, CheckedAddress, MomentRef},
+    model::{Address, Amount, ArtistName, CheckedAddress, MomentRef},
 };
 use utoipa::ToSchema;
 
-use crate::collect_moment::{Quantity, Remark};
+use crate::{
+    collect_moment::{Quantity, Remark},
+    referral::Referrer,
+};
 
 /// An order of a wallet.
 #[derive(FromFields, ToSchema)]
@@ -28,63 +29,9 @@ pub struct PrepareCollectRequest {
     pub comment: Remark,
     /// Most that the order may cost, in the smallest unit of the sale's currency, with every fee that is paid in it.
     pub max_price: Option<Amount>,
-}
-
-/// Calls for the wallet, in this order: as `wallet_sendCalls` (EIP-5792) takes them, or as transactions one by one.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PrepareCollectResponse {
-    pub chain_id: ChainId,
-    /// An approval comes first where the sale's currency has one and the wallet's allowance doesn't suffice.
-    #[schema(max_items = 2)]
-    pub calls: Vec<PreparedCall>,
-    /// What it costs in the sale's currency.
-    pub cost: PreparedCost,
-    /// The protocol's fee, where it is paid in another currency.
-    #[schema(required = true)]
-    pub fee: Option<PreparedCost>,
-    /// Whether the calls succeeded when they were tried on the newest block.
-    pub simulated: bool,
-}
-
-/// A call.
-#[derive(Serialize, ToSchema)]
-pub struct PreparedCall {
-    /// Contract that is called.
-    pub to: Address,
-    /// Selector and arguments.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]*$", example = "0x731133e9")]
-    pub data: String,
-    /// Wei that go along, in hexadecimal digits as wallets take them.
-    #[schema(value_type = String, pattern = "^0x[0-9a-f]+$", example = "0x38d7ea4c68000")]
-    pub value: String,
-}
-
-/// An amount of a currency.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PreparedCost {
-    /// Its symbol.
-    #[schema(example = "ETH")]
-    pub currency: &'static str,
-    /// In the smallest unit.
-    pub amount: Amount,
-    /// In the main unit.
-    #[schema(example = "0.001")]
-    pub decimal_amount: String,
-}
-
-impl From<&Call> for PreparedCall {
-    fn from(call: &Call) -> Self {
-        Self { to: call.target.into(), data: call.data.to_string(), value: format!("{:#x}", call.value) }
-    }
-}
-
-impl From<Cost> for PreparedCost {
-    fn from(Cost { currency, amount }: Cost) -> Self {
-        let decimal_amount = Amount(amount).decimal(currency.decimals.into());
-        Self { currency: currency.symbol, amount: Amount(amount), decimal_amount }
-    }
+    /// Who sent the collector, as in `POST /moment/collect`; nobody who shares a wallet with `account`.
+    #[schema(value_type = Option<ArtistName>)]
+    pub referral: Option<Referrer>,
 }
 
 /// Prepare a wallet's collect
@@ -100,7 +47,7 @@ impl From<Cost> for PreparedCost {
         "amount": 1,
         "account": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
     })),
-    responses((status = 200, description = "The calls.", body = PrepareCollectResponse)),
+    responses((status = 200, description = "The calls.", body = PreparedCalls)),
     extensions(("x-errors" = json!([402, 404, 409, 422, 429, 502, 503]))),
 )]
 pub fn prepare_collect() {}

@@ -2,6 +2,7 @@
 
 pub mod create_split;
 pub mod distribute_split;
+pub mod payout;
 pub mod read_split;
 
 /// The resource's part of the published contract.

@@ -1,8 +1,10 @@
 //! Request, answer and description of `GET /splits/{network}/{address}`.
 
+use alloy::primitives::U256;
 use serde::Serialize;
 use shared::{
-    api::read::FeeRecipientView,
+    api::{prepare::PreparedCall, read::FeeRecipientView},
+    chain::protocol::currency::Currency,
     http::FromFields,
     model::{Address, Amount, CaipNetwork, ChainId},
 };
@@ -27,6 +29,10 @@ pub struct ReadSplitResponse {
     pub recipients: Vec<FeeRecipientView>,
     /// What the next payout divides, in each supported currency, the chain's own first.
     pub waiting: Vec<WaitingAmount>,
+    /// What any wallet sends to pay it out, one call a currency. None where nothing that can be divided waits, or where
+    /// the split has an owner or a reward: whoever made it pays it out.
+    #[schema(max_items = 2)]
+    pub payout: Vec<PreparedCall>,
 }
 
 /// What waits in a split in one currency.
@@ -42,9 +48,16 @@ pub struct WaitingAmount {
     pub amount: Amount,
 }
 
+impl WaitingAmount {
+    /// An amount of a currency.
+    pub fn of(Currency { symbol, decimals, contract }: Currency, amount: U256) -> Self {
+        Self { currency: contract.unwrap_or_default().into(), symbol, decimals, amount: Amount(amount) }
+    }
+}
+
 /// Read a split
 ///
-/// Its recipients, and what waits for them until `POST /splits/distribute`. A new split is there within seconds.
+/// Its recipients, and what waits for them until `POST /splits/distribute`, or a wallet of anybody, pays it out. A new split is there within seconds.
 #[utoipa::path(
     get,
     path = "/splits/{network}/{address}",

@@ -1,7 +1,7 @@
 //! The caller's transactions, for each of the resource's endpoints.
 
 use shared::{
-    auth::caller::CallerAuthenticator,
+    auth::{api_key::Caller, caller::CallerAuthenticator},
     clock,
     config::{self, StartError},
     http::{ApiError, Request},
@@ -12,7 +12,7 @@ use shared::{
     },
 };
 
-/// Transactions, and who may read them: their artist.
+/// Transactions, and who may read and cancel them: their artist.
 pub struct OwnTransactions {
     callers: CallerAuthenticator,
     /// Everybody's.
@@ -25,6 +25,11 @@ impl OwnTransactions {
         let aws = config::aws().await;
         let callers = CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?;
         Ok(Self { callers, transactions: Transactions::new(ArtistTable::from_env(&aws)?) })
+    }
+
+    /// The artist who asks, and by what.
+    pub async fn caller(&self, request: &Request) -> Result<Caller, ApiError> {
+        self.callers.identify(request, None, clock::now()?).await
     }
 
     /// The artist who asks.

@@ -13,7 +13,8 @@ pub struct ReadTransactionPath {
 
 /// Read a transaction
 ///
-/// Your own only. Its status is `queued`, then `sent`, and in the end `mined`, `reverted` or `failed`; kept for 90 days.
+/// Your own only. Its status is `queued`, then `sent`, and in the end `mined`, `reverted`, `failed` or `cancelled`; kept for
+/// 90 days.
 #[utoipa::path(
     get,
     path = "/transactions/{id}",

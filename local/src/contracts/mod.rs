@@ -16,7 +16,7 @@ use alloy::{
     sol,
     sol_types::{SolCall, SolValue},
 };
-use shared::chain::{Chain, ChainAddresses, wallet};
+use shared::chain::{Chain, ChainAddresses, PROTOCOL_REWARDS, wallet};
 
 pub use self::artifacts::Artifacts;
 use self::artifacts::creation_code;
@@ -25,9 +25,8 @@ use crate::node::{StepError, during, transact};
 /// Anvil's first account: deploys and owns the contracts, and receives the protocol's fees.
 pub const DEPLOYER: Address = address!("f39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
 
-// Public addresses, the same on every chain:
+// A public address, the same on every chain:
 // https://github.com/ourzora/zora-protocol/tree/main/packages/protocol-deployments
-const PROTOCOL_REWARDS: Address = address!("7777777F279eba3d3Ad8F4E708545291A6fDBA8B");
 const UPGRADE_GATE: Address = address!("bC50029836A59A4E5e1Bb8988272F46ebA0F9900");
 
 /// Deploys by CREATE2, so the address depends only on the code: <https://github.com/safe-global/safe-singleton-factory>

@@ -1,9 +1,9 @@
 //! The timed sale strategy: its published source, with a token that has no secondary market.
 
 use alloy::sol;
-use shared::chain::ChainAddresses;
+use shared::chain::{ChainAddresses, PROTOCOL_REWARDS};
 
-use super::{DEPLOYER, Deployment, PROTOCOL_REWARDS};
+use super::{DEPLOYER, Deployment};
 use crate::node::StepError;
 
 sol! {

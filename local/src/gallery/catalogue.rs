@@ -22,6 +22,9 @@ pub(super) struct ArtistEntry {
     pub(super) email: String,
     pub(super) username: String,
     pub(super) bio: String,
+    /// File of the artist's picture.
+    pub(super) picture: String,
+    pub(super) links: Vec<String>,
     pub(super) collection: CollectionEntry,
     pub(super) works: Vec<Work>,
 }
@@ -158,6 +161,7 @@ mod tests {
         }
         for artist in &artists {
             WorkFile::read(&paths, &artist.collection.image)?;
+            WorkFile::read(&paths, &artist.picture)?;
         }
         Ok(())
     }

@@ -106,8 +106,12 @@ async fn exhibit<'a>(
     session: &Session<'_>,
     entry: &'a ArtistEntry,
 ) -> Result<Vec<(&'a str, Published)>, Error> {
-    let profile = json!({"username": entry.username, "bio": entry.bio});
-    let profile = session.update_profile(&profile);
+    let profile = async {
+        let avatar = session.upload(WorkFile::read(paths, &entry.picture)?).await?;
+        let (username, bio, links) = (&entry.username, &entry.bio, &entry.links);
+        let profile = json!({"username": username, "bio": bio, "links": links, "avatar": avatar});
+        session.update_profile(&profile).await
+    };
     let tokens = entry.works.iter().map(async |work| token(paths, map, session, work).await);
     let collection = async {
         let image = session.upload(WorkFile::read(paths, &entry.collection.image)?).await?;

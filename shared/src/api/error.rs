@@ -8,10 +8,11 @@ use crate::{
         node::{NodeError, NodeFault},
         protocol::destination::DestinationError,
     },
+    clock,
     http::ApiError,
     kms::KmsError,
-    model::{Address, Cid, MomentRef, Reason},
-    store::StoreError,
+    model::{Address, ArtistId, Cid, MomentRef, Reason, Suspension},
+    store::{StoreError, artist::Artists},
 };
 
 /// 401: the credential is right, but its artist no longer exists.
@@ -28,6 +29,22 @@ pub fn no_moment(moment: &MomentRef) -> ApiError {
 /// 404: the operator hid it.
 pub fn withheld() -> ApiError {
     ApiError::not_found("The operator of this service doesn't show this")
+}
+
+/// Requires that an artist isn't suspended (403), for what isn't written to a chain. One read.
+pub async fn require_active(artists: &Artists, artist: ArtistId) -> Result<(), ApiError> {
+    let profile = artists.profile(artist).await?.ok_or_else(no_artist)?;
+    let now = clock::now()?.as_secs();
+    profile.suspension.filter(|suspension| suspension.holds_at(now)).map_or(Ok(()), |held| Err(suspended(held)))
+}
+
+/// 403: the operator suspended the artist.
+pub fn suspended(Suspension { reason, until }: Suspension) -> ApiError {
+    let until = until.and_then(|end| clock::iso_8601(end).ok()).map(|end| format!(" until {end}")).unwrap_or_default();
+    ApiError::forbidden(format!(
+        "The operator of this service suspended your account{until} ({reason}): you can sign in, export your data, revoke \
+         permissions and withdraw, and publish nothing. To appeal, answer the mail that told you of it"
+    ))
 }
 
 /// 451: the operator removed the file.

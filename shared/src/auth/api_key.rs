@@ -92,6 +92,8 @@ pub struct Caller {
     pub artist: ArtistId,
     /// What the request brings.
     pub credential: Credential,
+    /// Whether a suspended artist may make the request.
+    pub even_suspended: bool,
 }
 
 /// What a request is authenticated by, and so how much it may do.
@@ -117,6 +119,12 @@ impl Credential {
 }
 
 impl Caller {
+    /// The same of a request that a suspended artist may make.
+    #[must_use]
+    pub fn even_suspended(self) -> Self {
+        Self { even_suspended: true, ..self }
+    }
+
     /// Requires an API key or a token of a recent sign-in; 401 that asks for one otherwise (RFC 9470).
     pub fn require_fresh(&self) -> Result<(), ApiError> {
         if self.credential == Credential::OldToken { Err(ApiError::stale_sign_in()) } else { Ok(()) }

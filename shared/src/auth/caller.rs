@@ -49,15 +49,16 @@ impl CallerAuthenticator {
         self.identify(request, Some(scope), now).await
     }
 
-    async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<Caller, ApiError> {
+    /// The same for a credential of whatever scope where none is given.
+    pub async fn identify(&self, request: &Request, scope: Option<Scope>, now: Duration) -> Result<Caller, ApiError> {
         Ok(match self.describe(request, scope, now).await? {
             Identified::Token(token) => {
                 let credential = if token.is_fresh(now) { Credential::FreshToken } else { Credential::OldToken };
-                Caller { artist: token.artist, credential }
+                Caller { artist: token.artist, credential, even_suspended: false }
             }
             Identified::Key(owner) => {
                 let key = KeyInUse { id: owner.id, daily_spend: owner.grant.daily_spend };
-                Caller { artist: owner.artist_id, credential: Credential::Key(key) }
+                Caller { artist: owner.artist_id, credential: Credential::Key(key), even_suspended: false }
             }
         })
     }

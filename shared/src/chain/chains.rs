@@ -10,6 +10,10 @@ use crate::{
     model::{ChainId, Invalid},
 };
 
+/// The contract that keeps what the protocol pays out of its fee, the same on every chain:
+/// <https://github.com/ourzora/zora-protocol/tree/main/packages/protocol-deployments>
+pub const PROTOCOL_REWARDS: Address = address!("7777777F279eba3d3Ad8F4E708545291A6fDBA8B");
+
 /// Contracts on one chain that the service calls or indexes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -270,7 +274,9 @@ impl Chains {
 
     /// The chain with this id, if it is supported.
     pub fn get(&self, id: ChainId) -> Result<&Chain, Invalid> {
-        self.iter().find(|chain| chain.id == id).ok_or(Invalid("is not a chain that this service is configured for"))
+        self.iter()
+            .find(|chain| chain.id == id)
+            .ok_or(Invalid("is not a chain that this service is configured for: see GET /chains"))
     }
 
     /// All chains, in the configured order.

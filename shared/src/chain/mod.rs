@@ -11,7 +11,8 @@ pub mod wallet;
 
 pub use self::{
     chains::{
-        Chain, ChainAddresses, Chains, EditionsAddresses, FormerContract, InvalidChains, RegistryAddresses, Role,
+        Chain, ChainAddresses, Chains, EditionsAddresses, FormerContract, InvalidChains, PROTOCOL_REWARDS,
+        RegistryAddresses, Role,
     },
     served::ServedChains,
     spending::{History, Spending},

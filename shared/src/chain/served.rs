@@ -25,7 +25,7 @@ impl ServedChains {
     /// The chain and its nodes.
     pub fn get(&self, id: ChainId) -> Result<&(Chain, Node), Invalid> {
         let chain = self.0.iter().find(|(chain, _)| chain.id == id);
-        chain.ok_or(Invalid("is not a chain that this service is configured for"))
+        chain.ok_or(Invalid("is not a chain that this service is configured for: see GET /chains"))
     }
 }
 

@@ -73,6 +73,7 @@ variables! {
     PRIVATE_GATEWAYS = "";
     PRIVATE_WEBHOOKS = "";
     PROPOSALS_PER_CLIENT_HOURLY = "60";
+    REFERRAL;
     REPORTS_PER_CLIENT_HOURLY = "20";
     RPC_URLS;
     /// Table of hashes: of API keys and sign-in codes; and of rate limits

@@ -15,7 +15,7 @@ pub use error::{ApiError, ErrorBody, FieldError};
 pub use fields::{AllowedChains, AnyChain, Field, Fields, FromField, FromFields};
 pub use idempotency::IdempotencyKey;
 pub use input::Input;
-pub use lambda_http::http::{Method, StatusCode};
+pub use lambda_http::http::{HeaderMap, Method, StatusCode};
 pub use rate_limit::{LimitUnit, RateLimit};
 pub use request::{MAX_BODY, MAX_LARGE_BODY, Principal, Request};
 pub use response::Response;

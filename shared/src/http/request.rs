@@ -9,7 +9,7 @@ use std::{
 
 use lambda_http::{
     RequestExt,
-    http::{Method, header},
+    http::{HeaderMap, Method, header},
     request::RequestContext,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -111,11 +111,15 @@ impl Request {
 
     /// Base URL that the gateway was asked at. It isn't the client's word: the gateway answers to its own names alone.
     pub fn base_url(&self) -> String {
-        let domain = match self.event.request_context_ref() {
-            Some(RequestContext::ApiGatewayV2(context)) => context.domain_name.as_deref().unwrap_or_default(),
-            _ => "",
-        };
-        format!("https://{domain}{}", self.stage())
+        format!("https://{}{}", self.domain().unwrap_or_default(), self.stage())
+    }
+
+    /// The gateway's own name that was asked.
+    pub fn domain(&self) -> Option<&str> {
+        match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.domain_name.as_deref(),
+            _ => None,
+        }
     }
 
     /// HTTP method.
@@ -167,6 +171,19 @@ impl Request {
         let Some(value) = values.next() else { return Ok(None) };
         let key = value.to_str().ok().filter(|_| values.next().is_none()).unwrap_or_default().parse();
         key.map(Some).map_err(|error: Invalid| ApiError::bad_request(format!("The Idempotency-Key header {error}")))
+    }
+
+    /// The `Valid-Until` header, in Unix seconds; 400 when it is malformed or not after `now`.
+    pub fn valid_until(&self, now: u64) -> Result<Option<u64>, ApiError> {
+        let mut values = self.event.headers().get_all("valid-until").iter();
+        let Some(value) = values.next() else { return Ok(None) };
+        let until = value.to_str().ok().filter(|_| values.next().is_none()).and_then(|text| text.parse().ok());
+        match until.filter(|until| *until > now) {
+            Some(until) => Ok(Some(until)),
+            None => Err(ApiError::bad_request(
+                "The Valid-Until header must be given once, as a time to come in Unix seconds",
+            )),
+        }
     }
 
     /// Hash of method, path, query and body (as JSON: order doesn't matter), to tell another request with the same key.
@@ -225,11 +242,7 @@ impl Request {
     /// The client's networks from the narrowest, each with the number of subscribers that it is counted as: of IPv6 the
     /// /64, the /56 and the /48, since a subscriber may have any of them; of IPv4 the address and the /24.
     pub fn client_networks(&self) -> Vec<(String, u32)> {
-        let source = match self.event.request_context_ref() {
-            Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone().unwrap_or_default(),
-            _ => String::new(),
-        };
-        match self.viewer_address().map_or_else(|| source.parse(), Ok) {
+        match self.client_address() {
             Ok(IpAddr::V6(address)) => {
                 let network = |bits: u32| Ipv6Addr::from_bits(address.to_bits() >> (128 - bits) << (128 - bits));
                 [(64, 1), (56, 4), (48, 16)].map(|(bits, count)| (format!("{}/{bits}", network(bits)), count)).into()
@@ -238,8 +251,17 @@ impl Request {
                 let [a, b, c, _] = address.octets();
                 vec![(address.to_string(), 1), (format!("{a}.{b}.{c}.0/24"), 16)]
             }
-            Err(_) => vec![(source, 1)],
+            Err(source) => vec![(source, 1)],
         }
+    }
+
+    /// The client's address as the distribution or the gateway saw it; what they said instead if it is none.
+    pub fn client_address(&self) -> Result<IpAddr, String> {
+        let source = match self.event.request_context_ref() {
+            Some(RequestContext::ApiGatewayV2(context)) => context.http.source_ip.clone().unwrap_or_default(),
+            _ => String::new(),
+        };
+        self.viewer_address().map_or_else(|| source.parse().map_err(|_| source), Ok)
     }
 
     fn viewer_address(&self) -> Option<IpAddr> {
@@ -275,6 +297,17 @@ impl Request {
             Ok(_) => Err(ApiError::bad_request("The body must be a JSON object")),
             Err(error) => Err(ApiError::bad_request(format!("The body is not valid JSON: {error}"))),
         }
+    }
+
+    /// The body's bytes; 413 over [`MAX_LARGE_BODY`].
+    pub fn body(&self) -> Result<&[u8], ApiError> {
+        let body: &[u8] = self.event.body().as_ref();
+        if body.len() > MAX_LARGE_BODY { Err(ApiError::payload_too_large(MAX_LARGE_BODY)) } else { Ok(body) }
+    }
+
+    /// The headers.
+    pub fn headers(&self) -> &HeaderMap {
+        self.event.headers()
     }
 
     /// Whether there is a body.

@@ -1,6 +1,6 @@
 use lambda_http::{
     Body,
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
 };
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -39,6 +39,25 @@ impl Response {
         let mut response = Self::new(status, String::new());
         *response.0.body_mut() = Body::Binary(content);
         Ok(response.with_header(header::CONTENT_TYPE, HeaderValue::from_str(content_type)?))
+    }
+
+    /// Another answer of this API, passed on.
+    pub fn passed_on(status: StatusCode, headers: &HeaderMap, content: Vec<u8>) -> Self {
+        /// Of one connection, or made for each answer.
+        const OWN: [&str; 7] = [
+            "apigw-requestid",
+            "connection",
+            "content-length",
+            "date",
+            "keep-alive",
+            "transfer-encoding",
+            "x-request-id",
+        ];
+        let mut response = lambda_http::Response::new(Body::Binary(content));
+        *response.status_mut() = status;
+        let passed = headers.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
+        response.headers_mut().extend(passed.map(|(name, value)| (name.clone(), value.clone())));
+        Self(response)
     }
 
     /// The same with another status.
@@ -134,6 +153,19 @@ impl Response {
             response.0.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
             response
         })
+    }
+
+    /// Opens a read without a credential to pages of any origin: whoever may open it may read it. Where origins are
+    /// configured, the gateway decides in its place.
+    pub(super) fn open_to_pages(self, request: &Request) -> Self {
+        const EXPOSED: &str =
+            "etag, link, ratelimit, ratelimit-policy, retry-after, x-ignored-parameters, x-request-id";
+        let has_credential = ["authorization", "x-api-key"].iter().any(|name| request.header(name).is_some());
+        if has_credential || ![Method::GET, Method::HEAD].contains(request.method()) {
+            return self;
+        }
+        self.with_header(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"))
+            .with_header(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED))
     }
 
     /// Adds the limit's headers, unless the answer carries those of the limit that refused it.
@@ -240,6 +272,19 @@ mod tests {
         for (response, status) in [(private, StatusCode::OK), (error, StatusCode::NOT_FOUND)] {
             assert_eq!((response.status(), header_of(&response, header::ETAG)), (status, None));
         }
+    }
+
+    #[test]
+    fn reads_without_a_credential_are_open_to_pages_of_any_origin() {
+        let open = |request: lambda_http::http::request::Builder| {
+            let request = Request::new(request.body(Body::Empty).unwrap());
+            let answer = Response::public(&()).unwrap().open_to_pages(&request);
+            header_of(&answer, header::ACCESS_CONTROL_ALLOW_ORIGIN) == Some("*")
+        };
+        let get = || lambda_http::http::Request::get("/api/timeline");
+        assert!(open(get()));
+        assert!(!open(get().header("x-api-key", "moments_x")) && !open(get().header("authorization", "Bearer x")));
+        assert!(!open(lambda_http::http::Request::post("/api/oauth/code")));
     }
 
     #[test]

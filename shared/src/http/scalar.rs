@@ -4,15 +4,16 @@ use serde_json::{Number, Value};
 
 use super::fields::{Field, FromField};
 use crate::{
-    config,
+    config::{self, ConfigError},
     model::{
-        ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CaipNetwork, CeremonyId, ChainId, CheckedAddress,
-        Cid, CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email,
-        EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid, KeyDays, KeyId, KeyName,
-        LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber, PasskeyId, PasskeyName, Period,
-        PreviewWidth, Protocol, RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope, SessionId, Share, SignInLink,
-        SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId, TransferType, UploadId, UploadSize,
-        UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId, WebhookUrl, Whole,
+        ActivityId, Address, Amount, ArtistName, AvatarUri, Bio, CaipContract, CaipNetwork, CeremonyId, ChainId,
+        CheckedAddress, Cid, CollectionName, CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId,
+        DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor, FileHash, Flag, Invalid,
+        KeyDays, KeyId, KeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, PageLimit, PageNumber,
+        PasskeyId, PasskeyName, Period, PreviewWidth, Protocol, RankedBy, RawFormat, Reason, SaleTime, SaleType, Scope,
+        SessionId, Share, SignInLink, SocialUsername, SortOrder, Statement, Title, TokenId, TransactionId,
+        TransferType, UploadId, UploadSize, UploadType, Username, Wait, WebUrl, WebhookDescription, WebhookId,
+        WebhookUrl, Whole,
     },
 };
 
@@ -42,7 +43,7 @@ macro_rules! scalars {
 }
 
 scalars! {
-    Text: ActivityId, Address, Amount, ArtistName, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
+    Text: ActivityId, Address, Amount, ArtistName, AvatarUri, Bio, CaipContract, CheckedAddress, Cid, CollectionName,
         CommentId, CommentText, ContentType, DailyLimit, DeliveryId, DeviceId, DeviceToken, Email, EventId, EventKind, EventKinds, EventsAfter, ExportCursor,
         FileHash, Flag, KeyId,
         KeyName, CeremonyId, PasskeyId, PasskeyName, LongText, MediaType, MetadataUri, Nonce, OneTimeCode, Period, Protocol, RankedBy, RawFormat, Reason, SaleType, Scope,
@@ -67,7 +68,8 @@ impl FromField for bool {
 impl FromField for ChainId {
     fn from_field(field: &Field<'_>) -> Option<Self> {
         let given = parse(field, Form::Number)?;
-        field.allowed(if field.is_default() { default_chain() } else { given })
+        let chosen = || default_chain().map_err(|_| Invalid("is required"));
+        field.allowed(if field.is_default() { field.note(chosen())? } else { given })
     }
 }
 
@@ -78,11 +80,11 @@ impl FromField for CaipNetwork {
     }
 }
 
-/// The chain of a request that names none: `DEFAULT_CHAIN`.
-fn default_chain() -> ChainId {
-    static CHOSEN: LazyLock<ChainId> =
-        LazyLock::new(|| config::parsed(config::variables::DEFAULT_CHAIN).unwrap_or(ChainId::DEFAULT));
-    *CHOSEN
+/// The chain of a request that names none: `DEFAULT_CHAIN`. `serve` starts no function that has a wrong one.
+pub(super) fn default_chain() -> Result<ChainId, &'static ConfigError> {
+    static CHOSEN: LazyLock<Result<ChainId, ConfigError>> =
+        LazyLock::new(|| config::parsed(config::variables::DEFAULT_CHAIN));
+    CHOSEN.as_ref().copied()
 }
 
 fn parse<T: FromStr<Err = Invalid>>(field: &Field<'_>, form: Form) -> Option<T> {

@@ -7,7 +7,7 @@ use std::{
 use futures::future::{BoxFuture, LocalBoxFuture};
 use lambda_http::{Body, http::HeaderName, service_fn};
 
-use super::{error::ApiError, origin::Origin, request::Request, response::Response};
+use super::{error::ApiError, origin::Origin, request::Request, response::Response, scalar::default_chain};
 use crate::{
     clock,
     config::StartError,
@@ -34,6 +34,7 @@ pub trait Endpoint: Send + Sync + Sized + 'static {
 /// the Lambda runtime is unreachable.
 pub async fn serve<E: Endpoint>() -> Result<(), StartError> {
     telemetry::init()?;
+    default_chain()?;
     run(Box::new(E::from_env().await?)).await
 }
 
@@ -76,6 +77,7 @@ async fn answer(
         if request.is_opened_in_a_browser() { Response::page_of_error(&error) } else { Response::from_error(&error) }
     });
     let response = response.limited(request.limit()).naming_ignored(&request).revalidated(&request).hardened();
+    let response = response.open_to_pages(&request);
     let principal = request.principal();
     tracing::info!(
         request.id = request.id(),

@@ -51,7 +51,7 @@ pub struct LongText(pub String);
 pub struct WebUrl(String);
 
 /// Types of files that can be uploaded: none that a browser would run.
-const UPLOAD_TYPES: [&str; 22] = [
+const UPLOAD_TYPES: [&str; 23] = [
     "image/png",
     "image/jpeg",
     "image/gif",
@@ -74,7 +74,11 @@ const UPLOAD_TYPES: [&str; 22] = [
     "application/pdf",
     "application/json",
     "text/plain",
+    OPEN,
 ];
+
+/// What clients say that don't know: the content decides alone.
+const OPEN: &str = "application/octet-stream";
 
 const ALIASES: [(&str, &str); 12] = [
     ("image/jpg", "image/jpeg"),
@@ -169,6 +173,11 @@ impl UploadType {
         self.0
     }
 
+    /// Whether the content decides alone.
+    pub fn is_open(self) -> bool {
+        self.0 == OPEN
+    }
+
     /// The part before the slash.
     pub fn kind(self) -> &'static str {
         self.0.split('/').next().unwrap_or_default()
@@ -183,7 +192,8 @@ impl FromStr for UploadType {
         let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name.as_str(), |(_, own)| own);
         let found = UPLOAD_TYPES.into_iter().find(|known| *known == name);
         found.map(Self).ok_or(Invalid(
-            "must be the type of a picture, video, sound, glTF model (model/gltf-binary), PDF, JSON or plain text",
+            "must be the type of a picture, video, sound, glTF model (model/gltf-binary), PDF, JSON or plain text, or \
+             application/octet-stream if you don't know it",
         ))
     }
 }

@@ -38,6 +38,7 @@ mod sale;
 mod schema;
 mod session;
 mod sign_in_link;
+mod stats;
 mod text;
 mod transaction;
 mod transfer;
@@ -61,8 +62,8 @@ pub use device::{DeviceId, DeviceToken};
 pub use email::Email;
 pub use event::{
     About, ArtistEvent, CollectionEvent, CommentEvent, Event, EventCursor, EventData, EventKind, EventKinds,
-    EventRoyalty, EventsAfter, LogId, LogName, LogPlace, MomentEvent, PaymentEvent, PermissionEvent, SaleEvent,
-    SaleView, TransactionEvent, TransferEvent, Wait,
+    EventRoyalty, EventsAfter, LogId, LogName, LogPlace, ModerationEvent, MomentEvent, PaymentEvent, PermissionEvent,
+    SaleEvent, SaleView, TransactionEvent, TransferEvent, Wait,
 };
 pub use event_id::EventId;
 pub use export_cursor::ExportCursor;
@@ -73,20 +74,21 @@ pub use invalid::Invalid;
 pub use key::{DailyLimit, DailySpend, KeyDays, KeyId, KeyName, Scope};
 pub use media::{FileHash, LongText, MediaType, RawFormat, Title, UploadId, UploadSize, UploadType, WebUrl};
 pub use metadata::{Content, ContentType, MAX_DESCRIPTION_CHARACTERS, MAX_NAME_CHARACTERS, Metadata};
-pub use moderation::{Reason, Statement, Subject};
+pub use moderation::{Action, Reason, Statement, Subject, Suspension};
 pub use moment::{ChainId, MomentRef, TokenId};
 pub use moment_update::{MomentEdit, MomentUpdate, SaleEdit};
 pub use one_time_code::{Nonce, OneTimeCode};
 pub use page::{Page, PageLimit, PageNumber};
 pub use passkey::{CeremonyId, PasskeyId, PasskeyName};
-pub use payment::Payment;
+pub use payment::{Payment, Referral};
 pub use preview::{Form, Measures, Picture, PreviewWidth, Previews};
-pub use profile::{Bio, SocialUsername, Username};
+pub use profile::{AvatarUri, Bio, SocialUsername, Username};
 pub use publication::{CollectionName, NewMoment, OPEN_EDITION, OwnCollection, Split, TargetCollection};
 pub use ranking::{Period, RankedBy, SortOrder, Spending};
 pub use sale::{Sale, SaleTerms, SaleTime, SaleType};
 pub use session::SessionId;
 pub use sign_in_link::SignInLink;
+pub use stats::{COUNTED_DAYS, CountedSubject, Counts, DayCounts, LastCollect, Stats, StatsSubject};
 pub use transaction::{Call, ConcurrencyKey, Creation, NewTokens, Plan, TransactionId, TransactionStatus};
 pub use transfer::{Transfer, TransferType};
 pub use uri::MetadataUri;

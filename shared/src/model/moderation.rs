@@ -1,5 +1,7 @@
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     address::Address,
     cid::Cid,
@@ -56,6 +58,39 @@ words!(
 );
 serde_as_text!(Reason);
 text_schema!(Reason, "Why.", "copyright", enum_values = ["copyright", "illegal", "impersonation", "spam", "other"]);
+
+/// What an operator does about a subject.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// It is out of sight.
+    #[default]
+    Hide,
+    /// It is out of sight, and its files are gone.
+    Remove,
+    /// The artist signs in, exports and withdraws, and publishes nothing.
+    Suspend,
+}
+
+words!(Action, "must be hide, remove or suspend", Hide = "hide", Remove = "remove", Suspend = "suspend");
+serde_as_text!(Action);
+text_schema!(Action, "What was done.", "hide", enum_values = ["hide", "remove", "suspend"]);
+
+/// Why an artist publishes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Suspension {
+    /// Why.
+    pub reason: Reason,
+    /// When it ends by itself, in Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+}
+
+impl Suspension {
+    /// Whether it holds at a time, in Unix seconds.
+    pub fn holds_at(self, now: u64) -> bool {
+        self.until.is_none_or(|end| now < end)
+    }
+}
 
 /// What somebody says besides: 1 to 2,000 characters, of controls only line breaks and tabs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,6 +189,13 @@ mod tests {
         for text in ["", "moment", "moment#8453#0x1#1", "artist#ada", "song#1"] {
             assert!(text.parse::<Subject>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn suspensions_end_by_themselves() {
+        let suspension = |until| Suspension { reason: Reason::Spam, until };
+        assert!(suspension(None).holds_at(u64::MAX) && suspension(Some(8)).holds_at(7));
+        assert!(!suspension(Some(8)).holds_at(8));
     }
 
     #[test]

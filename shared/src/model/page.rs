@@ -84,6 +84,11 @@ impl Page {
         self.number.0.checked_add(1).filter(|_| self.end() < rows)
     }
 
+    /// The next page of a list of `rows`, if there is one.
+    pub fn following(self, rows: u64) -> Option<Self> {
+        self.next(rows).map(|number| Self { number: PageNumber(number), ..self })
+    }
+
     /// Number of pages in a list of `rows`; 0 if it is empty.
     pub fn count(self, rows: u64) -> u64 {
         rows.div_ceil(u64::from(self.limit.0))

@@ -42,6 +42,9 @@ pub struct Payment {
     pub paid: Amount,
     /// The currency's contract; the zero address for the chain's own currency.
     pub currency: Address,
+    /// Who sent the buyer.
+    #[serde(default)]
+    pub referral: Option<Referral>,
     /// Transaction of the collect.
     pub transaction_hash: B256,
     /// Number of its block.
@@ -51,6 +54,15 @@ pub struct Payment {
     pub log: u64,
     /// Unix time of the block, in seconds.
     pub transferred_at: u64,
+}
+
+/// Who sent a buyer, and got a reward of the protocol for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Referral {
+    /// The account that got it.
+    pub account: Address,
+    /// In the smallest unit of the payment's currency.
+    pub reward: Amount,
 }
 
 impl Payment {

@@ -4,7 +4,7 @@ use unicode_security::{
     GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, confusable_detection::skeleton,
 };
 
-use super::{invalid::Invalid, schema::text_schema};
+use super::{cid::Cid, invalid::Invalid, schema::text_schema};
 
 /// An artist's public name: 3 to 32 letters, digits, `_`, `.` and `-`, kept as given. The letters are of one alphabet,
 /// and the name isn't confusable with one in Latin letters (Unicode Technical Standard 39).
@@ -19,6 +19,16 @@ pub struct Bio(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocialUsername(String);
 
+/// An artist's picture: the URI of an uploaded file, or an empty text for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AvatarUri(pub Option<Cid>);
+
+text_schema!(
+    AvatarUri,
+    "URI of an uploaded picture, as completing the upload gives it; empty for none.",
+    "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+    pattern = "^(ipfs://baf(kr|yb)ei[a-h][a-z2-7]{50}[aeimquy4])?$",
+);
 text_schema!(
     Username,
     "An artist's public name: letters and digits of one alphabet, `_`, `.` and `-`. In another alphabet it must not \
@@ -59,6 +69,9 @@ impl FromStr for Username {
         {
             return Err(Invalid("must be 3 to 32 letters, digits, \"_\", \".\" and \"-\""));
         }
+        if text.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("0x")) {
+            return Err(Invalid("must not begin with 0x, as addresses do"));
+        }
         if !text.check_restriction_level(RestrictionLevel::HighlyRestrictive) {
             return Err(Invalid("must not mix letters of different alphabets"));
         }
@@ -77,6 +90,18 @@ impl FromStr for Bio {
             return Err(Invalid("must be at most 500 characters long, without control characters but line breaks"));
         }
         Ok(Self(text.to_owned()))
+    }
+}
+
+impl FromStr for AvatarUri {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let cid = Cid::in_uri(text);
+        if cid.is_none() && !text.is_empty() {
+            return Err(Invalid("must be the URI of an uploaded picture, such as ipfs://bafkrei…, or empty"));
+        }
+        Ok(Self(cid))
     }
 }
 
@@ -132,6 +157,7 @@ mod tests {
         let longest = "x".repeat(32);
         for text in [
             "ada",
+            "0_x",
             "Ada_Lovelace.1815-",
             "___",
             "123",
@@ -169,6 +195,9 @@ mod tests {
             "𝐚𝐝𝐚",
             &piled,
             "\u{301}eta",
+            "0x1",
+            "0Xada",
+            "0x9965507d1a55bcc2695c58ba16fb37",
         ] {
             assert!(text.parse::<Username>().is_err(), "{text:?} was accepted");
         }
@@ -178,6 +207,17 @@ mod tests {
     fn names_confusable_with_latin_ones_are_refused() {
         for text in ["аda", "асе", "аdа", "раураl", "o\u{3bf}o"] {
             assert!(text.parse::<Username>().is_err(), "{text:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn avatars_are_uploaded_files_or_none() {
+        let cid = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
+        let parsed = format!("ipfs://{cid}").parse::<AvatarUri>();
+        assert_eq!(parsed.map(|avatar| avatar.0.map(|cid| cid.to_string())), Ok(Some(cid.to_owned())));
+        assert_eq!("".parse(), Ok(AvatarUri(None)));
+        for text in [cid, "ipfs://", &format!("ipfs://{cid}/1.png"), "https://a.example/x.png", "javascript:alert(1)"] {
+            assert!(text.parse::<AvatarUri>().is_err(), "{text:?} was accepted");
         }
     }
 

@@ -53,28 +53,31 @@ pub enum TransactionStatus {
     Reverted,
     /// Given up before any block: nothing was done, and nothing will be.
     Failed,
+    /// Taken back by its artist before it was sent: nothing was done, and nothing will be.
+    Cancelled,
 }
 
 impl TransactionStatus {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Queued, Self::Sent, Self::Mined, Self::Reverted, Self::Failed];
+    pub const ALL: [Self; 6] = [Self::Queued, Self::Sent, Self::Mined, Self::Reverted, Self::Failed, Self::Cancelled];
 
     /// Whether nothing more happens, but for a reorganisation of the chain.
     pub fn is_final(self) -> bool {
-        matches!(self, Self::Mined | Self::Reverted | Self::Failed)
+        matches!(self, Self::Mined | Self::Reverted | Self::Failed | Self::Cancelled)
     }
 
     /// Whether nothing was done.
     pub fn is_failure(self) -> bool {
-        matches!(self, Self::Reverted | Self::Failed)
+        matches!(self, Self::Reverted | Self::Failed | Self::Cancelled)
     }
 
     /// Whether `next` can follow. A reorganisation can turn `mined` and `reverted` into each other.
     pub fn may_become(self, next: Self) -> bool {
         match self {
-            Self::Queued | Self::Sent => true,
+            Self::Queued => true,
+            Self::Sent => next != Self::Cancelled,
             Self::Mined | Self::Reverted => matches!(next, Self::Mined | Self::Reverted),
-            Self::Failed => false,
+            Self::Failed | Self::Cancelled => false,
         }
     }
 
@@ -86,6 +89,7 @@ impl TransactionStatus {
             Self::Mined => "mined",
             Self::Reverted => "reverted",
             Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -202,6 +206,15 @@ mod tests {
             assert!(!status.may_become(TransactionStatus::Queued));
             assert!(!status.may_become(TransactionStatus::Sent));
             assert!(!status.may_become(TransactionStatus::Failed));
+            assert!(!status.may_become(TransactionStatus::Cancelled));
         }
+    }
+
+    #[test]
+    fn cancelled_is_only_what_was_never_sent() {
+        let may_be_cancelled = |status: &TransactionStatus| status.may_become(TransactionStatus::Cancelled);
+        let before: Vec<_> = TransactionStatus::ALL.into_iter().filter(may_be_cancelled).collect();
+        assert_eq!(before, [TransactionStatus::Queued]);
+        assert!(TransactionStatus::ALL.into_iter().all(|next| !TransactionStatus::Cancelled.may_become(next)));
     }
 }

@@ -228,18 +228,23 @@ impl History {
         self.send(who, collection, U256::ZERO, &Creator1155::multicallCall { data: actions }).await.map(drop)
     }
 
+    /// Half of the collectors were sent by somebody.
+    fn referral(&mut self) -> Option<Address> {
+        (self.dice.roll(2) == 0).then(|| self.person())
+    }
+
     async fn collect(&mut self, who: Address) -> Result<(), Error> {
         let (Some(collection), token) = (self.collection(), self.token()) else { return Ok(()) };
         let minter = self.chain.addresses.fixed_price_minter;
         let sale = FixedPriceMinter::new(minter, &self.node).sale(collection, token).call().await?;
         let fee = Creator1155::new(collection, &self.node).mintFee().call().await?;
         let quantity = U256::from(1 + self.dice.roll(3));
-        let to = self.person();
+        let (to, sent_by) = (self.person(), self.referral());
         let call = Creator1155::mintCall {
             minter,
             tokenId: token,
             quantity,
-            rewardsRecipients: Vec::new(),
+            rewardsRecipients: sent_by.into_iter().collect(),
             minterArguments: (to, self.comment_text()).abi_encode_params().into(),
         };
         let value = (fee + U256::from(sale.pricePerToken)) * quantity;
@@ -259,7 +264,7 @@ impl History {
             tokenId: token,
             totalValue: sale.pricePerToken * quantity,
             currency: sale.currency,
-            mintReferral: Address::ZERO,
+            mintReferral: self.referral().unwrap_or_default(),
             comment: self.comment_text(),
         };
         self.send(who, self.chain.addresses.erc20_minter, reward * quantity, &call).await.map(drop)

@@ -34,6 +34,8 @@ pub struct Collector<'a> {
     pub node: &'a Node,
     /// The account that pays and gets the tokens.
     pub account: Address,
+    /// The account that gets the protocol's reward for having sent the collector.
+    pub referral: Option<Address>,
 }
 
 /// A purchase that the chain's current state allows.
@@ -67,14 +69,14 @@ impl Purchase {
         let collector = by.account;
         let (collection, token) = (self.moment.collection.into(), self.moment.token.into());
         let minter = self.sale.strategy.minter(&by.chain.addresses);
-        let no_referral = Address::ZERO;
+        let mint_referral = by.referral.unwrap_or_default();
         match self.sale.strategy {
             Strategy::FixedPrice => {
                 let mint = Creator1155::mintCall {
                     minter,
                     tokenId: token,
                     quantity: self.quantity,
-                    rewardsRecipients: Vec::new(),
+                    rewardsRecipients: by.referral.into_iter().collect(),
                     minterArguments: (collector, comment).abi_encode_params().into(),
                 };
                 vec![Call::new(collection, &mint).with_value(self.value())]
@@ -88,7 +90,7 @@ impl Purchase {
                     tokenId: token,
                     totalValue: self.price(),
                     currency,
-                    mintReferral: no_referral,
+                    mintReferral: mint_referral,
                     comment: comment.clone(),
                 };
                 vec![Call::new(currency, &approve), Call::new(minter, &mint).with_value(self.value())]
@@ -99,7 +101,7 @@ impl Purchase {
                     quantity: self.quantity,
                     collection,
                     tokenId: token,
-                    mintReferral: no_referral,
+                    mintReferral: mint_referral,
                     comment: comment.clone(),
                 };
                 vec![Call::new(minter, &mint).with_value(self.value())]

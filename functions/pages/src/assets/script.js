@@ -2,11 +2,11 @@
 
 // The link to copy becomes a button: the system's share sheet where there is one, else the clipboard.
 for (const place of document.querySelectorAll("[data-share]")) {
-  const { share: url, title } = place.dataset;
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = navigator.share ? "Share" : "Copy link";
   button.addEventListener("click", async () => {
+    const { share: url, title } = place.dataset;
     try {
       if (navigator.share) return await navigator.share({ title, url });
       await navigator.clipboard.writeText(url);
@@ -39,6 +39,19 @@ document.addEventListener("click", (event) => {
   };
   request.send();
 });
+
+// Who sent the visitor: their name goes along from page to page.
+let referral = new URLSearchParams(location.search).get("ref") || undefined;
+const withReferral = (address, name) => {
+  const url = new URL(address, location.href);
+  url.searchParams.set("ref", name);
+  return url.href;
+};
+if (referral) {
+  for (const link of document.querySelectorAll("a[href]")) {
+    if (new URL(link.href).origin === location.origin) link.href = withReferral(link.href, referral);
+  }
+}
 
 const post = async (api, path, body, headers = {}) => {
   try {
@@ -112,6 +125,12 @@ for (const place of document.querySelectorAll(".collect")) {
   const button = document.createElement("button");
   let nonce, token, key;
 
+  // Whoever collected is the sender of those who come by their link.
+  const shareAs = (account) => {
+    const share = document.querySelector("[data-share]");
+    const field = share.querySelector("input");
+    share.dataset.share = field.value = withReferral(share.dataset.share, account);
+  };
   const show = (form) => {
     for (const each of [email, code, order]) each.hidden = each !== form;
     place.hidden = false;
@@ -120,6 +139,11 @@ for (const place of document.querySelectorAll(".collect")) {
   const ask = async (path, body, headers) => {
     const { status, isOk, answer } = await post(place.dataset.api, path, body, headers);
     if (isOk) return { status, ...answer };
+    // A sender who is nobody, or the visitor, keeps nobody from collecting.
+    if (body.referral && answer.errors?.every(({ field }) => field === "referral")) {
+      referral = undefined;
+      return ask(path, { ...body, referral }, headers);
+    }
     if (status === 401 && token) show(email);
     throw new Error(answer.message);
   };
@@ -141,17 +165,19 @@ for (const place of document.querySelectorAll(".collect")) {
     key ??= crypto.getRandomValues(new Uint32Array(4)).join("-");
     const { moment, most: maxPrice } = place.dataset;
     const headers = { authorization: `Bearer ${token}`, "idempotency-key": key };
-    const { status } = await ask("moment/collect", { moment: JSON.parse(moment), amount: 1, comment: value.trim(), maxPrice }, headers);
+    const { status } = await ask("moment/collect", { moment: JSON.parse(moment), amount: 1, comment: value.trim(), maxPrice, referral }, headers);
     key = undefined;
     order.hidden = true;
+    shareAs(order.querySelector("code").textContent);
     return status === 202 ? "It is on its way: it will be yours in a minute." : "It is yours.";
   });
 
   const collectWith = async (wallet) => {
     const [account] = await wallet.provider.request({ method: "eth_requestAccounts" });
     const { moment, most: maxPrice } = place.dataset;
-    const order = await ask("moment/collect/prepare", { moment: JSON.parse(moment), amount: 1, account, maxPrice });
+    const order = await ask("moment/collect/prepare", { moment: JSON.parse(moment), amount: 1, account, maxPrice, referral });
     await sendCalls(wallet, account, order);
+    shareAs(account);
     return "It is on its way: it will be yours in a minute.";
   };
   const offerWallets = () => {

@@ -18,6 +18,7 @@ use shared::{
 
 const CONTRACT: &str = "0x540c18b7f99b3b599c6feb99964498931c211858";
 const ACCOUNT: &str = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const CID: &str = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
 const ID: &str = "019a2b3c-4d5e-7f60-8172-839405a6b7c8";
 
 /// Markup, quotes of both kinds, an end of CDATA and of a comment, controls, and overrides of direction.
@@ -129,6 +130,12 @@ fn profile(text: &str) -> Profile {
         "instagram_username": text,
         "twitter_username": text,
         "telegram_username": text,
+        "avatar": CID,
+        "avatar_forms": {
+            "uri": format!("ipfs://{CID}"), "width": 900, "height": 900, "color": text, "placeholder": text,
+            "forms": [{"width": 320, "height": 320}, {"width": 640, "height": 640}],
+        },
+        "links": ["https://ada.example/\"><script>alert(1)</script>", "https://www.b.example/ada?x=\"onload=\"x"],
         "wallets": [],
         "held_names": [],
         "version": 1,

@@ -6,7 +6,7 @@ use shared::{
     store::chain::{CommentPage, ListedComment},
 };
 
-use super::{ACCOUNT, CONTRACT, HOSTILE, ID, assert_inert, chains, collection, metadata, moment, person, profile};
+use super::{ACCOUNT, CID, CONTRACT, HOSTILE, ID, assert_inert, chains, collection, metadata, moment, person, profile};
 use crate::{Clock, Frame, MomentParts, artist_page, collection_page, embed_page, home_page, moment_page};
 
 const URIS: [&str; 4] =
@@ -67,6 +67,22 @@ fn hostile_texts_are_inert_on_every_page() {
             assert_page(artist_page(&site, &chains, artist, list(), clock), &site);
             assert_page(home_page(&site, &chains, &moments, Some(2), clock), &site);
         }
+    }
+}
+
+#[test]
+fn artists_have_a_face_and_links() {
+    let (site, clock) = (Site::from_env(), Clock::at(1_800_000_000));
+    let profile = profile("ada");
+    let artist = (profile.artist.embedded_wallet, Some(&profile));
+    let page = artist_page(&site, &chains(), artist, (&[], 0, None), clock).render(&site).into_string();
+    let hash = shared::model::Picture::hash(&format!("ipfs://{CID}"));
+    for part in [
+        format!("<img class=\"face\" src=\"/api/previews/{hash}/320\" width=\"112\" height=\"112\" alt=\"\">"),
+        format!("<meta property=\"og:image\" content=\"/api/previews/{hash}/640\">"),
+        ">b.example/ada</a>".to_owned(),
+    ] {
+        assert!(page.contains(&part), "{part} in {page}");
     }
 }
 

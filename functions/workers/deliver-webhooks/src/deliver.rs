@@ -14,7 +14,10 @@ use shared::{
     clock,
     mail::Mailer,
     model::{DeliveryStatus, WebhookId, WebhookStatus},
-    store::artist::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
+    store::{
+        across::EventLogs,
+        artist::{Artists, Deliveries, Delivery, DueWebhook, Webhook, WebhookQueue, Webhooks},
+    },
     telemetry,
 };
 use tokio::sync::RwLock;
@@ -23,6 +26,7 @@ use crate::{
     DeliverError,
     pause::pause,
     send::{Outcome, Sender},
+    words::withheld,
 };
 
 const DAY: u64 = 24 * 60 * 60;
@@ -41,6 +45,7 @@ const MAX_SECRETS: usize = 10_000;
 
 /// What delivering takes.
 pub(crate) struct Deliverer {
+    pub(crate) logs: EventLogs,
     pub(crate) webhooks: Webhooks,
     pub(crate) deliveries: Deliveries,
     pub(crate) queue: WebhookQueue,
@@ -92,7 +97,9 @@ impl Deliverer {
         now: u64,
     ) -> Result<bool, DeliverError> {
         let secrets = self.secrets(webhook, now).await?;
-        let (outcome, attempt) = self.sender.send(&webhook.url, &delivery, &secrets, now).await;
+        let body = withheld(&self.logs, &delivery.body).await?;
+        let sent = Delivery { body: body.unwrap_or_else(|| delivery.body.clone()), ..delivery.clone() };
+        let (outcome, attempt) = self.sender.send(&webhook.url, &sent, &secrets, now).await;
         delivery.attempts = delivery.attempts.saturating_add(1);
         delivery.last = Some(attempt);
         match outcome {

@@ -8,6 +8,7 @@ mod deliver;
 mod fan_out;
 mod pause;
 mod send;
+mod words;
 
 use std::{
     sync::{Arc, Mutex, atomic::Ordering},
@@ -114,7 +115,9 @@ impl Worker {
     pub async fn from_env() -> Result<Self, StartError> {
         let (aws, chains) = (config::aws().await, Chains::from_env()?);
         let table = ArtistTable::from_env(&aws)?;
+        let logs = EventLogs::new(ChainTable::from_env(&aws)?.eventually_consistent(), table.clone());
         let deliverer = Deliverer {
+            logs: logs.clone(),
             webhooks: Webhooks::new(table.clone()),
             deliveries: Deliveries::new(table.clone()),
             queue: WebhookQueue::new(table.clone()),
@@ -132,7 +135,7 @@ impl Worker {
             failed: 0.into(),
         };
         let fan_out = FanOut {
-            logs: EventLogs::new(ChainTable::from_env(&aws)?.eventually_consistent(), table.clone()),
+            logs,
             progress: FanOutProgress::new(table),
             artists: deliverer.artists.clone(),
             webhooks: deliverer.webhooks.clone(),

@@ -3,6 +3,7 @@
 
 mod fetch;
 mod queue;
+mod slots;
 
 pub use fetch::{FetchError, Fetcher};
 pub use queue::{Fetched, Queue};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream, stream::FuturesUnordered};
 use serde::Serialize;
 use shared::{
     clock,
@@ -15,16 +15,19 @@ use shared::{
 };
 use tokio::time::Instant;
 
-use crate::{FetchError, Fetcher, fetch};
+use crate::{
+    FetchError, Fetcher, fetch,
+    slots::{Admission, Slots},
+};
 
-/// Documents fetched concurrently, of at most 256 KiB each.
-const AT_ONCE: usize = 32;
-
-/// Documents taken from a shard at a time: few enough that a batch ends long before the function's timeout.
-const PER_SHARD: usize = 8;
+/// Documents looked at in a shard at a time, besides those that are being fetched.
+const PER_SHARD: usize = 16;
 
 /// Time between two polls for new documents.
 const POLL: Duration = Duration::from_secs(2);
+
+/// Time after a fetch until the next look: several that end together are one.
+const SOON: Duration = Duration::from_millis(20);
 
 /// Seconds of pause after the first failure; each further failure triples it.
 const FIRST_PAUSE: u64 = 60;
@@ -54,27 +57,34 @@ impl Queue {
         Self { documents, kept, fetcher }
     }
 
-    /// Fetches due documents, and new ones for the time of `wait`; for at most `time` and one batch. Documents fetched
-    /// before an error stay fetched.
+    /// Fetches due documents, and new ones for the time of `wait`; begins none after `time`. Documents fetched before an
+    /// error stay fetched.
     pub async fn follow(&self, time: Duration, wait: Duration) -> Result<Fetched, StartError> {
         let (started, mut sum) = (Instant::now(), Fetched::default());
+        let (mut slots, mut running) = (Slots::default(), FuturesUnordered::new());
+        let (mut look_at, mut found_any) = (started, true);
         loop {
-            let due = self.due().await?;
-            if due.is_empty() {
-                let left = wait.min(time).saturating_sub(started.elapsed());
-                if left.is_zero() {
-                    break;
+            let is_over = started.elapsed() >= time;
+            if !is_over && slots.free() > 0 && Instant::now() >= look_at {
+                let due = self.due(slots.running()).await?;
+                found_any = !due.is_empty();
+                for due in self.admitted(due, &mut slots).await? {
+                    running.push(async { (self.fetch(&due).await, due) });
                 }
-                // The last poll is at the end: the next run begins a while later.
-                tokio::time::sleep(POLL.min(left)).await;
-                continue;
+                look_at = Instant::now() + POLL;
             }
-            let fetched: Vec<bool> =
-                stream::iter(&due).map(|due| self.fetch(due)).buffer_unordered(AT_ONCE).try_collect().await?;
-            sum.fetched += fetched.iter().filter(|fetched| **fetched).count();
-            sum.failed += fetched.iter().filter(|fetched| !**fetched).count();
-            if started.elapsed() >= time {
+            let is_waited_for = started.elapsed() < wait || found_any;
+            if running.is_empty() && (is_over || !is_waited_for) {
                 break;
+            }
+            tokio::select! {
+                Some((fetched, due)) = running.next(), if !running.is_empty() => {
+                    slots.release(&due);
+                    if fetched? { sum.fetched += 1 } else { sum.failed += 1 }
+                    // There may be more where it was.
+                    look_at = look_at.min(Instant::now() + SOON);
+                }
+                () = tokio::time::sleep_until(look_at), if !is_over && slots.free() > 0 => {}
             }
         }
         tracing::info!(fetched = sum.fetched, failed = sum.failed, "metadata documents fetched");
@@ -82,11 +92,30 @@ impl Queue {
         Ok(sum)
     }
 
-    /// A batch of due documents, as many from each shard.
-    async fn due(&self) -> Result<Vec<DueDocument>, StartError> {
+    /// Due documents, as many from each shard; those that are being fetched are still there.
+    async fn due(&self, running: usize) -> Result<Vec<DueDocument>, StartError> {
         let now = clock::now()?.as_secs();
-        let shards = (0..QUEUE_SHARDS).map(|shard| self.documents.due(shard, now, PER_SHARD));
+        let shards = (0..QUEUE_SHARDS).map(|shard| self.documents.due(shard, now, PER_SHARD + running));
         Ok(futures::future::try_join_all(shards).await?.concat())
+    }
+
+    /// Those that have a place; the others of their sources are put off.
+    async fn admitted(&self, due: Vec<DueDocument>, slots: &mut Slots) -> Result<Vec<DueDocument>, StartError> {
+        let now = clock::now()?.as_secs();
+        let (mut admitted, mut put_off) = (Vec::new(), Vec::new());
+        for due in due {
+            if slots.free() == 0 {
+                break;
+            }
+            match slots.admit(&due, now) {
+                Admission::Fetch => admitted.push(due),
+                Admission::Later(at) => put_off.push((due, at)),
+                Admission::Running => {}
+            }
+        }
+        let calls = stream::iter(&put_off).map(|(due, at)| self.documents.put_off(due, *at));
+        calls.buffer_unordered(PER_SHARD).try_collect::<Vec<_>>().await?;
+        Ok(admitted)
     }
 
     /// Fetches one document and stores it, or schedules the next attempt. Returns whether it was fetched.
@@ -102,16 +131,14 @@ impl Queue {
                 );
                 match error {
                     FetchError::Download(DownloadError::Unfetchable) => self.documents.give_up(due).await?,
-                    _ => self.documents.put_off(due, clock::now()?.as_secs() + pause(due.failures)).await?,
+                    _ => self.documents.retry(due, clock::now()?.as_secs() + pause(due.failures)).await?,
                 }
                 return Ok(false);
             }
         }
         Ok(true)
     }
-}
 
-impl Queue {
     async fn get(&self, due: &DueDocument) -> Result<Metadata, FetchError> {
         match self.kept.find(&due.uri).await.map_err(Box::new)? {
             Some(document) => fetch::read(&document),

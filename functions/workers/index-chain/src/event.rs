@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use alloy::primitives::{Address, B256, U256};
 use shared::{
-    model::{FeeRecipient, MAX_URI_KEPT, MomentSale, Protocol, Royalty, clip_comment, clip_name},
+    model::{FeeRecipient, MAX_URI_KEPT, MomentSale, Protocol, Referral, Royalty, clip_comment, clip_name},
     store::engine::{BlockId, EventPlace},
 };
 
@@ -181,6 +181,8 @@ pub struct Purchase {
     pub seller: Address,
     /// Rewards that the contract took out of the price.
     pub taken: U256,
+    /// Who sent the buyer, and the reward for it.
+    pub referral: Option<Referral>,
 }
 
 /// A comment made while collecting.

@@ -219,6 +219,7 @@ impl Follower {
 
     async fn work_in_background(&mut self, changes: &[ArtistChanged], end: Option<Instant>) -> Result<(), IndexError> {
         propagate::enqueue(&mut self.work, self.chain.id, changes)?;
+        propagate::enqueue(&mut self.work, self.chain.id, &self.index.ended())?;
         self.journal.commit_beside(&mut self.work).await?;
         loop {
             self.index.apply_background(&mut self.work, self.batches.limit()).await?;

@@ -44,6 +44,7 @@ pub async fn run(
     index: &mut Index,
 ) -> Result<bool, StoreError> {
     let Some(PendingRename { change, reached }) = work.oldest_change(chain).await? else { return Ok(false) };
+    let mut changed = None;
     let wallets = match change.change {
         ArtistChange::MomentHidden { collection, token, .. } => {
             index.set_hidden(work, &MomentRef { chain, collection, token }).await?;
@@ -55,10 +56,13 @@ pub async fn run(
             work.remove_change(chain, change.id);
             return Ok(true);
         }
-        ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => BTreeSet::from([wallet]),
+        ArtistChange::WalletConnected { wallet } | ArtistChange::WalletRemoved { wallet } => {
+            changed = Some(wallet);
+            BTreeSet::from([wallet])
+        }
         ArtistChange::Renamed | ArtistChange::Described => wallets(artists, change.artist_id).await?,
     };
-    index.follow_wallets(change.artist_id).await?;
+    index.follow_wallets(work, change.artist_id, changed).await?;
     if reached.is_none() {
         for wallet in &wallets {
             work.relist(chain, TimelineSubject::By(*wallet)).await?;

@@ -15,7 +15,7 @@ use shared::{
     config::{self, StartError},
     public_web::{Downloader, Gateways},
     store::{
-        artist::{ArtistTable, Media},
+        artist::{ArtistTable, Artists, Media},
         chain::{ChainTable, PreviewQueue},
     },
     telemetry::{self, trace},
@@ -49,9 +49,11 @@ async fn work() -> Result<(), StartError> {
     telemetry::init()?;
     let aws = config::aws().await;
     let gateways = Gateways::from_env()?;
+    let artists = ArtistTable::from_env(&aws)?;
     let queue = Queue {
         documents: PreviewQueue::new(ChainTable::from_env(&aws)?),
-        media: Media::new(ArtistTable::from_env(&aws)?),
+        artists: Artists::new(artists.clone()),
+        media: Media::new(artists),
         bucket: Bucket::from_env(&aws)?,
         downloader: Downloader::new(gateways, "moments-previews/1.0", "image/*", DOWNLOAD)?,
         decoder: Decoder::new(env::current_exe()?),

@@ -12,8 +12,8 @@ use shared::{
     public_web::{DownloadError, DownloadLimit, Downloader},
     store::{
         StoreError,
-        artist::{KeptContent, Media, StoredContent},
-        chain::{DuePreviews, PreviewQueue},
+        artist::{Artists, KeptContent, Media, StoredContent},
+        chain::{DuePreviews, PreviewOwner, PreviewQueue},
     },
     telemetry::{self, Metric},
 };
@@ -36,6 +36,8 @@ const ATTEMPTS: u32 = 11;
 pub struct Queue {
     /// The queue.
     pub documents: PreviewQueue,
+    /// Artists whose pictures they are.
+    pub artists: Artists,
     /// Files that are kept here.
     pub media: Media,
     /// Their bytes, and where previews go.
@@ -119,20 +121,31 @@ impl Queue {
         match self.look_at(&taken).await {
             Ok(previews) => {
                 let ending = if previews.picture.is_some() { Ending::Previewed } else { Ending::Plain };
-                self.documents.finish(&taken, previews).await?;
+                self.finish(&taken, previews).await?;
                 Ok(ending)
             }
             Err(error) => {
-                let (chain, attempts) = (taken.chain.0, taken.failures);
-                tracing::info!(chain.id = chain, attempts, error = telemetry::chain(&error), "no previews made");
+                let (owner, attempts) = (&taken.owner, taken.failures);
+                tracing::info!(?owner, attempts, error = telemetry::chain(&error), "no previews made");
                 if is_final(&error) || attempts >= ATTEMPTS {
                     let content = self.size_of(&taken).await.unwrap_or_default();
-                    self.documents.finish(&taken, Previews { picture: None, content }).await?;
+                    self.finish(&taken, Previews { picture: None, content }).await?;
                     return Ok(Ending::Plain);
                 }
                 Ok(Ending::Failed)
             }
         }
+    }
+
+    /// An artist's row comes first: a run that is killed between leaves the picture queued.
+    async fn finish(&self, taken: &DuePreviews, previews: Previews) -> Result<(), StoreError> {
+        if let PreviewOwner::Artist { artist } = taken.owner
+            && let Some(picture) = &previews.picture
+            && let Some(avatar) = Cid::in_uri(&picture.uri)
+        {
+            self.artists.set_avatar_forms(artist, avatar, picture).await?;
+        }
+        self.documents.finish(taken, previews).await
     }
 
     async fn look_at(&self, taken: &DuePreviews) -> Result<Previews, QueueError> {

@@ -214,6 +214,7 @@ impl Paid {
                 1 => chain.addresses.usdc.into(),
                 _ => wallet(200),
             },
+            referral: None,
             transaction_hash,
             block,
             log: 0,

@@ -65,6 +65,11 @@ impl Assignment {
         self.held.extend(suspicions.recent());
     }
 
+    /// Whether a transaction is in a block that may be dropped.
+    pub(crate) fn is_unsettled(&self, id: TransactionId) -> bool {
+        self.unsettled.contains(&id)
+    }
+
     /// The transactions that a lane may take, in the queue's order. A transaction that can't go now keeps back its
     /// artist's later ones, and those with the same key if that keeps its order.
     pub(crate) fn waiting<'q>(&self, lanes: &[Lane<'_>], lane: usize, queue: &'q [Queued]) -> Vec<&'q Queued> {

@@ -1,9 +1,9 @@
 use std::time::{Duration, Instant};
 
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use shared::{
     chain::node::NodeFault,
-    store::artist::{Attempt, Batch, Slot},
+    store::artist::{Attempt, Batch, Slot, Transaction},
     telemetry,
 };
 
@@ -28,7 +28,7 @@ pub(crate) struct Tracked {
     /// Whether its block was still the chain's after enough others.
     pub(crate) is_confirmed: bool,
     /// Whether its transactions are marked as sent with its newest version.
-    is_marked: bool,
+    pub(crate) is_marked: bool,
 }
 
 /// Why no node accepted a batch.
@@ -86,17 +86,29 @@ impl Tracked {
     /// Stores the newest hash in the batch's transactions, unless that was done. A row that can't be marked gets the
     /// hash with its outcome.
     pub(crate) async fn mark_sent(&mut self, relay: &ChainRelay) -> Result<(), RelayError> {
-        let Some(Attempt { hash, .. }) = self.newest().filter(|_| !self.is_marked) else { return Ok(()) };
-        let (rows, now, reference) = (relay.members(&self.batch).await?, relay.now()?, self.batch.slot.into());
-        let unmarked = rows.iter().filter(|row| !row.status.is_final() && row.hashes.last() != Some(&hash));
-        let mut marks = stream::iter(unmarked)
-            .map(|row| relay.transactions.mark_sent(row, reference, hash, now))
-            .buffer_unordered(SIDE_BY_SIDE);
-        while let Some(marked) = marks.next().await {
-            marked?;
+        if !self.is_marked {
+            let rows = relay.members(&self.batch).await?;
+            mark(relay, &self.batch, rows.iter().filter(|row| !row.status.is_final())).await?;
+            self.is_marked = true;
         }
-        drop(marks);
-        self.is_marked = true;
         Ok(())
     }
+}
+
+/// Marks the transactions of a new batch as sent, before its bytes are stored. `false` if one of them is over by now:
+/// then the batch must not be sent. One read per 100 transactions, one write each.
+pub(crate) async fn claim(relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {
+    let rows = relay.members(batch).await?;
+    let is_whole = rows.len() == batch.members.len() && rows.iter().all(|row| !row.status.is_final());
+    Ok(is_whole && mark(relay, batch, rows.iter()).await?)
+}
+
+/// Marks transactions as sent with their batch's newest version. `false` if one of them is over.
+async fn mark(relay: &ChainRelay, batch: &Batch, rows: impl Iterator<Item = &Transaction>) -> Result<bool, RelayError> {
+    let Some(Attempt { hash, .. }) = batch.attempts.last().copied() else { return Ok(false) };
+    let (now, reference) = (relay.now()?, batch.slot.into());
+    let marks = stream::iter(rows.filter(|row| row.hashes.last() != Some(&hash)))
+        .map(|row| relay.transactions.mark_sent(row, reference, hash, now))
+        .buffer_unordered(SIDE_BY_SIDE);
+    Ok(marks.try_fold(true, |all, marked| async move { Ok(all && marked) }).await?)
 }

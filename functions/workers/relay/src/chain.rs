@@ -21,6 +21,9 @@ pub(crate) const NODE_TIMEOUT: Duration = Duration::from_secs(5);
 /// See [`ChainRelay::affinity`].
 pub(crate) const AFFINITY: Duration = Duration::from_secs(15);
 
+/// See [`ChainRelay::window`].
+pub(crate) const WINDOW: usize = 4_000;
+
 /// How long fees, balances and nonces are used before they are read again.
 pub(crate) const FRESH: Duration = Duration::from_secs(2);
 
@@ -42,6 +45,8 @@ pub struct ChainRelay {
     pub holder: String,
     /// How long artists wait for their lane when it can't go on, before other lanes serve them.
     pub affinity: Duration,
+    /// Transactions of the queue that are read at first; more while none of them can go.
+    pub window: usize,
 }
 
 /// The relay on a chain, with the lease that its writes need.

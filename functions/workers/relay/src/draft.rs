@@ -9,6 +9,8 @@ use shared::{
     store::artist::{Member, Queued, Transaction},
 };
 
+use crate::facts::Facts;
+
 /// Transactions for a batch, in packed order.
 #[derive(Default)]
 pub(crate) struct Draft {
@@ -26,6 +28,8 @@ pub(crate) struct Draft {
     pub(crate) splits: HashSet<Address>,
     /// Moments whose sales the batch changes.
     pub(crate) sales: HashSet<ConcurrencyKey>,
+    /// What the chain says of the transactions that are looked at.
+    pub(crate) facts: Facts,
     load: Load,
     /// Most members, after one of them was in a batch that reverted as a whole.
     max_len: Option<usize>,
@@ -74,6 +78,15 @@ impl Draft {
         } else {
             Step::Prepare
         }
+    }
+
+    /// Whether a transaction waits because its artist's earlier one does, whatever it is. It keeps its order, too.
+    pub(crate) fn keeps_back(&mut self, queued: &Queued) -> bool {
+        let is_held = self.held_artists.contains(&queued.artist_id);
+        if is_held {
+            self.held_keys.extend(queued.concurrency_key.filter(|key| key.keeps_order()));
+        }
+        is_held
     }
 
     /// Keeps a transaction back, with its artist's later ones and those whose order it keeps.
@@ -152,10 +165,13 @@ mod tests {
             place: String::new(),
             charge: Charge { wei: 0, day: 0, pool: Pool::Established, shard: 0 },
             attempts: 0,
+            attempts_wei: 0,
+            last_attempt: None,
             batch: None,
             hashes: Vec::new(),
             mined: None,
             reason: None,
+            valid_until: None,
             result: serde_json::Map::new(),
             created_at: 0,
             updated_at: 0,
@@ -169,6 +185,7 @@ mod tests {
             artist_id: row.artist_id,
             transaction_id: row.id,
             concurrency_key: row.plan.concurrency_key(),
+            valid_until: None,
             max_batch_len: None,
         }
     }

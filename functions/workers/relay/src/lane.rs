@@ -17,7 +17,7 @@ use shared::{
 };
 
 use crate::{
-    batch::Tracked,
+    batch::{Tracked, claim},
     chain::{ChainRelay, Leadership},
     error::{RelayError, ensure_leader},
     signed::{max_cost, noop, repriced, request, sign},
@@ -119,14 +119,15 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Signs a new batch and stores it with the lane's next nonce. One KMS call, one write.
+    /// Signs a new batch and stores it with the lane's next nonce. `false` if a transaction of it is over by now. One KMS
+    /// call, one write, and one for each transaction.
     pub(crate) async fn submit(
         &mut self,
         leadership: Leadership<'_>,
         packed: &Packed,
         members: Vec<Member>,
         fees: Fees,
-    ) -> Result<(), RelayError> {
+    ) -> Result<bool, RelayError> {
         let request = request(leadership.chain.id, self.next_nonce, packed, fees);
         self.open_batch(leadership, request, members, false).await
     }
@@ -144,17 +145,18 @@ impl<'a> Lane<'a> {
             "nonce {nonce} of lane {lane} filled: no batch of chain {chain} has it"
         );
         let fees = market.quote(leadership.chain.spending.max_fee_per_gas);
-        self.open_batch(leadership, noop(chain, lane.into(), nonce, fees), Vec::new(), true).await
+        self.open_batch(leadership, noop(chain, lane.into(), nonce, fees), Vec::new(), true).await.map(drop)
     }
 
-    /// Signs and stores a batch, in this order, and doesn't send it: another process can send stored bytes again.
+    /// Signs a batch, claims its transactions and stores it, in this order, and doesn't send it: another process can send
+    /// stored bytes again.
     async fn open_batch(
         &mut self,
         leadership: Leadership<'_>,
         request: TxEip1559,
         members: Vec<Member>,
         fills: bool,
-    ) -> Result<(), RelayError> {
+    ) -> Result<bool, RelayError> {
         let signer = self.signer.ok_or(SignerError::UnknownLane(self.address.into()))?;
         let (nonce, created_at) = (request.nonce, leadership.now()?);
         let (attempt, signed) = sign(signer, request, fills, created_at).await?;
@@ -169,9 +171,13 @@ impl<'a> Lane<'a> {
             mined: None,
             created_at,
         };
+        if !claim(leadership.relay, &batch).await? {
+            return Ok(false);
+        }
         ensure_leader(leadership.transactions.open_batch(leadership.lease, &batch, self.next_nonce).await?)?;
-        self.track(batch);
-        Ok(())
+        let index = self.track(batch);
+        self.open[index].is_marked = true;
+        Ok(true)
     }
 
     /// Replaces a batch's newest version by one with other fees, or by a no-op, and sends it. One KMS call, one write.
@@ -203,10 +209,12 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    pub(crate) fn track(&mut self, batch: Batch) {
+    /// Adds an open batch. Returns its place among them.
+    pub(crate) fn track(&mut self, batch: Batch) -> usize {
         self.next_nonce = self.next_nonce.max(batch.slot.nonce + 1);
-        self.open.push(Tracked::new(batch));
-        self.open.sort_by_key(Tracked::nonce);
+        let index = self.open.partition_point(|tracked| tracked.nonce() < batch.slot.nonce);
+        self.open.insert(index, Tracked::new(batch));
+        index
     }
 
     /// Whether it can sign batches that the operator Safe accepts.

@@ -22,7 +22,7 @@ use crate::{
     confirm::confirm,
     draft::Draft,
     error::{RelayError, retry_if_node},
-    lane::Lane,
+    lane::{Lane, in_flight},
     market::Market,
     metrics::measure,
     outcome::failed,
@@ -39,8 +39,11 @@ const LONG_PAUSE: Duration = Duration::from_millis(200);
 /// Time between two measurements for the alarms: half of their shortest period.
 const MEASURED: Duration = Duration::from_secs(30);
 
-/// Longest part of the queue that is read, the transactions in open batches included.
-const WINDOW: usize = 4_000;
+/// How far the window may grow while nothing in it can go.
+const MAX_GROWTH: usize = 16;
+
+/// Most transactions that end unsent in one turn: each takes its place in the log of events.
+const EXPIRED_AT_ONCE: usize = 50;
 
 /// How long after a batch another one that isn't full waits for more transactions.
 const GATHERING: Duration = Duration::from_secs(1);
@@ -55,6 +58,8 @@ pub(crate) struct Leader<'a> {
     refreshed_at: Option<Instant>,
     measured_at: Option<Instant>,
     sent_at: Option<Instant>,
+    /// Longest part of the queue that is read, the transactions in open batches included.
+    window: usize,
 }
 
 /// What became of a draft.
@@ -64,6 +69,8 @@ enum Dispatched {
     LaneBacksOff,
     /// Its transactions are back in the queue, for smaller batches.
     Split,
+    /// One of its transactions is over by now; the others are still in the queue.
+    Outdated,
     /// Its only transaction waits for nodes to be of one mind.
     Deferred,
 }
@@ -89,6 +96,7 @@ impl<'a> Leader<'a> {
             refreshed_at: None,
             measured_at: None,
             sent_at: None,
+            window: leadership.window,
         };
         leader.refresh().await?;
         for lane in &mut leader.lanes {
@@ -110,8 +118,10 @@ impl<'a> Leader<'a> {
             }
             let has_closed = self.close_mined().await?;
             self.rebroadcast().await.or_else(retry_if_node)?;
-            let queue = self.leadership.transactions.queued(self.leadership.chain.id, WINDOW).await?;
+            let mut queue = self.leadership.transactions.queued(self.leadership.chain.id, self.window).await?;
+            self.expire(&mut queue).await?;
             let has_sent = self.send(&queue).await.or_else(retry_if_node)?;
+            self.look_further(queue.len(), has_sent);
             let is_settled = self.lanes.iter().all(|lane| lane.open.is_empty() && !lane.has_suspects());
             let can_act = self.lanes.iter().any(Lane::can_act);
             if (is_settled && (queue.is_empty() || !can_act)) || Instant::now() >= until {
@@ -177,6 +187,34 @@ impl<'a> Leader<'a> {
         Ok(())
     }
 
+    /// Ends what wasn't sent before its time, and leaves it out of the queue: no lane, node or fee can keep it there. A
+    /// block that has it may still be dropped or come back until it is settled. Two reads and a write each, for as many
+    /// as a turn has time for.
+    async fn expire(&mut self, queue: &mut Vec<Queued>) -> Result<(), RelayError> {
+        let (leadership, now) = (self.leadership, self.leadership.now()?);
+        let is_late = |queued: &Queued| queued.valid_until.is_some_and(|until| until <= now);
+        if !queue.iter().any(is_late) {
+            return Ok(());
+        }
+        let (assignment, (in_flight, _)) = (Assignment::of(&self.lanes, leadership.relay), in_flight(&self.lanes));
+        let (late, rest): (Vec<_>, _) = queue.drain(..).partition(|queued| {
+            let id = queued.transaction_id;
+            is_late(queued) && !in_flight.contains(&id) && !assignment.is_unsettled(id)
+        });
+        *queue = rest;
+        for queued in late.iter().take(EXPIRED_AT_ONCE) {
+            match leadership.transactions.get(queued.artist_id, queued.transaction_id).await? {
+                Some(row) if !row.status.is_final() => {
+                    let ending = failed("It couldn't be sent in time, and won't be any more: try again");
+                    let has_ended = leadership.transactions.give_up(leadership.lease, &row, &ending, now).await?;
+                    self.report.ended += usize::from(has_ended);
+                }
+                _ => leadership.transactions.forget(leadership.chain.id, queued).await?,
+            }
+        }
+        Ok(())
+    }
+
     /// Sends what is queued, as far as lanes are free. A batch waits for more transactions only while another is open.
     async fn send(&mut self, queue: &[Queued]) -> Result<bool, RelayError> {
         let max_fee = self.leadership.chain.spending.max_fee_per_gas;
@@ -212,10 +250,20 @@ impl<'a> Leader<'a> {
                 }
                 Dispatched::LaneBacksOff | Dispatched::Deferred => {}
                 // The queue must be read again.
-                Dispatched::Split => return Ok(true),
+                Dispatched::Split | Dispatched::Outdated => return Ok(true),
             }
         }
         Ok(has_sent)
+    }
+
+    /// Reads on past transactions that can't go, so that they don't keep the others from being seen.
+    fn look_further(&mut self, read: usize, has_sent: bool) {
+        let window = self.leadership.window;
+        if has_sent {
+            self.window = window;
+        } else if read >= self.window && self.lanes.iter().any(Lane::is_free) {
+            self.window = self.window.saturating_mul(2).min(window.saturating_mul(MAX_GROWTH));
+        }
     }
 
     /// The lane with the fewest open batches that can send another one.
@@ -244,7 +292,8 @@ impl<'a> Leader<'a> {
         self.packer.suspicions.clear(&draft.members);
         let lane = &mut self.lanes[lane];
         match lane.submit(leadership, &packed, draft.members, fees).await {
-            Ok(()) => lane.reset_backoff(),
+            Ok(true) => lane.reset_backoff(),
+            Ok(false) => return Ok(Dispatched::Outdated),
             Err(RelayError::Signer(error)) => return Ok(back_off(lane, &error)),
             Err(RelayError::Signature(error)) => return Ok(back_off(lane, &error)),
             Err(error) => return Err(error),
@@ -253,10 +302,8 @@ impl<'a> Leader<'a> {
         self.report.batches += 1;
         if let Some(tracked) = lane.open.last_mut() {
             self.report.transactions += tracked.batch.members.len();
-            match tracked.send(leadership.relay).await {
-                Ok(()) => tracked.mark_sent(leadership.relay).await?,
-                Err(Rejection { fault: NodeFault::InsufficientFunds, .. }) => lane.back_off(),
-                Err(_) => {}
+            if let Err(Rejection { fault: NodeFault::InsufficientFunds, .. }) = tracked.send(leadership.relay).await {
+                lane.back_off();
             }
         }
         Ok(Dispatched::Sent)
@@ -315,7 +362,7 @@ impl<'a> Leader<'a> {
                 let ending = failed("The account can't be used: the service doesn't control it any more");
                 self.report.ended += usize::from(relay.transactions.give_up(lease, &row, &ending, now).await?);
             } else {
-                relay.transactions.requeue(&row, Some(max_batch_len), now).await?;
+                relay.transactions.requeue(&row, Some(max_batch_len), None, now).await?;
             }
         }
         Ok(())

@@ -8,6 +8,7 @@ mod confirm;
 mod draft;
 mod election;
 mod error;
+mod facts;
 mod lane;
 mod leader;
 mod market;
@@ -61,6 +62,7 @@ impl Relay {
                 transactions: transactions.clone(),
                 holder: holder.clone(),
                 affinity: chain::AFFINITY,
+                window: chain::WINDOW,
             })
         };
         // A chain that is only read may have no nodes.

@@ -1,14 +1,17 @@
 //! Outcomes of a batch's transactions, by the receipt's logs.
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
-use futures::{StreamExt, stream};
+use futures::{StreamExt, TryStreamExt, stream};
 use serde_json::Map;
 use shared::{
     chain::{
         node::{NodeError, Receipt},
         protocol::{created::created, splits},
-        transaction::{Execution, Failure, Operation, attribute, failure, unpack},
+        transaction::{Execution, Failure, Operation, attribute, failure, failures, unpack},
     },
     model::{Event, TransactionStatus},
     store::artist::{Batch, Ending, Member, MinedIn, Transaction},
@@ -30,14 +33,25 @@ const MAX_ATTEMPTS: u32 = 20;
 /// Seconds for which nodes are asked again why a transaction failed.
 const REASON_PATIENCE: u64 = 30;
 
+/// Longest search for reasons in one turn.
+const REASON_TIME: Duration = Duration::from_secs(1);
+
 /// Outcomes that are stored side by side.
 const SIDE_BY_SIDE: usize = 16;
 
 /// What happens to a transaction after its batch.
 enum Verdict {
     Over(Ending),
-    /// Back to the queue, for a batch of at most so many.
-    Requeue(Option<usize>),
+    Requeue(Retry),
+}
+
+/// Return to the queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct Retry {
+    /// Most transactions of the next batch.
+    max_batch_len: Option<usize>,
+    /// Share of this batch's cost.
+    wei: u64,
 }
 
 /// Outcomes that are stored.
@@ -49,24 +63,23 @@ pub(crate) struct Conclusion {
     pub(crate) ended: usize,
 }
 
-/// Stores how each transaction of a mined batch ended. May be repeated. One write each, one read per 100; up to two
-/// node calls for each that failed.
+/// Stores how each transaction of a mined batch ended. May be repeated. One write each, and one read per 100; one node
+/// call, or up to three for each that failed.
 pub(crate) async fn conclude(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Conclusion, RelayError> {
     if batch.fills(receipt.transaction_hash) {
         return return_to_queue(relay, batch).await;
     }
-    let verdicts = match receipt.status() {
-        true => verdicts(relay, batch, receipt).await?,
+    match receipt.status() {
+        true => conclude_each(relay, batch, receipt).await,
         // That isn't the transactions' fault.
-        false if !relay.owners().await?.contains(&batch.slot.lane.into()) => return release(relay, batch).await,
-        false => reverted_as_a_whole(batch, receipt),
-    };
-    store(relay, batch, verdicts).await
+        false if !relay.owners().await?.contains(&batch.slot.lane.into()) => release(relay, batch).await,
+        false => store(relay, batch, reverted_as_a_whole(batch, receipt)).await,
+    }
 }
 
 /// Puts all of a batch's transactions back as they were.
 pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
-    let verdicts = batch.members.iter().map(|_| Verdict::Requeue(None)).collect();
+    let verdicts = batch.members.iter().map(|_| Some(Verdict::Requeue(Retry::default()))).collect();
     store(relay, batch, verdicts).await
 }
 
@@ -75,16 +88,17 @@ pub(crate) async fn release(relay: &ChainRelay, batch: &Batch) -> Result<Conclus
 async fn return_to_queue(relay: &ChainRelay, batch: &Batch) -> Result<Conclusion, RelayError> {
     let verdict = |_| match batch.members.len() {
         0 | 1 => Verdict::Over(failed("The chain's nodes refuse the transaction")),
-        several => Verdict::Requeue(Some(several.div_ceil(2))),
+        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), wei: 0 }),
     };
-    store(relay, batch, batch.members.iter().map(verdict).collect()).await
+    store(relay, batch, batch.members.iter().map(verdict).map(Some).collect()).await
 }
 
-async fn store(relay: &ChainRelay, batch: &Batch, verdicts: Vec<Verdict>) -> Result<Conclusion, RelayError> {
+/// Stores verdicts of a batch's members, in their order, as far as there are any.
+async fn store(relay: &ChainRelay, batch: &Batch, verdicts: Vec<Option<Verdict>>) -> Result<Conclusion, RelayError> {
     let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
     let now = relay.now()?;
     let mut steps = stream::iter(batch.members.iter().zip(verdicts))
-        .filter_map(|(member, verdict)| std::future::ready(rows.get(&member.transaction_id).map(|row| (row, verdict))))
+        .filter_map(|(member, verdict)| std::future::ready(rows.get(&member.transaction_id).zip(verdict)))
         .map(|(row, verdict)| store_one(relay, batch, row, verdict, now))
         .buffered(SIDE_BY_SIDE);
     let mut conclusion = Conclusion::default();
@@ -105,6 +119,13 @@ async fn store_one(
     verdict: Verdict,
     now: u64,
 ) -> Result<(bool, Option<Event>), RelayError> {
+    let verdict = match verdict {
+        // An earlier run charged this batch.
+        Verdict::Requeue(retry) if row.last_attempt == Some(batch.slot.into()) => {
+            Verdict::Requeue(Retry { wei: 0, ..retry })
+        }
+        verdict => verdict,
+    };
     let was_over = row.status.is_final();
     if was_over && row.batch.is_some_and(|last| last != batch.slot.into()) {
         // A later batch decided it.
@@ -113,22 +134,29 @@ async fn store_one(
     let mut ending = match verdict {
         Verdict::Over(ending) => ending,
         Verdict::Requeue(_) if was_over => undone(batch),
-        Verdict::Requeue(_) if row.attempts >= MAX_ATTEMPTS => {
-            failed("It was tried often and never got through: try again")
+        Verdict::Requeue(Retry { wei, .. }) if row.attempts >= MAX_ATTEMPTS => {
+            Ending { wei, ..failed("It was tried often and never got through: try again") }
         }
-        Verdict::Requeue(max_batch_len) => {
-            relay.transactions.requeue(row, max_batch_len, now).await?;
+        Verdict::Requeue(Retry { wei, .. }) if row.attempts_wei.saturating_add(wei) > row.charge.wei => {
+            Ending { wei, ..failed("Its attempts cost what was reserved for it, and none got through: try again") }
+        }
+        Verdict::Requeue(Retry { max_batch_len, wei }) => {
+            let attempt = Some((batch.slot.into(), wei));
+            relay.transactions.requeue(row, max_batch_len, attempt, now).await?;
             return Ok((false, None));
         }
     };
     ending.batch = Some(batch.slot.into());
+    if was_over && row.status == ending.status && row.mined == ending.mined {
+        return Ok((false, Some(row.outcome_event(&ending, now))));
+    }
     let is_stored = relay.transactions.end(row, &ending, now).await?;
     let event = (is_stored || row.status == ending.status).then(|| row.outcome_event(&ending, now));
     Ok((is_stored && !was_over, event))
 }
 
-/// Reads the outcomes from the logs of a successful batch.
-async fn verdicts(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Vec<Verdict>, RelayError> {
+/// Reads the outcomes from the logs of a successful batch. Those that need no words are stored first.
+async fn conclude_each(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Result<Conclusion, RelayError> {
     let data = transaction(batch)?.input;
     let operations = unpack(relay.operator.safe, batch.slot.lane.into(), &data);
     let operations = operations.ok_or(RelayError::Bytes(receipt.transaction_hash))?;
@@ -136,16 +164,17 @@ async fn verdicts(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Resul
     let rows: HashMap<_, _> = relay.members(batch).await?.into_iter().map(|row| (row.id, row)).collect();
     let all: u64 = batch.members.iter().zip(own(batch)).map(|(member, index)| weight(member, &executions[index])).sum();
     let all_bytes: u64 = own(batch).map(|index| size(&operations[index])).sum();
-    let mut verdicts = Vec::new();
-    for (member, index) in batch.members.iter().zip(own(batch)) {
+    let cost = |member: &Member, index: usize| {
         let gas_used = share(receipt.gas_used.into(), weight(member, &executions[index]), all);
         let l1_fee = share(receipt.l1_fee(), size(&operations[index]), all_bytes);
-        let wei = wei(gas_used, receipt).saturating_add(l1_fee);
-        let mined = mined_in(receipt, gas_used);
-        verdicts.push(match &executions[index] {
+        (mined_in(receipt, gas_used), wei(gas_used, receipt).saturating_add(l1_fee))
+    };
+    let clear = |(member, index): (&Member, usize)| {
+        let (mined, wei) = cost(member, index);
+        match &executions[index] {
             Execution::Executed { succeeded: true, logs, .. } => {
                 let creation = rows.get(&member.transaction_id).map(|row| row.creation).unwrap_or_default();
-                Verdict::Over(Ending {
+                Some(Verdict::Over(Ending {
                     status: TransactionStatus::Mined,
                     batch: None,
                     mined: Some(mined),
@@ -154,19 +183,83 @@ async fn verdicts(relay: &ChainRelay, batch: &Batch, receipt: &Receipt) -> Resul
                     result: created(&relay.chain, creation, logs),
                     wei,
                     deployed: true,
-                })
+                }))
             }
-            Execution::Executed { succeeded: false, gas, .. } => {
-                match failure_of(relay, batch, &operations, index, (mined.block, *gas)).await? {
-                    Failure { is_overtaken: true, .. } => Verdict::Requeue(None),
-                    Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
-                }
-            }
+            Execution::Executed { succeeded: false, .. } => None,
             // Its account wasn't there: the deployment before it failed.
-            Execution::Absent => Verdict::Requeue(Some(1)),
-        });
+            Execution::Absent => Some(Verdict::Requeue(Retry { max_batch_len: Some(1), wei })),
+        }
+    };
+    let mut conclusion = store(relay, batch, batch.members.iter().zip(own(batch)).map(clear).collect()).await?;
+    let has_failed = |index: &usize| matches!(executions[*index], Execution::Executed { succeeded: false, .. });
+    if !own(batch).any(|index| has_failed(&index)) {
+        return Ok(conclusion);
     }
-    Ok(verdicts)
+    let mut words = reasons_in_time(relay, batch, receipt, &operations, &executions).await?;
+    let unclear = |(member, index): (&Member, usize)| {
+        let (mined, wei) = cost(member, index);
+        let failure = has_failed(&index).then(|| words.remove(&index).unwrap_or_else(unexplained))?;
+        Some(match failure {
+            Failure { is_overtaken: true, .. } => Verdict::Requeue(Retry { max_batch_len: None, wei }),
+            Failure { reason, .. } => Verdict::Over(reverted(batch, reason, mined, wei)),
+        })
+    };
+    let rest = store(relay, batch, batch.members.iter().zip(own(batch)).map(unclear).collect()).await?;
+    conclusion.events.extend(rest.events);
+    conclusion.ended += rest.ended;
+    Ok(conclusion)
+}
+
+/// The [`reasons`], as far as a turn has time for them: other lanes wait meanwhile.
+async fn reasons_in_time(
+    relay: &ChainRelay,
+    batch: &Batch,
+    receipt: &Receipt,
+    operations: &[Operation],
+    executions: &[Execution],
+) -> Result<HashMap<usize, Failure>, RelayError> {
+    match tokio::time::timeout(REASON_TIME, reasons(relay, batch, receipt, operations, executions)).await {
+        Ok(found) => found,
+        Err(_) if is_patience_over(relay, batch)? => Ok(HashMap::new()),
+        Err(_) => Err(RelayError::Undecided),
+    }
+}
+
+fn is_patience_over(relay: &ChainRelay, batch: &Batch) -> Result<bool, RelayError> {
+    Ok(batch.created_at + REASON_PATIENCE < relay.now()?)
+}
+
+fn unexplained() -> Failure {
+    "The call failed on the chain".to_owned().into()
+}
+
+/// Why the failed operations of a batch failed. One call for all, up to three more for each without words, side by side.
+async fn reasons(
+    relay: &ChainRelay,
+    batch: &Batch,
+    receipt: &Receipt,
+    operations: &[Operation],
+    executions: &[Execution],
+) -> Result<HashMap<usize, Failure>, RelayError> {
+    let block = receipt.block_number.unwrap_or_default();
+    let failed: Vec<_> = own(batch)
+        .filter_map(|index| match executions.get(index)? {
+            Execution::Executed { succeeded: false, gas, .. } => Some((index, *gas)),
+            _ => None,
+        })
+        .collect();
+    let known = if failed.len() > 1 {
+        let indices: Vec<_> = failed.iter().map(|(index, _)| *index).collect();
+        failures(&relay.node, relay.operator.safe, batch.slot.lane.into(), operations, &indices, block).await
+    } else {
+        BTreeMap::new()
+    };
+    let known = &known;
+    let find = |(index, gas)| async move {
+        let failure = failure_of(relay, batch, operations, index, (block, gas), known.get(&index)).await?;
+        Ok::<_, RelayError>((index, failure))
+    };
+    stream::iter(failed).map(find).buffered(SIDE_BY_SIDE).try_collect().await
 }
 
 async fn failure_of(
@@ -175,22 +268,24 @@ async fn failure_of(
     operations: &[Operation],
     index: usize,
     (block, gas): (u64, u64),
+    known: Option<&Failure>,
 ) -> Result<Failure, RelayError> {
     let (safe, lane) = (relay.operator.safe, batch.slot.lane);
-    let found = match is_split_taken(relay, &operations[index], block).await {
-        Ok(true) => Ok(Failure { reason: String::new(), is_overtaken: true }),
-        Ok(false) => failure(&relay.node, safe, lane.into(), operations, index, (block, gas)).await,
-        Err(error) => Err(error),
+    let found = match (is_split_taken(relay, &operations[index], block).await, known) {
+        (Ok(true), _) => Ok(Failure { reason: String::new(), is_overtaken: true }),
+        (Ok(false), Some(known)) => Ok(known.clone()),
+        (Ok(false), None) => failure(&relay.node, safe, lane.into(), operations, index, (block, gas)).await,
+        (Err(error), _) => Err(error),
     };
     match found {
         // The others' outcomes don't wait for its words for ever.
-        Err(error) if batch.created_at + REASON_PATIENCE < relay.now()? => {
+        Err(error) if is_patience_over(relay, batch)? => {
             let (chain, nonce) = (batch.slot.chain, batch.slot.nonce);
             tracing::warn!(
                 chain.id = chain.0, %lane, nonce, error = telemetry::chain(&error),
                 "reason of a failed call not found in the batch with nonce {nonce} of lane {lane} on chain {chain}"
             );
-            Ok("The call failed on the chain".to_owned().into())
+            Ok(unexplained())
         }
         found => Ok(found?),
     }
@@ -206,7 +301,7 @@ async fn is_split_taken(relay: &ChainRelay, operation: &Operation, block: u64) -
 }
 
 /// A batch that reverted as a whole did nothing.
-fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Verdict> {
+fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Option<Verdict>> {
     let (chain, lane, hash) = (batch.slot.chain, batch.slot.lane, receipt.transaction_hash);
     tracing::error!(chain.id = chain.0, %lane, tx.hash = %hash, "batch {hash} of chain {chain} reverted as a whole");
     let wei = wei(receipt.gas_used, receipt).saturating_add(share(receipt.l1_fee(), 1, 1));
@@ -217,23 +312,15 @@ fn reverted_as_a_whole(batch: &Batch, receipt: &Receipt) -> Vec<Verdict> {
             mined_in(receipt, receipt.gas_used),
             wei,
         )),
-        several => Verdict::Requeue(Some(several.div_ceil(2))),
+        // One lost account takes all along: no artist is charged for that.
+        several => Verdict::Requeue(Retry { max_batch_len: Some(several.div_ceil(2)), wei: 0 }),
     };
-    batch.members.iter().map(verdict).collect()
+    batch.members.iter().map(verdict).map(Some).collect()
 }
 
 /// The ending of a transaction that was never sent, or can't be mined.
 pub(crate) fn failed(reason: &str) -> Ending {
-    Ending {
-        status: TransactionStatus::Failed,
-        batch: None,
-        mined: None,
-        hashes: Vec::new(),
-        reason: Some(reason.to_owned()),
-        result: Map::new(),
-        wei: 0,
-        deployed: false,
-    }
+    Ending::unsent(TransactionStatus::Failed, reason)
 }
 
 fn reverted(batch: &Batch, reason: String, mined: MinedIn, wei: u64) -> Ending {

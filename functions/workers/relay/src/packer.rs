@@ -22,6 +22,7 @@ use crate::{
     chain::{ChainRelay, Leadership},
     draft::{Draft, Fit, Step},
     error::{RelayError, retry_if_node},
+    facts::Facts,
     lane::{Lane, open_members},
     outcome::failed,
     report::Report,
@@ -65,11 +66,21 @@ impl Packer {
     ) -> Result<Draft, RelayError> {
         let busy: HashSet<_> = open_members(lanes).filter_map(|member| member.concurrency_key).collect();
         let mut draft = Draft::default();
-        for chunk in waiting.chunks(CHUNK) {
+        let mut waiting = waiting.iter();
+        loop {
+            let chunk: Vec<_> = waiting.by_ref().filter(|queued| !draft.keeps_back(queued)).take(CHUNK).collect();
+            if chunk.is_empty() {
+                return Ok(draft);
+            }
             let ids: Vec<_> = chunk.iter().map(|queued| (queued.artist_id, queued.transaction_id)).collect();
             let rows = leadership.transactions.get_many(&ids).await?;
             let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row)).collect();
             self.find_accounts(leadership.relay, rows.values()).await?;
+            let ready = chunk.iter().filter_map(|queued| {
+                let row = rows.get(&queued.transaction_id);
+                row.filter(|_| draft.next_step(queued, row, &busy) == Step::Prepare)
+            });
+            draft.facts = Facts::read(leadership.relay, &ready.collect::<Vec<_>>()).await?;
             for queued in chunk {
                 let row = rows.get(&queued.transaction_id);
                 match (draft.next_step(queued, row, &busy), row) {
@@ -91,7 +102,6 @@ impl Packer {
                 }
             }
         }
-        Ok(draft)
     }
 
     /// Adds a transaction to the draft, keeps it back or ends it.
@@ -141,13 +151,14 @@ impl Packer {
             Err(BindError::NoSale) => return Ok(Preparation::Suspected("The moment's sale is no longer there")),
             Err(error @ BindError::Refused { .. }) => return Ok(Preparation::Never(error.to_string())),
         };
-        if let Some(creation) = splits::creation(addresses.split_factory, &calls) {
-            match splits::find(&relay.node, addresses.split_factory, &creation).await? {
-                (_, true) if calls.len() == 1 => return Ok(Preparation::Never(splits::IS_THERE.to_owned())),
-                (_, true) => drop(calls.remove(0)),
+        if splits::creation(addresses.split_factory, &calls).is_some() {
+            match draft.facts.splits.get(&row.id).copied() {
+                None => return Ok(Preparation::Later),
+                Some((_, true)) if calls.len() == 1 => return Ok(Preparation::Never(splits::IS_THERE.to_owned())),
+                Some((_, true)) => drop(calls.remove(0)),
                 // Another one in this batch creates it. If that fails, this one does.
-                (split, false) if !draft.splits.insert(split) => return Ok(Preparation::Later),
-                (_, false) => {}
+                Some((split, false)) if !draft.splits.insert(split) => return Ok(Preparation::Later),
+                Some((_, false)) => {}
             }
         }
         if let Err(error) = relay.policy.admit_calls(&relay.chain, account, &calls) {
@@ -199,7 +210,7 @@ impl Packer {
     }
 }
 
-/// Reads what a transaction's plan depends on; `None` while that isn't known. Up to three calls, and one for each lane
+/// Finds what a transaction's plan depends on; `None` while that isn't known. For a sale up to three calls, and one for each lane
 /// with an unfinalized batch of the same moment.
 async fn bind(
     relay: &ChainRelay,
@@ -210,7 +221,7 @@ async fn bind(
     match &row.plan {
         Plan::Tokens(tokens) => match draft.next_tokens.get(&tokens.collection) {
             Some(next) => Ok(Some(Binding::NextToken(*next))),
-            None => Ok(Some(Binding::read(&relay.node, &relay.chain.addresses, &row.plan, None).await?)),
+            None => Ok(draft.facts.next_tokens.get(&tokens.collection).copied()),
         },
         Plan::Moment(MomentUpdate { edit: MomentEdit::Sale(_), .. }) => {
             let Some(key) = row.plan.concurrency_key() else { return Ok(None) };

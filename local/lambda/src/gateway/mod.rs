@@ -109,7 +109,7 @@ impl Gateway {
 
 impl Api {
     async fn answer(&self, mut request: Request<Incoming>, peer: SocketAddr) -> Reply {
-        let outside = self.api.outside.as_ref().filter(|_| request.method() == Method::GET);
+        let outside = self.api.outside.as_ref().filter(|_| [Method::GET, Method::HEAD].contains(request.method()));
         if let Some(uri) = outside.and_then(|outside| outside.rewrite(&self.api.stage, request.uri())) {
             *request.uri_mut() = uri;
         }

@@ -119,6 +119,15 @@ impl MediaLibrary {
         self.describe(request, cid, mime, size)
     }
 
+    /// Refuses the URI of a file that the operator removed (451). One read; none for a URI of another kind.
+    pub async fn refuse_removed(&self, uri: &str) -> Result<(), ApiError> {
+        let Some(cid) = Cid::in_uri(uri) else { return Ok(()) };
+        match self.media.content(cid).await? {
+            Some(KeptContent::Removed(reason)) => Err(removed(cid, reason)),
+            Some(KeptContent::Stored(_)) | None => Ok(()),
+        }
+    }
+
     /// Keeps a metadata document. Without `content`, it names its animation or picture, if that is kept here.
     pub async fn keep_metadata(
         &self,
@@ -126,6 +135,11 @@ impl MediaLibrary {
         artist: ArtistId,
         mut metadata: MetadataRequest,
     ) -> Result<StoredMedia, ApiError> {
+        let named = [metadata.image.as_ref(), metadata.animation_url.as_ref()].into_iter().flatten();
+        let named = named.map(MetadataUri::as_str).chain(metadata.content.as_ref().map(|content| content.uri.as_str()));
+        for uri in named.collect::<Vec<&str>>() {
+            self.refuse_removed(uri).await?;
+        }
         if metadata.content.is_none()
             && let Some(uri) = metadata.animation_url.as_ref().or(metadata.image.as_ref())
             && let Some(cid) = Cid::in_uri(uri.as_str())

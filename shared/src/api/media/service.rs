@@ -2,12 +2,16 @@
 
 use super::library::MediaLibrary;
 use crate::{
+    api::error::require_active,
     auth::caller::CallerAuthenticator,
     clock,
     config::{self, StartError},
     http::{ApiError, Request},
     model::{ArtistId, Scope},
-    store::{artist::ArtistTable, secret::SecretTable},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::SecretTable,
+    },
 };
 
 /// Keeps files for artists.
@@ -15,6 +19,7 @@ pub struct MediaService {
     /// Where they are kept.
     pub library: MediaLibrary,
     callers: CallerAuthenticator,
+    artists: Artists,
 }
 
 impl MediaService {
@@ -22,11 +27,18 @@ impl MediaService {
     pub async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
         let callers = CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?;
-        Ok(Self { callers, library: MediaLibrary::from_env(&aws, ArtistTable::from_env(&aws)?)? })
+        let artists = ArtistTable::from_env(&aws)?;
+        Ok(Self {
+            callers,
+            artists: Artists::new(artists.clone().eventually_consistent()),
+            library: MediaLibrary::from_env(&aws, artists)?,
+        })
     }
 
-    /// The artist who may store files; 401 or 403 for others.
+    /// The artist who may store files; 401 or 403 for others. One read besides.
     pub async fn authenticate(&self, request: &Request) -> Result<ArtistId, ApiError> {
-        Ok(self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist)
+        let artist = self.callers.authenticate_for(request, Scope::Publish, clock::now()?).await?.artist;
+        require_active(&self.artists, artist).await?;
+        Ok(artist)
     }
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     api::{
+        error::require_active,
         media::{Document, MediaLibrary, MetadataRequest},
         transact::TransactionService,
     },
@@ -49,6 +50,8 @@ impl PublishingService {
     pub async fn publish<P: Publishing>(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.transactions.authenticate(request, Scope::Publish).await?;
         let body: P = request.large_json()?.read_for(&self.transactions)?;
+        // Before anything is stored.
+        require_active(self.transactions.artists(), caller.artist).await?;
         let publication = body.into_publication(self, request, caller.artist).await?;
         self.transactions
             .transact(request, caller, publication.chain, P::CREATION, async |session| publication.plan(session).await)
@@ -138,6 +141,7 @@ async fn keep_metadata(
 ) -> Result<(), ApiError> {
     if let Some(metadata) = metadata.take() {
         moment.uri = library.keep_metadata(request, artist, metadata).await?.uri;
+        return Ok(());
     }
-    Ok(())
+    library.refuse_removed(moment.uri.as_str()).await
 }

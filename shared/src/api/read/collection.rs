@@ -31,9 +31,9 @@ pub struct CollectionView {
     /// The collection's page for people.
     #[schema(format = "uri")]
     pub page: String,
-    /// Empty without one.
+    /// Empty without one, and if the operator hid it.
     pub name: String,
-    /// Metadata URI.
+    /// Metadata URI; empty if the operator hid it.
     pub uri: String,
     /// Account that it was made for.
     pub creator: Person,

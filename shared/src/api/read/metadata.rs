@@ -120,7 +120,7 @@ impl MetadataView {
 }
 
 impl Preview {
-    fn all(picture: &Picture, site: &Site) -> Vec<Self> {
+    pub(super) fn all(picture: &Picture, site: &Site) -> Vec<Self> {
         let hash = Picture::hash(&picture.uri);
         let form = |form: &crate::model::Form| Self {
             uri: picture.uri.clone(),
@@ -134,7 +134,7 @@ impl Preview {
 }
 
 impl Placeholder {
-    fn of(picture: &Picture) -> Self {
+    pub(super) fn of(picture: &Picture) -> Self {
         let Picture { placeholder, color, width, height, .. } = picture.clone();
         Self { thumbhash: placeholder, color, width, height }
     }

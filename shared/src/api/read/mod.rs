@@ -1,5 +1,6 @@
 //! Answers of public reads: stored rows with names and metadata.
 
+mod avatar;
 mod collection;
 mod event;
 mod metadata;
@@ -11,6 +12,7 @@ mod site;
 mod transfer;
 
 pub use self::{
+    avatar::Avatar,
     collection::CollectionView,
     event::EventView,
     metadata::{ContentView, MetadataView, Placeholder, Preview},

@@ -78,7 +78,7 @@ pub struct MomentView {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NamedCollection)]
 pub struct CollectionName {
-    /// Empty without one.
+    /// Empty without one, and if the operator hid the collection.
     pub name: String,
 }
 
@@ -160,6 +160,7 @@ impl MomentView {
 
     fn new(moment: &Moment, rows: &LookupRows, site: &Site) -> Result<Self, ReadError> {
         let collection = rows.collections.get(&moment.collection);
+        let named = collection.filter(|collection| !collection.is_withheld);
         let admins = collection.map_or([].as_slice(), |collection| &collection.admins);
         let admins = BTreeSet::from_iter(moment.admins.iter().chain(admins).copied());
         let metadata = MetadataView::of(&moment.uri, rows, site);
@@ -174,7 +175,7 @@ impl MomentView {
             uri: moment.uri.clone(),
             creator: Person::named(moment.creator, &rows.names),
             owner: collection.map_or(moment.creator, |collection| collection.creator),
-            collection: CollectionName { name: collection.map(|it| it.name.clone()).unwrap_or_default() },
+            collection: CollectionName { name: named.map(|it| it.name.clone()).unwrap_or_default() },
             admins: admins.into_iter().collect(),
             hidden: moment.hidden_by.into_iter().collect(),
             created_at: iso_8601(moment.created_at)?,

@@ -1,13 +1,15 @@
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use alloy::primitives::B256;
+use futures::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::reader::{Person, ReadError, Reader};
 use crate::{
     clock::iso_8601_with_offset,
-    model::{Address, ChainId, EventId, FeeRecipient, Payment, TokenId},
+    model::{Address, ChainId, EventId, FeeRecipient, Payment, Referral, TokenId},
+    store::across::{LookupKeys, LookupRows},
 };
 
 /// A payment.
@@ -24,6 +26,20 @@ pub struct PaymentView {
     transferred_at: String,
     moment: PaidMoment,
     buyer: Person,
+    /// Who sent the buyer, and got a reward of the protocol's for it; null for nobody.
+    #[schema(required = true)]
+    referral: Option<ReferralView>,
+}
+
+/// A reward for having sent a buyer, in the payment's currency.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Referral)]
+struct ReferralView {
+    address: Address,
+    /// Empty without a name.
+    username: String,
+    /// In the form of the payment's amount.
+    amount: String,
 }
 
 /// The moment that was paid for.
@@ -31,6 +47,7 @@ pub struct PaymentView {
 struct PaidMoment {
     id: EventId,
     token_id: TokenId,
+    /// Empty if the operator hid the moment.
     uri: String,
     collection: PaidCollection,
     fee_recipients: Vec<FeeRecipientView>,
@@ -54,23 +71,35 @@ pub struct FeeRecipientView {
 }
 
 impl Reader {
-    /// Views of payments. One read for every hundred.
+    /// Views of payments. One read per chain and hundred rows, two a payment.
     pub async fn payments(&self, payments: &[Payment]) -> Result<Vec<PaymentView>, ReadError> {
-        let names = self.names(payments.iter().map(|payment| payment.buyer)).await?;
-        payments.iter().map(|payment| self.payment(payment, &names)).collect()
+        let chains: BTreeSet<ChainId> = payments.iter().map(|payment| payment.chain_id).collect();
+        let of = |chain: ChainId| payments.iter().filter(move |payment| payment.chain_id == chain);
+        let rows = chains.iter().map(async |chain| {
+            let keys = LookupKeys {
+                moments: of(*chain).map(Payment::moment).collect(),
+                names: of(*chain).flat_map(people).collect(),
+                ..LookupKeys::default()
+            };
+            Ok::<_, ReadError>((*chain, self.related.read(*chain, keys).await?))
+        });
+        let mut rows: HashMap<ChainId, LookupRows> = try_join_all(rows).await?.into_iter().collect();
+        payments.iter().map(|payment| self.payment(payment, rows.entry(payment.chain_id).or_default())).collect()
     }
 
-    fn payment(&self, payment: &Payment, names: &HashMap<Address, String>) -> Result<PaymentView, ReadError> {
+    fn payment(&self, payment: &Payment, rows: &LookupRows) -> Result<PaymentView, ReadError> {
+        let is_withheld = rows.moments.get(&payment.moment()).is_some_and(|moment| moment.is_withheld);
+        let decimals = self.decimals(payment.chain_id, payment.currency);
         Ok(PaymentView {
             id: payment.id,
-            amount: payment.amount.decimal(self.decimals(payment.chain_id, payment.currency)),
+            amount: payment.amount.decimal(decimals),
             currency: payment.currency,
             transaction_hash: payment.transaction_hash,
             transferred_at: iso_8601_with_offset(payment.transferred_at)?,
             moment: PaidMoment {
                 id: payment.moment_id,
                 token_id: payment.token_id,
-                uri: payment.uri.clone(),
+                uri: if is_withheld { String::new() } else { payment.uri.clone() },
                 collection: PaidCollection {
                     address: payment.collection,
                     chain_id: payment.chain_id,
@@ -78,7 +107,11 @@ impl Reader {
                 },
                 fee_recipients: payment.fee_recipients.iter().map(FeeRecipientView::of).collect(),
             },
-            buyer: Person::named(payment.buyer, names),
+            buyer: Person::named(payment.buyer, &rows.names),
+            referral: payment.referral.map(|Referral { account, reward }| {
+                let Person { address, username } = Person::named(account, &rows.names);
+                ReferralView { address, username, amount: reward.decimal(decimals) }
+            }),
         })
     }
 
@@ -91,6 +124,11 @@ impl Reader {
             _ => 0,
         }
     }
+}
+
+/// Whose names a payment shows.
+fn people(payment: &Payment) -> impl Iterator<Item = Address> {
+    [payment.buyer].into_iter().chain(payment.referral.map(|referral| referral.account))
 }
 
 impl FeeRecipientView {

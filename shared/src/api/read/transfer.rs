@@ -46,9 +46,10 @@ pub struct TransferView {
 struct TransferredMoment {
     id: EventId,
     token_id: TokenId,
+    /// Empty if the operator hid the moment.
     uri: String,
     collection: TransferredCollection,
-    /// Null until fetched.
+    /// Null until fetched, and if the operator hid the moment.
     #[schema(required = true)]
     metadata: Option<MetadataView>,
     /// The sale in force now; null without one.
@@ -65,6 +66,7 @@ struct TransferredCollection {
     address: Address,
     chain_id: ChainId,
     protocol: Protocol,
+    /// Empty without one, and if the operator hid it or the moment.
     name: String,
     artist: Person,
 }
@@ -102,7 +104,8 @@ impl Reader {
 
     fn transfer(&self, transfer: &Transfer, rows: &LookupRows) -> Result<Option<TransferView>, ReadError> {
         let Some(moment) = rows.moments.get(&transfer.moment()) else { return Ok(None) };
-        let collection = rows.collections.get(&transfer.collection);
+        let is_shown = !moment.is_withheld;
+        let collection = rows.collections.get(&transfer.collection).filter(|it| is_shown && !it.is_withheld);
         let decimals = transfer.currency.map_or(0, |currency| self.decimals(transfer.chain_id, currency));
         Ok(Some(TransferView {
             id: transfer.id,
@@ -117,7 +120,7 @@ impl Reader {
             moment: TransferredMoment {
                 id: moment.id,
                 token_id: moment.token_id,
-                uri: moment.uri.clone(),
+                uri: if is_shown { moment.uri.clone() } else { String::new() },
                 collection: TransferredCollection {
                     address: transfer.collection,
                     chain_id: transfer.chain_id,
@@ -125,7 +128,7 @@ impl Reader {
                     name: collection.map(|collection| collection.name.clone()).unwrap_or_default(),
                     artist: Person::named(transfer.creator, &rows.names),
                 },
-                metadata: MetadataView::of(&moment.uri, rows, &self.site),
+                metadata: MetadataView::of(&moment.uri, rows, &self.site).filter(|_| is_shown),
                 sale: moment.sale().map(SaleView::of),
                 fee_recipients: moment.fee_recipients.iter().map(FeeRecipientView::of).collect(),
                 comments: rows.comments.get(&moment.place()).copied().unwrap_or_default(),

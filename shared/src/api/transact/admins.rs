@@ -35,7 +35,7 @@ impl TransactionService {
         Ok(answer)
     }
 
-    /// Makes an account no admin; 404 if it is none, 409 if the artist were the last one.
+    /// Makes an account no admin; 404 if it is none, 409 if the artist were the last one. A suspended artist may.
     pub async fn revoke_admin(
         &self,
         request: &Request,
@@ -44,7 +44,7 @@ impl TransactionService {
         admin: Address,
     ) -> Result<Response, ApiError> {
         let plan = async |session: &WriteSession<'_>| session.revoke_admin(place, admin).await;
-        self.transact(request, caller, place.chain, Creation::Nothing, plan).await
+        self.transact(request, caller.even_suspended(), place.chain, Creation::Nothing, plan).await
     }
 }
 

@@ -169,6 +169,7 @@ fn count(status: TransactionStatus) {
         TransactionStatus::Mined => ended("mined"),
         TransactionStatus::Reverted => ended("reverted"),
         TransactionStatus::Failed => ended("failed"),
+        TransactionStatus::Cancelled => ended("cancelled"),
     }
 }
 

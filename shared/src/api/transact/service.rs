@@ -9,7 +9,7 @@ use super::{
     session::{Stores, WriteSession},
 };
 use crate::{
-    api::error::no_artist,
+    api::error::{no_artist, suspended},
     auth::{
         api_key::{Caller, Credential},
         caller::CallerAuthenticator,
@@ -322,12 +322,15 @@ impl TransactionService {
     fn session<'a>(
         &'a self,
         request: &'a Request,
-        Caller { credential, .. }: Caller,
+        Caller { credential, even_suspended, .. }: Caller,
         chain: ChainId,
         caller: CallerState,
         history: History,
     ) -> Result<WriteSession<'a>, ApiError> {
         let (planner, now) = (self.planner(chain)?, clock::now()?.as_secs());
+        if let Some(suspension) = caller.suspension.filter(|held| !even_suspended && held.holds_at(now)) {
+            return Err(suspended(suspension));
+        }
         let (stores, genuine, daily_spend) = (&self.stores, Mutex::default(), self.daily_spend);
         Ok(WriteSession {
             planner,

@@ -4,7 +4,7 @@ use std::{
     time::Duration,
 };
 
-use alloy::primitives;
+use alloy::primitives::U256;
 use futures::future::try_join_all;
 
 use super::refusal::Budget;
@@ -37,6 +37,11 @@ use crate::{
 
 /// Time that admission may take: nothing is queued whose client wouldn't be told.
 const ADMISSION: Duration = Duration::from_secs(5);
+
+/// Seconds in which a write that pays must be sent: prices and minds change.
+const PAYMENT_VALIDITY: u64 = 10 * 60;
+/// Seconds in which any other write must be sent.
+const VALIDITY: u64 = DAY;
 
 /// What sessions read and write.
 pub(super) struct Stores {
@@ -72,7 +77,7 @@ pub struct Cost {
     /// The currency.
     pub currency: Currency,
     /// In its smallest unit.
-    pub amount: primitives::U256,
+    pub amount: U256,
 }
 
 impl WriteSession<'_> {
@@ -225,16 +230,22 @@ impl WriteSession<'_> {
         plans: Vec<Plan>,
         creation: Creation,
     ) -> Result<Option<Vec<Transaction>>, ApiError> {
+        let valid_until = self.request.valid_until(self.now)?;
         let planned = try_join_all(plans.into_iter().map(|plan| self.plan(plan))).await?;
         if deadline::is_within(ADMISSION) {
             return Err(ApiError::late());
         }
-        let outlay = self.outlay(planned.iter().map(|planned| &planned.plan))?;
-        let new = |Planned { plan, gas, reserve, .. }| NewTransaction { plan, gas, creation, reserve };
+        let paid = self.outlay(planned.iter().map(|planned| &planned.plan))?;
+        let new = |Planned { plan, gas, reserve, .. }| {
+            let pays = outlay(self.chain(), &plan.outline(&self.chain().addresses)) != (U256::ZERO, U256::ZERO);
+            let latest = self.now + if pays { PAYMENT_VALIDITY } else { VALIDITY };
+            let valid_until = Some(valid_until.map_or(latest, |until| until.min(latest)));
+            NewTransaction { plan, gas, creation, reserve, valid_until }
+        };
         let admission = Admission {
             artist: self.caller.artist.artist_id,
             key: self.key(),
-            outlay,
+            outlay: paid,
             chain: self.chain().id,
             wallet: self.account(),
             account: self.caller.account,
@@ -287,7 +298,7 @@ impl WriteSession<'_> {
             return Err(ApiError::stale_sign_in());
         }
         let [native, stable] = self.chain().currencies();
-        let shown = |currency: Currency, limit: DailyLimit| currency.format(primitives::U256::from(limit.0));
+        let shown = |currency: Currency, limit: DailyLimit| currency.format(U256::from(limit.0));
         Err(ApiError::forbidden(format!(
             "This costs more than this API key may spend in a day, which is {} and {}: make one with a higher dailySpend",
             shown(native, limit.eth),

@@ -30,12 +30,16 @@ pub struct TransactionView {
     #[serde(rename = "gasUsed")]
     #[schema(required)]
     gas_used: Option<u64>,
-    /// Why nothing was done, for `reverted` and `failed`; null otherwise.
+    /// Why nothing was done, for `reverted`, `failed` and `cancelled`; null otherwise.
     #[schema(required)]
     reason: Option<String>,
     /// What it created, as the answer of its endpoint names it.
     #[schema(value_type = Object)]
     result: Map<String, Value>,
+    /// When it ends unsent, unless it is sent before; ISO 8601.
+    #[serde(rename = "validUntil")]
+    #[schema(required)]
+    valid_until: Option<String>,
     /// ISO 8601.
     created_at: String,
     /// ISO 8601.
@@ -53,6 +57,7 @@ impl TransactionView {
             chain_id: transaction.chain,
             block: mined.map(|mined| mined.block),
             gas_used: mined.map(|mined| mined.gas_used),
+            valid_until: transaction.valid_until.map(clock::iso_8601).transpose()?,
             created_at: clock::iso_8601(transaction.created_at)?,
             updated_at: clock::iso_8601(transaction.updated_at)?,
             hashes: transaction.hashes,

@@ -141,6 +141,28 @@ sol! {
         );
     }
 
+    /// Keeps what the protocol pays out of its fee: <https://github.com/ourzora/zora-protocol/blob/main/legacy/protocol-rewards/src/ProtocolRewards.sol>
+    #[sol(rpc)]
+    interface ProtocolRewards {
+        /// Emitted with every collect for the chain's own currency, before the transfer of the token; `from` is the
+        /// collection. Who isn't named is `zora`.
+        event RewardsDeposit(
+            address indexed creator,
+            address indexed createReferral,
+            address indexed mintReferral,
+            address firstMinter,
+            address zora,
+            address from,
+            uint256 creatorReward,
+            uint256 createReferralReward,
+            uint256 mintReferralReward,
+            uint256 firstMinterReward,
+            uint256 zoraReward
+        );
+
+        function balanceOf(address account) external view returns (uint256);
+    }
+
     #[sol(rpc)]
     interface FixedPriceMinter {
         struct SalesConfig {

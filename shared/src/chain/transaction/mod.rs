@@ -18,6 +18,6 @@ pub use self::{
     packing::{Load, MAX_TRANSACTION_BYTES, MAX_TRANSACTION_GAS, Operation, Packed, pack, unpack},
     planner::{Planned, Planner},
     policy::{Policy, PolicyError, collections},
-    reasons::{Failure, failure, refusal},
+    reasons::{Failure, failure, failures, refusal},
     simulate::{SimulationError, simulate_with_gas},
 };

@@ -1,5 +1,7 @@
 //! Why an operation failed: its account's event doesn't say.
 
+use std::collections::BTreeMap;
+
 use alloy::{
     primitives::Address,
     rpc::types::{
@@ -39,6 +41,52 @@ impl Failure {
     fn of_revert(data: &[u8]) -> Self {
         Self { reason: revert::explain(data), is_overtaken: revert::is_overtaken(data) }
     }
+}
+
+/// Why operations of a batch in `block` failed, as far as one simulation of all of it tells (`eth_simulateV1`): their calls
+/// are made from their accounts, each after the operations before it. One RPC call.
+pub async fn failures(
+    node: &Node,
+    operator_safe: Address,
+    lane: Address,
+    operations: &[Operation],
+    failed: &[usize],
+    block: u64,
+) -> BTreeMap<usize, Failure> {
+    let Some(parent) = block.checked_sub(1) else { return BTreeMap::new() };
+    let (mut blocks, mut positions, mut next) = (Vec::new(), Vec::new(), 0);
+    for &index in failed {
+        let Some((operation, (call, overrides))) = operations.get(index).and_then(|one| Some((one, again(one)?)))
+        else {
+            continue;
+        };
+        // An account whose code is replaced can't do what follows.
+        let returns = operations[index + 1..].iter().any(|later| later.account == operation.account);
+        if !overrides.is_empty() && returns {
+            continue;
+        }
+        let succeeded: Vec<_> = (next..index)
+            .filter(|earlier| !failed.contains(earlier))
+            .map(|earlier| operations[earlier].clone())
+            .collect();
+        if !succeeded.is_empty() {
+            blocks.push(SimBlock::default().call(request(lane, &pack(operator_safe, lane, &succeeded))));
+        }
+        positions.push((index, blocks.len()));
+        blocks.push(SimBlock::default().with_state_overrides(overrides).call(call));
+        next = index + 1;
+    }
+    let expected = blocks.len();
+    let results = match node.simulate_on(parent, blocks).await {
+        Ok(results) if results.len() == expected => results,
+        // Nodes without the method answer in different ways.
+        _ => return BTreeMap::new(),
+    };
+    let words = positions.into_iter().filter_map(|(index, at)| match replay_of(results.get(at)?) {
+        Replay::Words(failure) => Some((index, failure)),
+        _ => None,
+    });
+    words.collect()
 }
 
 /// Why the operation at `index` failed in `block`, where its call used `gas`. Up to three RPC calls.

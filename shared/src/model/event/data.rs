@@ -10,6 +10,7 @@ use crate::model::{
     collection::{MomentSale, Protocol, Royalty},
     comment::{CommentId, CommentNonce},
     event_id::EventId,
+    moderation::{Action, Reason, Subject},
     moment::{ChainId, MomentRef, TokenId},
     sale::SaleType,
     transaction::{TransactionId, TransactionStatus},
@@ -27,9 +28,9 @@ pub struct CollectionEvent {
     pub collection: Address,
     /// Protocol of the contract.
     pub protocol: Protocol,
-    /// Name.
+    /// Name; empty if the operator hid the collection.
     pub name: String,
-    /// Metadata URI.
+    /// Metadata URI; empty if the operator hid the collection.
     pub uri: String,
     /// Account that the collection was made for.
     pub owner: Address,
@@ -116,7 +117,7 @@ moment_events! {
         id: EventId,
         /// Protocol of the collection.
         protocol: Protocol,
-        /// Metadata URI.
+        /// Metadata URI; empty if the operator hid the moment.
         uri: String,
         /// Account that created the moment.
         creator: Address,
@@ -163,7 +164,7 @@ moment_events! {
         id: EventId,
         /// Account that commented.
         sender: Address,
-        /// Text, cut to 2000 characters.
+        /// Text, cut to 2000 characters; empty if the operator hid it.
         comment: String,
         /// Id in the comments protocol; null for a mint-time comment.
         #[schema(required = true)]
@@ -237,6 +238,26 @@ pub struct ArtistEvent {
     pub address: Address,
 }
 
+/// What the operator decided about something of an artist's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = ModerationEventData)]
+pub struct ModerationEvent {
+    /// What it is about, such as `moment#8453#0x540c18b7f99b3b599c6feb99964498931c211858#1`.
+    #[schema(value_type = String)]
+    pub about: Subject,
+    /// What was done.
+    pub action: Action,
+    /// Whether that ended: everything is as its artist left it.
+    pub is_undone: bool,
+    /// Why.
+    pub reason: Reason,
+    /// When it ends by itself, in Unix seconds; null if it doesn't.
+    #[schema(required = true)]
+    pub until: Option<u64>,
+    /// The account whose it is.
+    pub account: Address,
+}
+
 impl SaleView {
     /// A strategy's setting.
     pub fn of(sale: &MomentSale) -> Self {
@@ -271,6 +292,20 @@ impl Concerns for CollectionEvent {
 impl Concerns for TransactionEvent {
     fn about(&self) -> About {
         About::Transaction(self.id)
+    }
+
+    fn accounts(&self) -> Vec<Address> {
+        vec![self.account]
+    }
+}
+
+impl Concerns for ModerationEvent {
+    fn about(&self) -> About {
+        match self.about {
+            Subject::Moment(place) => About::Moment(place),
+            Subject::Collection(chain, collection) => About::Collection(chain, collection),
+            Subject::Artist(_) | Subject::File(_) | Subject::Comment(..) => About::Artist(self.account),
+        }
     }
 
     fn accounts(&self) -> Vec<Address> {

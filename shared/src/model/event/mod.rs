@@ -16,12 +16,14 @@ use self::subject::Concerns;
 pub use self::{
     cursor::{EventCursor, EventsAfter, LogId, LogName, LogPlace, Wait},
     data::{
-        ArtistEvent, CollectionEvent, CommentEvent, EventRoyalty, MomentEvent, PaymentEvent, PermissionEvent,
-        SaleEvent, SaleView, TransactionEvent, TransferEvent,
+        ArtistEvent, CollectionEvent, CommentEvent, EventRoyalty, ModerationEvent, MomentEvent, PaymentEvent,
+        PermissionEvent, SaleEvent, SaleView, TransactionEvent, TransferEvent,
     },
     subject::About,
 };
-use super::{address::Address, event_id::EventId, invalid::Invalid, text::serde_as_text};
+use super::{
+    address::Address, event_id::EventId, invalid::Invalid, moderation::Subject, moment::MomentRef, text::serde_as_text,
+};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,12 +127,13 @@ kinds! {
     TransactionMined "transaction.mined" TransactionEvent "A transaction of yours is mined, and done.";
     TransactionFailed "transaction.failed" TransactionEvent "A transaction of yours did nothing.";
     ArtistUpdated "artist.updated" ArtistEvent "An artist's profile or wallets changed.";
+    ModerationChanged "moderation.changed" ModerationEvent "The operator decided about something of yours, or undid a decision.";
 }
 
 impl EventKind {
     /// Whether such events are for their artist's eyes only.
     pub fn is_private(self) -> bool {
-        matches!(self, Self::TransactionMined | Self::TransactionFailed)
+        matches!(self, Self::TransactionMined | Self::TransactionFailed | Self::ModerationChanged)
     }
 }
 
@@ -160,6 +163,44 @@ impl PartialSchema for EventKind {
             .description(Some("Type of an event. What takes such an event back comes along."))
             .enum_values(Some(Self::WORDS.iter().copied()))
             .into()
+    }
+}
+
+impl EventData {
+    /// Whose words it has; `None` if it has nobody's.
+    pub fn subject(&self) -> Option<Subject> {
+        match self {
+            Self::CollectionCreated(of) | Self::CollectionUpdated(of) => {
+                Some(Subject::Collection(of.chain_id, of.collection))
+            }
+            Self::MomentCreated(of) | Self::MomentUpdated(of) => {
+                let place = MomentRef { chain: of.chain_id, collection: of.collection, token: of.token_id };
+                Some(Subject::Moment(place))
+            }
+            Self::CommentCreated(of) => of.comment_id.map(|comment| Subject::Comment(of.chain_id, comment)),
+            Self::SaleUpdated(_)
+            | Self::MomentCollected(_)
+            | Self::MomentTransferred(_)
+            | Self::PermissionChanged(_)
+            | Self::PaymentReceived(_)
+            | Self::TransactionMined(_)
+            | Self::TransactionFailed(_)
+            | Self::ArtistUpdated(_)
+            | Self::ModerationChanged(_) => None,
+        }
+    }
+
+    /// Takes the words of [`EventData::subject`] out.
+    pub fn withhold(&mut self) {
+        match self {
+            Self::CollectionCreated(of) | Self::CollectionUpdated(of) => {
+                of.name.clear();
+                of.uri.clear();
+            }
+            Self::MomentCreated(of) | Self::MomentUpdated(of) => of.uri.clear(),
+            Self::CommentCreated(of) => of.comment.clear(),
+            _ => {}
+        }
     }
 }
 

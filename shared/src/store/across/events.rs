@@ -1,9 +1,12 @@
 //! Logs of events: one of each chain, and the service's own.
 
+use std::collections::HashSet;
+
 use crate::{
-    model::LogName,
+    model::{EventData, LogName},
     store::{
         artist::service_events::ServiceEvents,
+        chain::visibility::Visibility,
         engine::{
             event_segments::{LogHead, NumberedEvent},
             index::Progress,
@@ -42,5 +45,19 @@ impl EventLogs {
             LogName::Chain(chain) => self.chains.chain_events(chain, number, rows).await,
             LogName::Service => self.service.after(number, rows).await,
         }
+    }
+
+    /// Takes the words out of events about what the operator hides by now: logs keep what happened. A read per hundred
+    /// moments and collections that they name, two of comments; none without such.
+    pub async fn withhold(&self, events: impl IntoIterator<Item = &mut EventData>) -> Result<(), StoreError> {
+        let events: Vec<&mut EventData> = events.into_iter().collect();
+        let subjects: HashSet<_> = events.iter().filter_map(|event| event.subject()).collect();
+        let hidden = Visibility::new(self.chains.clone()).hidden(subjects).await?;
+        for event in events {
+            if event.subject().is_some_and(|subject| hidden.contains(&subject)) {
+                event.withhold();
+            }
+        }
+        Ok(())
     }
 }

@@ -3,12 +3,12 @@
 use aws_sdk_dynamodb::types::{ReturnValue, Update};
 use serde::{Deserialize, Serialize};
 
-use super::artists::Artists;
+use super::artists::{Artists, Contact};
 use crate::{
     aws::Dispatch,
     model::ArtistId,
     store::{
-        artist::{Contact, rows},
+        artist::rows,
         engine::table::{ArtistTable, StoreError, number, text, unless_refused, updating},
     },
 };

@@ -26,7 +26,7 @@ pub use self::{
         HashProgress, KeptContent, Media, StorageLimits, StorageRefusal, StoredBlock, StoredContent, UPLOAD_LIFETIME,
         Upload, UploadOutcome,
     },
-    moderation::{Decision, DecisionCount, LoggedDecision, Moderation, Report, ReportedSubject, Withheld},
+    moderation::{Decision, DecisionCount, LoggedDecision, Moderation, Proposal, Report, ReportedSubject, Withheld},
     payouts::{MAX_PAYOUTS, PAYOUT_DELAY, PayoutAddress, PayoutAddresses},
     pins::{PinJob, PinPause, Pins},
     search::{ListedArtist, Search},

@@ -8,14 +8,18 @@ use uuid::Uuid;
 
 use crate::{
     aws::Dispatch,
-    model::{Address, ArtistChange, ArtistId, ChainId, CommentId, Email, MomentRef, Reason, Statement, Subject},
+    model::{
+        Action, Address, ArtistChange, ArtistId, ChainId, CommentId, Email, Event, EventData, EventId, ModerationEvent,
+        MomentRef, Reason, Statement, Subject, Suspension,
+    },
     store::{
         artist::{
             artists::{Artists, Outbox},
             media::Media,
             rows,
+            service_events::ServiceEvents,
         },
-        engine::table::{ArtistTable, StoreError, number, row, text, updating},
+        engine::table::{ArtistTable, PrimaryKey, StoreError, number, row, text, updating},
     },
 };
 
@@ -57,11 +61,14 @@ pub struct ReportedSubject {
     pub last_at: u64,
 }
 
-/// A decision that holds.
+/// A decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// What it is about.
     pub subject: Subject,
+    /// What is done.
+    #[serde(default)]
+    pub action: Action,
     /// Why.
     pub reason: Reason,
     /// For the operator's own eyes.
@@ -69,6 +76,27 @@ pub struct Decision {
     /// Who decided.
     pub by: String,
     /// When, in Unix seconds.
+    pub at: u64,
+    /// When it ends by itself, in Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+    /// The moment whose removal removed this file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Subject>,
+}
+
+/// What another service decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// What it is about.
+    pub subject: Subject,
+    /// What was done there.
+    pub action: Action,
+    /// Why.
+    pub reason: Reason,
+    /// Whose decision it was.
+    pub from: String,
+    /// When it came here, in Unix seconds.
     pub at: u64,
 }
 
@@ -99,6 +127,8 @@ pub struct Withheld {
     /// Artists by all of their wallets.
     subjects: HashSet<Subject>,
     artists: HashSet<ArtistId>,
+    /// Ends of decisions, in Unix seconds.
+    ends: Vec<(u64, Subject)>,
 }
 
 /// Reports and decisions.
@@ -159,14 +189,30 @@ impl Moderation {
         self.0.partition(rows::reports(subject)).await
     }
 
-    /// Returns what was decided about a subject and holds. One read.
-    pub async fn decision(&self, subject: &Subject) -> Result<Option<Decision>, StoreError> {
-        self.0.get(&rows::decision(subject)).await
+    /// Returns the decisions about a subject: what is done with it, and of an artist the suspension. One read.
+    pub async fn about(&self, subject: &Subject) -> Result<Vec<Decision>, StoreError> {
+        self.0.get_many([rows::decision(subject), rows::suspension(subject)]).await
     }
 
-    /// Returns all decisions that hold. A Query per megabyte.
+    /// Returns all decisions that weren't undone. A Query per megabyte.
     pub async fn decisions(&self) -> Result<Vec<Decision>, StoreError> {
         self.0.partition(rows::decisions()).await
+    }
+
+    /// Returns what others decided and nobody here took or declined. A Query per megabyte.
+    pub async fn proposals(&self) -> Result<Vec<Proposal>, StoreError> {
+        self.0.partition(rows::proposals()).await
+    }
+
+    /// Keeps a proposal, in place of a former one about its subject. One write.
+    pub async fn propose(&self, proposal: &Proposal) -> Result<(), StoreError> {
+        let write = self.0.replacement(&rows::proposal(&proposal.subject), proposal)?;
+        self.0.write_together(vec![write]).await.map(drop)
+    }
+
+    /// Forgets a proposal. One write.
+    pub async fn drop_proposal(&self, subject: &Subject) -> Result<(), StoreError> {
+        self.0.write_together(vec![self.0.deletion(&rows::proposal(subject))?]).await.map(drop)
     }
 
     /// Returns what was decided and undone, the oldest first. A Query per megabyte.
@@ -179,55 +225,79 @@ impl Moderation {
         self.0.partition(rows::decision_counts()).await
     }
 
-    /// Hides a subject, or removes a file, whatever its artists want, and counts it in `month`. Returns `false` if that is
-    /// decided already. One transaction.
-    pub async fn decide(&self, decision: Decision, month: &str) -> Result<bool, StoreError> {
-        let (subject, at) = (decision.subject, decision.at);
-        let count = Update::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(rows::decision_count(month, decision.reason).item()))
-            .update_expression("SET #month = :month, reason = :reason ADD decisions :one")
-            .expression_attribute_names("#month", "month")
-            .expression_attribute_values(":month", text(month))
-            .expression_attribute_values(":reason", text(decision.reason))
-            .expression_attribute_values(":one", number(1));
-        let mut writes = vec![self.0.insertion(&rows::decision(&subject), &decision)?, updating(count)?];
-        if let Subject::File(cid) = subject {
+    /// Carries out a decision, whatever its artists want, tells `owner`, whose it is, and counts it in `month`. Returns
+    /// `false` if there is one already. A read and a transaction, for an artist's another read.
+    pub async fn decide(&self, decision: Decision, owner: Option<Address>, month: &str) -> Result<bool, StoreError> {
+        let key = key_of(&decision.subject, decision.action);
+        let former: Option<Decision> = self.0.get(&key).await?;
+        let mut writes = vec![match former {
+            Some(former) if former.until.is_some_and(|end| end <= decision.at) => {
+                self.0.replacement(&key, &decision)?
+            }
+            _ => self.0.insertion(&key, &decision)?,
+        }];
+        if decision.with.is_none() {
+            writes.push(self.counting(decision.reason, month)?);
+        }
+        if let Subject::File(cid) = decision.subject {
             writes.extend(Media::new(self.0.clone()).removing(cid, Some(decision.reason)).await?);
         }
-        writes.extend([self.posting(subject)?, self.logging(LoggedDecision { decision, is_undone: false })?]);
-        self.carry_out(&subject, true, writes, at).await
+        self.carry_out(LoggedDecision { decision, is_undone: false }, owner, writes).await
     }
 
     /// Undoes a decision: its subject is as its artists left it. `by` is who undoes it, `now` in Unix seconds. Returns
-    /// `false` if nothing is decided. One read and one transaction.
-    pub async fn undo(&self, subject: &Subject, by: &str, now: u64) -> Result<bool, StoreError> {
-        let Some(decision) = self.decision(subject).await? else { return Ok(false) };
-        let undone = Decision { by: by.to_owned(), at: now, ..decision };
-        let mut writes = vec![self.0.removal(&rows::decision(subject))?];
-        if let Subject::File(cid) = subject {
-            writes.extend(Media::new(self.0.clone()).removing(*cid, None).await?);
+    /// `false` if it is undone already. A few reads and a transaction.
+    pub async fn undo(
+        &self,
+        decision: Decision,
+        owner: Option<Address>,
+        by: &str,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        let mut writes = vec![self.0.removal(&key_of(&decision.subject, decision.action))?];
+        if let Subject::File(cid) = decision.subject {
+            writes.extend(Media::new(self.0.clone()).removing(cid, None).await?);
         }
-        writes.extend([self.posting(*subject)?, self.logging(LoggedDecision { decision: undone, is_undone: true })?]);
-        self.carry_out(subject, false, writes, now).await
+        let undone = Decision { by: by.to_owned(), at: now, ..decision };
+        self.carry_out(LoggedDecision { decision: undone, is_undone: true }, owner, writes).await
     }
 
     async fn carry_out(
         &self,
-        subject: &Subject,
-        is_withheld: bool,
-        writes: Vec<TransactWriteItem>,
-        now: u64,
+        entry: LoggedDecision,
+        owner: Option<Address>,
+        mut writes: Vec<TransactWriteItem>,
     ) -> Result<bool, StoreError> {
-        let artists = Artists::new(self.0.clone());
-        let profile = match subject {
-            Subject::Artist(account) => artists.profile_of(*account).await?,
-            _ => None,
-        };
-        match profile {
-            Some(profile) => artists.withhold(profile.artist.artist_id, is_withheld, &writes, now).await,
-            None => self.0.write_together(writes).await,
+        let Decision { subject, action, reason, until, at, .. } = entry.decision;
+        let events: Vec<Event> = owner.map(|owner| entry.event(owner)).into_iter().collect();
+        let is_undone = entry.is_undone;
+        if action != Action::Suspend {
+            writes.push(self.posting(subject)?);
         }
+        writes.push(self.logging(entry)?);
+        let artists = Artists::new(self.0.clone());
+        if let Subject::Artist(account) = subject
+            && let Some(profile) = artists.profile_of(account).await?
+        {
+            let decided = artists.moderate(profile.artist.artist_id, (&writes, &events), at, |profile| match action {
+                Action::Suspend => profile.suspension = (!is_undone).then_some(Suspension { reason, until }),
+                Action::Hide | Action::Remove => profile.is_withheld = !is_undone,
+            });
+            return decided.await;
+        }
+        ServiceEvents::new(self.0.clone()).write_with_events(writes, &events, at).await
+    }
+
+    fn counting(&self, reason: Reason, month: &str) -> Result<TransactWriteItem, StoreError> {
+        let count = Update::builder()
+            .table_name(&self.0.name)
+            .set_key(Some(rows::decision_count(month, reason).item()))
+            .update_expression("SET #month = :month, reason = :reason ADD decisions :one")
+            .expression_attribute_names("#month", "month")
+            .expression_attribute_values(":month", text(month))
+            .expression_attribute_values(":reason", text(reason))
+            .expression_attribute_values(":one", number(1));
+        updating(count)
     }
 
     fn posting(&self, subject: Subject) -> Result<TransactWriteItem, StoreError> {
@@ -239,12 +309,34 @@ impl Moderation {
     }
 }
 
+impl LoggedDecision {
+    /// Tells the account whose it is.
+    fn event(&self, account: Address) -> Event {
+        let Decision { subject, action, reason, until, at, .. } = self.decision;
+        let is_undone = self.is_undone;
+        let data = ModerationEvent { about: subject, action, is_undone, reason, until, account };
+        let id = EventId::named(&format!("moderation/{subject}/{action}/{is_undone}/{at}"));
+        Event { id, time: at, is_reverted: false, data: EventData::ModerationChanged(data) }
+    }
+}
+
+fn key_of(subject: &Subject, action: Action) -> PrimaryKey {
+    match action {
+        Action::Hide | Action::Remove => rows::decision(subject),
+        Action::Suspend => rows::suspension(subject),
+    }
+}
+
 impl Artists {
-    /// Returns what is kept out of sight: for the indexer, never for a request. A Query per megabyte, and two reads for
-    /// each artist.
-    pub async fn withheld(&self) -> Result<Withheld, StoreError> {
+    /// Returns what is kept out of sight at `now`, in Unix seconds: for the indexer, never for a request. A Query per
+    /// megabyte, and two reads for each artist.
+    pub async fn withheld(&self, now: u64) -> Result<Withheld, StoreError> {
         let mut withheld = Withheld::default();
-        for Decision { subject, .. } in Moderation::new(self.0.clone()).decisions().await? {
+        for Decision { subject, action, until, .. } in Moderation::new(self.0.clone()).decisions().await? {
+            withheld.ends.extend(until.map(|end| (end, subject)));
+            if action == Action::Suspend || until.is_some_and(|end| end <= now) {
+                continue;
+            }
             withheld.subjects.insert(subject);
             let Subject::Artist(account) = subject else { continue };
             if let Some(profile) = self.profile_of(account).await? {
@@ -260,18 +352,24 @@ impl Withheld {
     /// Whether a moment is kept out of sight, by itself, with its collection or with its creator.
     pub fn has(&self, moment: &MomentRef, creator: Address) -> bool {
         self.subjects.contains(&Subject::Moment(*moment))
-            || self.has_collection(moment.chain, moment.collection)
-            || self.subjects.contains(&Subject::Artist(creator))
+            || self.has_collection(moment.chain, moment.collection, creator)
     }
 
-    /// Whether a collection is kept out of sight.
-    pub fn has_collection(&self, chain: ChainId, collection: Address) -> bool {
+    /// Whether a collection is kept out of sight, by itself or with its creator.
+    pub fn has_collection(&self, chain: ChainId, collection: Address, creator: Address) -> bool {
         self.subjects.contains(&Subject::Collection(chain, collection))
+            || self.subjects.contains(&Subject::Artist(creator))
     }
 
     /// Whether a comment is kept out of sight.
     pub fn has_comment(&self, chain: ChainId, comment: CommentId) -> bool {
         self.subjects.contains(&Subject::Comment(chain, comment))
+    }
+
+    /// What was kept out of sight until a time after `since` and not after `now`, both in Unix seconds.
+    pub fn ended(&self, since: u64, now: u64) -> impl Iterator<Item = Subject> {
+        let ended = self.ends.iter().filter(move |(end, _)| since < *end && *end <= now);
+        ended.map(|(_, subject)| *subject)
     }
 
     /// Whether an artist is kept out of sight.

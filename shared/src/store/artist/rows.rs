@@ -239,6 +239,12 @@ rows! { ROWS;
         partition () as decisions = "DECISIONS" {
             /// What an operator decided about a subject, and what holds
             fn decision(subject: &Subject) = "{subject}";
+            /// That an artist may not publish; it may have ended
+            fn suspension(artist: &Subject) = "{artist}#SUSPENSION";
+        }
+        partition () as proposals = "PROPOSALS" {
+            /// What another service decided, until somebody here takes or declines it
+            fn proposal(subject: &Subject) = "{subject}";
         }
         partition () as decision_log = "DECISION_LOG" {
             /// A decision or its end: who, why and when. Never changed

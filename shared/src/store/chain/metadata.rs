@@ -1,16 +1,17 @@
 //! Metadata documents and the queue to fetch them. Keyed by URI, so that a reorg leaves them alone.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::previews::DuePreviews;
 use crate::{
     aws::Dispatch,
-    model::{ChainId, ContentType, MAX_URI_KEPT, Metadata},
+    model::{Address, ChainId, ContentType, MAX_URI_KEPT, Metadata},
     store::{
         chain::rows,
         engine::{
@@ -26,11 +27,27 @@ pub const QUEUE_SHARDS: u8 = 8;
 /// Half of what a transaction takes: each new document needs two writes.
 const MAX_NEW: usize = 50;
 
+/// Documents of a collection that may be due at once, and the milliseconds between those after them: one that names
+/// thousands holds up nobody but itself.
+const BURST: u64 = 50;
+const PACE: u64 = 250;
+
 const AT_ONCE: usize = 8;
 
 /// All metadata documents.
 #[derive(Clone)]
 pub struct Documents(ChainTable);
+
+/// A document that a collection names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamedDocument<'a> {
+    /// Its URI.
+    pub uri: &'a str,
+    /// The collection.
+    pub collection: Address,
+    /// Time of the block, in Unix seconds.
+    pub at: u64,
+}
 
 /// A document to fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,10 +56,18 @@ pub struct DueDocument {
     pub chain: ChainId,
     /// URI of the document.
     pub uri: String,
+    /// The collection that named it first.
+    pub collection: Address,
     /// Number of failed fetches.
     pub failures: u32,
-    /// In Unix seconds; 0 for a new one, so that it comes first.
+    /// In Unix seconds.
     due: u64,
+}
+
+/// A collection's pace: the theoretical arrival time of the generic cell rate algorithm, in Unix milliseconds.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Pace {
+    arrival: u64,
 }
 
 /// A fetched document that the indexer has yet to process.
@@ -93,23 +118,33 @@ impl Documents {
         Ok(hashes.into_iter().filter_map(document).collect())
     }
 
-    /// Queues unknown URIs and returns fetched documents. One read per 100, one transaction per 50 new ones.
+    /// Queues unknown documents and returns those that are fetched. One read per 100; for new ones a read per 100
+    /// collections, and a transaction per 50.
     pub async fn queue<'a>(
         &self,
         chain: ChainId,
-        uris: impl IntoIterator<Item = &'a str>,
+        named: impl IntoIterator<Item = NamedDocument<'a>>,
     ) -> Result<HashMap<&'a str, Metadata>, StoreError> {
         const ATTEMPTS: usize = 5;
-        let mut new: HashMap<_, _> =
-            uris.into_iter().filter(|uri| can_be_fetched(uri)).map(|uri| (Self::uri_hash(uri), uri)).collect();
+        let mut new = Vec::new();
+        let mut known = HashSet::new();
+        for document in named.into_iter().filter(|document| can_be_fetched(document.uri)) {
+            let hash = Self::uri_hash(document.uri);
+            if known.insert(hash.clone()) {
+                new.push((hash, document));
+            }
+        }
         let mut fetched = HashMap::new();
         for _ in 0..ATTEMPTS {
-            for (hash, document) in self.rows(chain, new.keys()).await? {
-                let uri = new.remove(&hash);
-                fetched.extend(uri.zip(document));
-            }
-            let writes = Vec::from_iter(&new).chunks(MAX_NEW).map(|few| self.entries(chain, few)).collect::<Vec<_>>();
-            let writes = writes.into_iter().collect::<Result<Vec<_>, _>>()?;
+            let mut rows = self.rows(chain, new.iter().map(|(hash, _)| hash)).await?;
+            new.retain(|(hash, document)| {
+                let row = rows.remove(hash);
+                let is_new = row.is_none();
+                fetched.extend(row.flatten().map(|metadata| (document.uri, metadata)));
+                is_new
+            });
+            let due = self.paced(chain, &new).await?;
+            let writes = due.chunks(MAX_NEW).map(|few| self.entries(few)).collect::<Result<Vec<_>, _>>()?;
             let calls = stream::iter(writes).map(|writes| self.0.write_together(writes));
             let written: Vec<bool> = calls.buffer_unordered(AT_ONCE).try_collect().await?;
             if written.into_iter().all(|written| written) {
@@ -119,13 +154,45 @@ impl Documents {
         Err(StoreError::Contention("metadata documents"))
     }
 
-    fn entries(&self, chain: ChainId, new: &[(&String, &&str)]) -> Result<Vec<TransactWriteItem>, StoreError> {
+    /// When new documents are due, each after the earlier ones of its collection. If the run ends before they are queued, the
+    /// collection's next ones are a little later.
+    async fn paced(
+        &self,
+        chain: ChainId,
+        new: &[(String, NamedDocument<'_>)],
+    ) -> Result<Vec<(String, DueDocument)>, StoreError> {
+        #[derive(Deserialize)]
+        struct PaceRow {
+            collection: Address,
+            #[serde(flatten)]
+            pace: Pace,
+        }
+        let collections = BTreeSet::from_iter(new.iter().map(|(_, document)| document.collection));
+        let keys = collections.iter().map(|collection| rows::document_pace(chain, *collection));
+        let known: Vec<PaceRow> = self.0.get_many(keys).await?;
+        let mut paces: HashMap<_, _> = known.into_iter().map(|row| (row.collection, row.pace)).collect();
+        let due = |(hash, document): &(String, NamedDocument<'_>)| {
+            let due = paces.entry(document.collection).or_default().next(document.at);
+            (hash.clone(), DueDocument::new(chain, document.uri, document.collection, due))
+        };
+        let due = new.iter().map(due).collect();
+        let writes = collections.into_iter().map(|collection| {
+            let pace = paces.get(&collection).copied().unwrap_or_default();
+            let fields = json!({"collection": collection, "arrival": pace.arrival});
+            self.0.replacement(&rows::document_pace(chain, collection), &fields)
+        });
+        let writes = writes.collect::<Result<Vec<_>, _>>()?;
+        let calls = stream::iter(writes.chunks(2 * MAX_NEW)).map(|few| self.0.write_together(few.to_vec()));
+        calls.buffer_unordered(AT_ONCE).try_collect::<Vec<_>>().await?;
+        Ok(due)
+    }
+
+    fn entries(&self, new: &[(String, DueDocument)]) -> Result<Vec<TransactWriteItem>, StoreError> {
         let mut writes = Vec::new();
-        for (hash, uri) in new {
-            let row = DocumentRow { uri_hash: (*hash).clone(), document: None };
-            writes.push(self.0.insertion(&document_key(chain, hash), &row)?);
-            let due = DueDocument { chain, uri: (**uri).to_owned(), failures: 0, due: 0 };
-            writes.push(self.0.replacement(&due.key(), &due)?);
+        for (hash, due) in new {
+            let row = DocumentRow { uri_hash: hash.clone(), document: None };
+            writes.push(self.0.insertion(&document_key(due.chain, hash), &row)?);
+            writes.push(self.0.replacement(&due.key(), due)?);
         }
         Ok(writes)
     }
@@ -141,7 +208,7 @@ impl Documents {
         Ok(serde_dynamo::from_items(call.dispatch().await?.items.unwrap_or_default())?)
     }
 
-    /// Returns documents due at `now` (Unix seconds): new ones first, then the longest overdue. One Query.
+    /// Returns documents due at `now` (Unix seconds), the longest overdue first. One Query.
     pub async fn due(&self, shard: u8, now: u64, limit: usize) -> Result<Vec<DueDocument>, StoreError> {
         self.0.due(rows::due_documents(shard), now, i32::try_from(limit).unwrap_or(i32::MAX)).await
     }
@@ -165,8 +232,17 @@ impl Documents {
     }
 
     /// Reschedules a failed fetch to `due_again` (Unix seconds). One transaction.
+    pub async fn retry(&self, due: &DueDocument, due_again: u64) -> Result<(), StoreError> {
+        self.reschedule(due, DueDocument { failures: due.failures.saturating_add(1), due: due_again, ..due.clone() })
+            .await
+    }
+
+    /// Reschedules a fetch that wasn't tried. One transaction.
     pub async fn put_off(&self, due: &DueDocument, due_again: u64) -> Result<(), StoreError> {
-        let again = DueDocument { failures: due.failures.saturating_add(1), due: due_again, ..due.clone() };
+        self.reschedule(due, DueDocument { due: due_again, ..due.clone() }).await
+    }
+
+    async fn reschedule(&self, due: &DueDocument, again: DueDocument) -> Result<(), StoreError> {
         self.0.write_together(vec![self.0.deletion(&due.key())?, self.0.replacement(&again.key(), &again)?]).await?;
         Ok(())
     }
@@ -200,10 +276,25 @@ impl UnitOfWork {
 }
 
 impl DueDocument {
+    /// A document to fetch at `due` (Unix seconds) or later.
+    pub fn new(chain: ChainId, uri: &str, collection: Address, due: u64) -> Self {
+        Self { chain, uri: uri.to_owned(), collection, failures: 0, due }
+    }
+
     fn key(&self) -> PrimaryKey {
         let hash = Documents::uri_hash(&self.uri);
         let shard = hash.bytes().next().map_or(0, |digit| digit % QUEUE_SHARDS);
         rows::due_document(shard, self.due, self.chain, &hash)
+    }
+}
+
+impl Pace {
+    /// When the next document is due that was named at this time, both in Unix seconds.
+    fn next(&mut self, at: u64) -> u64 {
+        let at = at.saturating_mul(1000);
+        let due = at.max(self.arrival.saturating_sub((BURST - 1) * PACE));
+        self.arrival = at.max(self.arrival).saturating_add(PACE);
+        due / 1000
     }
 }
 
@@ -221,4 +312,19 @@ fn can_be_fetched(uri: &str) -> bool {
 
 pub(in crate::store) fn document_key(chain: ChainId, uri_hash: &str) -> PrimaryKey {
     rows::document(chain, uri_hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collections_documents_come_in_a_burst_and_then_at_its_pace() {
+        let mut pace = Pace::default();
+        let due: Vec<u64> = (0..59).map(|_| pace.next(1000)).collect();
+        assert_eq!(due[..50], [1000; 50]);
+        assert_eq!(due[50..], [1000, 1000, 1000, 1001, 1001, 1001, 1001, 1002, 1002]);
+        // After a pause it is as before.
+        assert_eq!([pace.next(2000), pace.next(2000)], [2000, 2000]);
+    }
 }

@@ -11,8 +11,10 @@ pub(super) mod moments;
 pub(super) mod payments;
 pub(super) mod previews;
 pub(super) mod rows;
+pub(super) mod statistics;
 pub(super) mod timeline;
 pub(super) mod transfers;
+pub(super) mod visibility;
 
 pub use self::rows::ROWS;
 pub use self::{
@@ -20,13 +22,15 @@ pub use self::{
     comment_names::{NameReference, PendingRename},
     comments::{CommentPage, Comments, ListedComment, MAX_PREVIEWS, NewComment, PAGE_SIZE},
     leaderboard::{Leaderboard, LeaderboardScope, Leaderboards, PaymentCursor, RankedCollector, SpendingChange},
-    metadata::{ArrivedDocument, Documents, DueDocument, QUEUE_SHARDS},
+    metadata::{ArrivedDocument, Documents, DueDocument, NamedDocument, QUEUE_SHARDS},
     moments::{EarlySettings, Moments, Tier, collection_key, moment_key, moment_keys, split_key},
     payments::{NotificationList, NotificationPlace, PaymentFilter, PaymentPage, Payments, UnsettledEnd, payment_keys},
-    previews::{DuePreviews, PreviewQueue},
+    previews::{DuePreviews, PreviewOwner, PreviewQueue},
+    statistics::{Statistics, stats_keys},
     timeline::{
         ListedMoment, Listing, Relisting, Scope, TimelineFilter, TimelinePage, TimelineSubject, Timelines, listing_keys,
     },
     transfers::{TransferList, TransferPage, Transfers, transfer_keys},
+    visibility::Visibility,
 };
 pub use super::engine::table::ChainTable;

@@ -5,10 +5,11 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    model::{ChainId, Content, ContentType, Metadata, Previews},
+    aws::Dispatch,
+    model::{ArtistId, ChainId, Cid, Content, ContentType, Metadata, Previews},
     store::{
         chain::rows,
-        engine::table::{ChainTable, PrimaryKey, StoreError, Table},
+        engine::table::{ChainTable, PrimaryKey, StoreError, Table, row},
     },
 };
 
@@ -16,21 +17,38 @@ use crate::{
 #[derive(Clone)]
 pub struct PreviewQueue(ChainTable);
 
-/// A document whose files are to be looked at.
+/// Files that are to be looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DuePreviews {
-    /// Chain whose rows name the document.
-    pub chain: ChainId,
-    /// [`super::Documents::uri_hash`] of its URI.
-    pub uri_hash: String,
-    /// URI of its picture; empty without one.
+    /// What names them.
+    #[serde(flatten)]
+    pub owner: PreviewOwner,
+    /// URI of the picture; empty without one.
     pub picture: String,
-    /// Its content.
+    /// The content; empty without one.
     pub content: Content,
     /// Number of attempts that didn't end well.
     pub failures: u32,
     /// In Unix seconds; 0 for a new one, so that it comes first.
     due: u64,
+}
+
+/// What a picture belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum PreviewOwner {
+    /// A metadata document.
+    Document {
+        /// Chain whose rows name the document.
+        chain: ChainId,
+        /// [`super::Documents::uri_hash`] of its URI.
+        uri_hash: String,
+    },
+    /// An artist, whose picture it is.
+    Artist {
+        /// The artist.
+        artist: ArtistId,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,11 +77,24 @@ impl PreviewQueue {
         Ok(self.0.write_together(writes).await?.then_some(taken))
     }
 
-    /// Stores what was found out. One transaction.
+    /// Stores what was found out of a document's files; an artist's row is another table's. One transaction.
     pub async fn finish(&self, taken: &DuePreviews, previews: Previews) -> Result<(), StoreError> {
-        let row = PreviewsRow { uri_hash: taken.uri_hash.clone(), previews };
-        let key = previews_key(taken.chain, &taken.uri_hash);
-        self.0.write_together(vec![self.0.replacement(&key, &row)?, self.0.deletion(&taken.key())?]).await?;
+        let mut writes = vec![self.0.deletion(&taken.key())?];
+        if let PreviewOwner::Document { chain, uri_hash } = &taken.owner {
+            let row = PreviewsRow { uri_hash: uri_hash.clone(), previews };
+            writes.push(self.0.replacement(&previews_key(*chain, uri_hash), &row)?);
+        }
+        self.0.write_together(writes).await?;
+        Ok(())
+    }
+
+    /// Queues an artist's picture. One write.
+    pub async fn add_avatar(&self, artist: ArtistId, avatar: Cid) -> Result<(), StoreError> {
+        let owner = PreviewOwner::Artist { artist };
+        let picture = format!("ipfs://{avatar}");
+        let due = DuePreviews { owner, picture, content: Content::default(), failures: 0, due: 0 };
+        let item = row(&due.key(), &due)?;
+        self.0.client.put_item().table_name(&self.0.name).set_item(Some(item)).dispatch().await?;
         Ok(())
     }
 }
@@ -74,13 +105,17 @@ impl DuePreviews {
         let is_picture = matches!(document.content_type(), Some(ContentType::Image));
         let content = Some(&document.content.uri).filter(|_| is_picture);
         let picture = Some(&document.image).filter(|image| !image.is_empty()).or(content).cloned().unwrap_or_default();
-        let (uri_hash, content) = (uri_hash.to_owned(), document.content.clone());
+        let owner = PreviewOwner::Document { chain, uri_hash: uri_hash.to_owned() };
+        let content = document.content.clone();
         let names_any = !picture.is_empty() || !content.uri.is_empty();
-        names_any.then_some(Self { chain, uri_hash, picture, content, failures: 0, due: 0 })
+        names_any.then_some(Self { owner, picture, content, failures: 0, due: 0 })
     }
 
     pub(super) fn key(&self) -> PrimaryKey {
-        rows::due_preview(self.due, self.chain, &self.uri_hash)
+        match &self.owner {
+            PreviewOwner::Document { chain, uri_hash } => rows::due_preview(self.due, *chain, uri_hash),
+            PreviewOwner::Artist { artist } => rows::due_avatar(self.due, *artist),
+        }
     }
 
     /// Fails its transaction if another run had it first.

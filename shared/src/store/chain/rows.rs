@@ -122,6 +122,21 @@ rows! { ROWS;
         }
     }
 
+    section "Statistics" {
+        partition (chain: ChainId, account: Address) = "STATS#{chain}#ARTIST#{account}" {
+            /// Counts of what an account created and whom it sent, in all and by day
+            fn artist_stats() = "STATS";
+            /// Day of an account's last collect
+            fn collector_of_artist(collector: Address) = "{collector}";
+        }
+        partition (chain: ChainId, collection: Address) = "STATS#{chain}#COLLECTION#{collection}" {
+            /// The same of a collection's moments
+            fn collection_stats() = "STATS";
+            /// The same
+            fn collector_of_collection(collector: Address) = "{collector}";
+        }
+    }
+
     /// A transfer is of one token of an event. A paid collect has no row here: reads merge the payments in. Burns and
     /// transfers of nothing have no row.
     section "Transfers" {
@@ -159,8 +174,12 @@ rows! { ROWS;
             fn document() = "DOCUMENT";
         }
         partition (shard: u8) as due_documents = "METADATA_DUE#{shard}" {
-            /// Queue of documents to fetch at `{due}` or later (Unix seconds; 0 for new ones), in 8 shards
+            /// Queue of documents to fetch at `{due}` or later (Unix seconds), in 8 shards
             fn due_document(due: u64, chain: ChainId, uri_hash: &str) = "{due:012}#{chain}#{uri_hash}";
+        }
+        partition (chain: ChainId, collection: Address) = "METADATA_PACE#{chain}#{collection}" {
+            /// Until when a collection's documents use up its pace, in Unix milliseconds of the chain
+            fn document_pace() = "PACE";
         }
         partition (chain: ChainId, uri_hash: &str) = "PREVIEWS#{chain}#{uri_hash}" {
             /// What is known of the files that a document names
@@ -169,6 +188,8 @@ rows! { ROWS;
         partition () as due_previews = "PREVIEWS_DUE" {
             /// Queue of documents whose files are to be looked at
             fn due_preview(due: u64, chain: ChainId, uri_hash: &str) = "{due:012}#{chain}#{uri_hash}";
+            /// The same for an artist's picture
+            fn due_avatar(due: u64, artist: ArtistId) = "{due:012}#{artist}";
         }
         partition (chain: ChainId) as arrived_documents = "METADATA_INBOX#{chain}" {
             /// A fetched document whose content type isn't in all timelines yet, and how many moments are done

@@ -172,7 +172,9 @@ impl Endpoint for ListEvents {
         if let Some(place) = place {
             self.waits.give_back(&place).await?;
         }
-        answer(page?)
+        let mut page = page?;
+        self.logs.withhold(page.events.iter_mut().map(|(_, numbered)| &mut numbered.event.data)).await?;
+        answer(page)
     }
 }
 

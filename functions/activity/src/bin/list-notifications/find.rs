@@ -11,6 +11,9 @@ use shared::{
     },
 };
 
+/// Most pages of all that are read for one of matches.
+const MOST_PAGES: usize = 10;
+
 pub struct Notifications {
     pub payments: Payments,
     pub viewed: NotificationReads,
@@ -23,13 +26,15 @@ pub struct NotificationPage {
     pub viewed: Vec<bool>,
     /// Length of the list that has the page.
     pub total: u64,
-    /// Whether rows of the page were left out.
+    /// Whether rows were left out.
     pub is_filtered: bool,
+    /// The last of the pages that were read for it.
+    pub last: Page,
 }
 
 impl Notifications {
     /// Finds a page of the notifications of chains, or of accounts on them. There is no list of everyone's viewed ones, which
-    /// an artist's mark of all would have to change: there, a page is what matches among the page of all.
+    /// an artist's mark of all would have to change: there, pages of all are read until their matches fill one.
     pub async fn find(
         &self,
         accounts: &[(ChainId, Option<Address>)],
@@ -43,17 +48,35 @@ impl Notifications {
             let PaymentPage { payments, total } =
                 self.viewed.newest_of(&lists, viewed, page.offset(), page.rows()).await?;
             let viewed = vec![viewed; payments.len()];
-            return Ok(NotificationPage { payments, viewed, total, is_filtered: false });
+            return Ok(NotificationPage { payments, viewed, total, is_filtered: false, last: page });
         }
         let filter = |(chain, artist): &(ChainId, Option<Address>)| {
             (*chain, PaymentFilter { artist: *artist, ..PaymentFilter::default() })
         };
         let filters = Vec::from_iter(accounts.iter().map(filter));
-        let PaymentPage { payments, total } = self.payments.newest_of(&filters, page.offset(), page.rows()).await?;
-        let flags = self.flags(&payments).await?;
-        let rows = payments.into_iter().zip(flags).filter(|(_, flag)| viewed.is_none_or(|viewed| viewed == *flag));
-        let (payments, flags) = rows.unzip();
-        Ok(NotificationPage { payments, viewed: flags, total, is_filtered: viewed.is_some() })
+        let mut found = NotificationPage {
+            payments: Vec::new(),
+            viewed: Vec::new(),
+            total: 0,
+            is_filtered: viewed.is_some(),
+            last: page,
+        };
+        let mut next = Some(page);
+        for _ in 0..MOST_PAGES {
+            let Some(page) = next.take() else { break };
+            let PaymentPage { payments, total } = self.payments.newest_of(&filters, page.offset(), page.rows()).await?;
+            let flags = self.flags(&payments).await?;
+            let rows = payments.into_iter().zip(flags).filter(|(_, flag)| viewed.is_none_or(|viewed| viewed == *flag));
+            let (payments, flags): (Vec<_>, Vec<_>) = rows.unzip();
+            if found.payments.len() + payments.len() > page.rows() {
+                break;
+            }
+            found.payments.extend(payments);
+            found.viewed.extend(flags);
+            (found.total, found.last) = (total, page);
+            next = page.following(total).filter(|_| found.payments.len() < page.rows());
+        }
+        Ok(found)
     }
 
     /// Whether each is viewed. At most three reads.

@@ -71,10 +71,11 @@ impl Endpoint for ListNotifications {
         let found = self.notifications.find(&accounts, viewed.map(|Flag(viewed)| viewed), page).await?;
         let pagination = Pagination::new(page, found.total);
         let pagination = if found.is_filtered { pagination.uncounted() } else { pagination };
+        let (last, more) = (found.last, found.last.following(found.total).is_some());
         let notifications = self.show(found).await?;
         // Revalidated each time, so that marks show immediately.
         Response::public(&ListNotificationsResponse { status: "success", notifications, pagination })?
             .cacheable(0)
-            .with_next_page(request, page, pagination.has_more())
+            .with_next_page(request, last, more)
     }
 }

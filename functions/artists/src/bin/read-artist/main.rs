@@ -1,12 +1,21 @@
-//! `GET /artists/{address}`: an artist's profile, by any of their wallets or their username.
+//! `GET /artists/{address}`: an artist's profile, by any of their wallets or their username; and `GET /artists/me`: that of
+//! whoever asks.
 
 use artists::{profile::ArtistResponse, read_artist::ReadArtistPath};
 use shared::{
-    api::{error::withheld, read::Site},
+    api::{
+        error::{no_artist, withheld},
+        read::Site,
+    },
+    auth::caller::CallerAuthenticator,
+    clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
     model::ArtistName,
-    store::artist::{ArtistTable, Artists},
+    store::{
+        artist::{ArtistTable, Artists},
+        secret::SecretTable,
+    },
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -15,17 +24,27 @@ async fn main() -> Result<(), StartError> {
 }
 
 struct ReadArtist {
+    callers: CallerAuthenticator,
     artists: Artists,
     site: Site,
 }
 
 impl Endpoint for ReadArtist {
     async fn from_env() -> Result<Self, StartError> {
-        let artists = ArtistTable::from_env(&config::aws().await)?;
-        Ok(Self { artists: Artists::new(artists), site: Site::from_env() })
+        let aws = config::aws().await;
+        Ok(Self {
+            callers: CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
+            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            site: Site::from_env(),
+        })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
+        if request.route() == "GET /artists/me" {
+            let artist = self.callers.authenticate(request, clock::now()?).await?;
+            let profile = self.artists.profile(artist).await?.ok_or_else(no_artist)?;
+            return Response::json(&ArtistResponse::of(&profile, &self.site)?);
+        }
         let ReadArtistPath { address } = request.path_parameters().read()?;
         let profile = self.artists.profile_named(&address).await?.ok_or_else(|| unknown(&address))?;
         if profile.is_withheld {

@@ -19,19 +19,28 @@ struct ServeManagePage {
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page and the files beside it: name, content type and content.
-const PARTS: [(&str, &str, &str); 12] = [
+const PARTS: [(&str, &str, &str); 21] = [
     ("manage", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("icon.svg", "image/svg+xml; charset=utf-8", include_str!("page/icon.svg")),
     ("style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
     ("script.js", JAVASCRIPT, include_str!("page/script.js")),
     ("kit.js", JAVASCRIPT, include_str!("page/kit.js")),
+    ("account.js", JAVASCRIPT, include_str!("page/account.js")),
     ("activity.js", JAVASCRIPT, include_str!("page/activity.js")),
     ("data.js", JAVASCRIPT, include_str!("page/data.js")),
     ("keys.js", JAVASCRIPT, include_str!("page/keys.js")),
+    ("moment.js", JAVASCRIPT, include_str!("page/moment.js")),
+    ("moments.js", JAVASCRIPT, include_str!("page/moments.js")),
     ("money.js", JAVASCRIPT, include_str!("page/money.js")),
     ("passkeys.js", JAVASCRIPT, include_str!("page/passkeys.js")),
+    ("profile.js", JAVASCRIPT, include_str!("page/profile.js")),
+    ("programs.js", JAVASCRIPT, include_str!("page/programs.js")),
     ("publish.js", JAVASCRIPT, include_str!("page/publish.js")),
+    ("store.js", JAVASCRIPT, include_str!("page/store.js")),
+    ("wallets.js", JAVASCRIPT, include_str!("page/wallets.js")),
     ("webhooks.js", JAVASCRIPT, include_str!("page/webhooks.js")),
+    ("withdraw.js", JAVASCRIPT, include_str!("page/withdraw.js")),
+    ("works.js", JAVASCRIPT, include_str!("page/works.js")),
 ];
 
 impl Endpoint for ServeManagePage {

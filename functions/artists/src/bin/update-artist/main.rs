@@ -9,8 +9,10 @@ use shared::{
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, LimitUnit, RateLimit, Request, Response, serve},
+    model::{AvatarUri, Cid},
     store::{
-        artist::{ArtistTable, Artists, HELD_NAMES, NAME_HELD_FOR, ProfileChange, ProfileRefusal},
+        artist::{ArtistTable, Artists, HELD_NAMES, Media, NAME_HELD_FOR, ProfileChange, ProfileRefusal},
+        chain::{ChainTable, PreviewQueue},
         secret::SecretTable,
     },
 };
@@ -20,18 +22,26 @@ async fn main() -> Result<(), StartError> {
     serve::<UpdateArtist>().await
 }
 
+/// In bytes; what `make-previews` decodes at most.
+const LARGEST_PICTURE: u64 = 32 << 20;
+
 struct UpdateArtist {
     sessions: SessionAuthenticator,
     artists: Artists,
+    media: Media,
+    previews: PreviewQueue,
     site: Site,
 }
 
 impl Endpoint for UpdateArtist {
     async fn from_env() -> Result<Self, StartError> {
         let aws = config::aws().await;
+        let artists = ArtistTable::from_env(&aws)?;
         Ok(Self {
             sessions: SessionAuthenticator::from_env(SecretTable::from_env(&aws)?)?,
-            artists: Artists::new(ArtistTable::from_env(&aws)?),
+            artists: Artists::new(artists.clone()),
+            media: Media::new(artists),
+            previews: PreviewQueue::new(ChainTable::from_env(&aws)?),
             site: Site::from_env(),
         })
     }
@@ -42,15 +52,40 @@ impl Endpoint for UpdateArtist {
         let change = ProfileChange::from(request.json()?.read::<UpdateArtistRequest>()?);
         if change == ProfileChange::default() {
             return Err(ApiError::bad_request(
-                "Give at least one of username, bio, instagram_username, twitter_username and telegram_username",
+                "Give at least one of username, bio, instagram_username, twitter_username, telegram_username, avatar and \
+                 links",
             ));
+        }
+        let avatar = change.avatar.and_then(|AvatarUri(cid)| cid);
+        if let Some(avatar) = avatar {
+            self.check_picture(avatar).await?;
         }
         let profile = self.artists.update_profile(artist, &change, now.as_secs()).await?;
         let profile = profile.map_err(|refusal| refused(refusal, now))?;
+        // After the profile: previews of a picture that no profile names are dropped.
+        if let Some(avatar) = avatar {
+            self.previews.add_avatar(artist, avatar).await?;
+        }
         if change.username.is_some() {
             request.note_limits(&[names_limit(profile.held_until(now.as_secs()), now)]);
         }
         Response::json(&ArtistResponse::of(&profile, &self.site)?)
+    }
+}
+
+impl UpdateArtist {
+    async fn check_picture(&self, cid: Cid) -> Result<(), ApiError> {
+        let stored = self.media.stored(cid).await?;
+        let stored = stored.ok_or_else(|| ApiError::unprocessable(format!("No file {cid} is kept here: upload it")))?;
+        if !stored.mime.starts_with("image/") {
+            return Err(ApiError::unprocessable(format!("{cid} is no picture, but {}", stored.mime)));
+        }
+        if stored.size > LARGEST_PICTURE {
+            let words =
+                format!("{cid} has {} bytes; a picture of an artist has at most {LARGEST_PICTURE}", stored.size);
+            return Err(ApiError::unprocessable(words));
+        }
+        Ok(())
     }
 }
 

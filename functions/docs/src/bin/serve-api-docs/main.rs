@@ -6,8 +6,10 @@ use std::borrow::Cow;
 
 use shared::{
     api::read::Site,
-    config::StartError,
+    chain::Chains,
+    config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, json, serve},
+    model::ChainId,
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -17,6 +19,9 @@ async fn main() -> Result<(), StartError> {
 
 struct ServeApiDocs {
     site: Site,
+    /// Ids of the chains that are served.
+    chains: String,
+    default_chain: ChainId,
 }
 
 /// A file from the build.
@@ -34,7 +39,9 @@ const SECONDS_TO_KEEP: u32 = 5 * 60;
 
 impl Endpoint for ServeApiDocs {
     async fn from_env() -> Result<Self, StartError> {
-        Ok(Self { site: Site::from_env() })
+        let chains = Vec::from_iter(Chains::from_env()?.iter().map(|chain| chain.id.to_string()));
+        let default_chain = config::parsed(config::variables::DEFAULT_CHAIN)?;
+        Ok(Self { site: Site::from_env(), chains: chains.join(", "), default_chain })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
@@ -46,9 +53,9 @@ impl Endpoint for ServeApiDocs {
             Some("docs") => return page(),
             Some("llms.txt") => ("text/markdown; charset=utf-8", built!("llms.txt")),
             Some("llms-full.txt") => ("text/markdown; charset=utf-8", built!("llms-full.txt")),
-            Some("openapi-3.0.json") => ("application/json; charset=utf-8", built!("openapi-3.0.json")),
+            Some("openapi-3.0.json") => return Ok(self.description(built!("openapi-3.0.json"))),
             Some("guide.css") => ("text/css; charset=utf-8", include_bytes!("guide.css").as_slice()),
-            Some("openapi.json") => ("application/json; charset=utf-8", built!("openapi.json")),
+            Some("openapi.json") => return Ok(self.description(built!("openapi.json"))),
             Some("start.js") => (JAVASCRIPT, include_bytes!("start.js").as_slice()),
             Some("reference.js") => {
                 let script = Response::file(JAVASCRIPT, built!("reference.js.gz"));
@@ -82,8 +89,24 @@ impl ServeApiDocs {
             "description": self.site.endpoint("/openapi.json"),
             "text": self.site.endpoint("/llms.txt"),
             "chains": self.site.endpoint("/chains"),
+            "health": self.site.endpoint("/health"),
         });
-        Response::json(&places)?.cacheable(SECONDS_TO_KEEP).with("vary", "accept")
+        // Not kept: the edge would give it to browsers, too.
+        Response::json(&places)?.with("vary", "accept")
+    }
+
+    /// The description with this stage's chains.
+    fn description(&self, content: &'static [u8]) -> Response {
+        const EXAMPLE: &str = "EIP-155 id of a supported chain.";
+        let content = match std::str::from_utf8(content) {
+            Ok(text) => Cow::Owned(
+                text.replace(EXAMPLE, &format!("EIP-155 id of a supported chain: {}.", self.chains))
+                    .replace("\"default\":8453", &format!("\"default\":{}", self.default_chain))
+                    .into_bytes(),
+            ),
+            Err(_) => Cow::Borrowed(content),
+        };
+        Response::file("application/json; charset=utf-8", &content).cacheable(SECONDS_TO_KEEP)
     }
 
     /// The text with this service's address in the place of the one that the guides are tested at.

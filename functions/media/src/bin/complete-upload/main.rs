@@ -129,7 +129,11 @@ impl CompleteUpload {
     /// content, if that is so.
     async fn accept(&self, artist: ArtistId, cid: Cid, content: StoredContent) -> Result<Option<Reason>, ApiError> {
         let (bucket, media) = (&self.0.library.bucket, &self.0.library.media);
-        // First: the bucket deletes what isn't kept, and content must not go.
+        // What the operator removed goes even if this request ends halfway.
+        if let Some(KeptContent::Removed(reason)) = media.content(cid).await? {
+            return Ok(Some(reason));
+        }
+        // Before its row: the bucket deletes what isn't kept, and content must not go.
         bucket.keep(&content.object).await?;
         if media.add_content(artist, cid, &content).await? {
             return Ok(None);

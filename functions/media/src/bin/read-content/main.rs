@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use media::{
+    content::{extension, is_saved},
     range::Range,
     read_content::{ReadContentPath, ReadContentQuery},
 };
@@ -27,9 +28,6 @@ const KEPT: &str = "public, max-age=31536000, immutable";
 /// Browsers neither run what is in a file nor load anything for it.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors 'none'; sandbox";
-
-/// Browsers show no PDF in a sandbox.
-const PDF_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -60,7 +58,8 @@ impl Endpoint for ReadContent {
                 Response::stored(416, body.to_string())?.with("content-range", &format!("bytes */{}", content.size))
             }
             Range::Whole if content.size > MAX_BYTES => {
-                let url = self.bucket.sign_read(&content.object, &content.mime, REDIRECT).await?;
+                let saved = disposition(cid, &content.mime);
+                let url = self.bucket.sign_read(&content.object, &content.mime, &saved, REDIRECT).await?;
                 let body = json!({"message": "The file is at location"});
                 Response::stored(307, body.to_string())?.with("location", &url)
             }
@@ -121,15 +120,21 @@ impl ReadContent {
         (first, last): (u64, u64),
     ) -> Result<Response, ApiError> {
         let bytes = self.bytes(cid, &content.object, (first, last)).await?;
-        let policy = if content.mime == "application/pdf" { PDF_POLICY } else { POLICY };
         Response::bytes(status, &content.mime, bytes)?
             .with("accept-ranges", "bytes")?
             .with("cache-control", KEPT)?
             .with("etag", &format!("\"{cid}\""))?
-            .with("content-security-policy", policy)?
+            .with("content-disposition", &disposition(cid, &content.mime))?
+            .with("content-security-policy", POLICY)?
             .with("cross-origin-resource-policy", "cross-origin")?
             .with("x-content-type-options", "nosniff")
     }
+}
+
+/// Whether a browser that opens the file shows or saves it, and under which name.
+fn disposition(cid: Cid, mime: &str) -> String {
+    let how = if is_saved(mime) { "attachment" } else { "inline" };
+    format!("{how}; filename=\"{cid}.{}\"", extension(mime))
 }
 
 fn missing(cid: Cid) -> ApiError {

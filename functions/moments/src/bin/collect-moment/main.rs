@@ -3,6 +3,7 @@
 use moments::{
     collect_moment::CollectMomentRequest,
     purchase::{Collector, Purchase, ReleasePurchase, require_price},
+    referral::OwnReferral,
 };
 use shared::{
     api::{activity::ActivityLog, transact::TransactionService},
@@ -19,23 +20,26 @@ async fn main() -> Result<(), StartError> {
 struct CollectMoment {
     service: TransactionService,
     activity: ActivityLog,
+    own: OwnReferral,
 }
 
 impl Endpoint for CollectMoment {
     async fn from_env() -> Result<Self, StartError> {
         let activity = ActivityLog::from_env(&config::aws().await)?;
-        Ok(Self { service: TransactionService::from_env().await?, activity })
+        Ok(Self { service: TransactionService::from_env().await?, activity, own: OwnReferral::from_env()? })
     }
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let caller = self.service.authenticate(request, Scope::Collect).await?;
         let order: CollectMomentRequest = request.json()?.read_for(&self.service)?;
-        let CollectMomentRequest { moment, amount, comment, max_price } = order;
+        let CollectMomentRequest { moment, amount, comment, max_price, referral } = order;
         let mut is_large = false;
         let answer = self
             .service
             .transact_once(request, caller, moment.chain, async |session| {
-                let by = Collector { chain: session.chain(), node: session.node(), account: session.account().into() };
+                let (artists, account) = (self.service.artists(), session.account());
+                let referral = self.own.rewarded(artists, referral.as_ref(), account).await?;
+                let by = Collector { chain: session.chain(), node: session.node(), account: account.into(), referral };
                 if session.protocol(moment.collection).await? == Some(Protocol::Registry) {
                     session.require_indexed(&moment).await?;
                     let purchase = ReleasePurchase::of(by, &moment, amount, &comment).await?;

@@ -76,6 +76,9 @@ impl ServeFeed {
     async fn of_artist(&self, page: &str) -> Result<Option<Feed>, ApiError> {
         let Some(name) = artist_named(page) else { return Ok(None) };
         let Some(artist) = self.reader.artist(&name).await? else { return Ok(None) };
+        if artist.profile.as_ref().is_some_and(|profile| profile.is_withheld) {
+            return Ok(None);
+        }
         let list = MomentList::of_accounts(&self.reader.chains(None), &artist.accounts(), Scope::Made);
         let moments = self.reader.page_of(&list, Page::FIRST).await?.moments;
         Ok(Some(Feed::of_artist(&self.site, artist.account, artist.profile.as_ref(), &moments)))
@@ -86,6 +89,7 @@ impl ServeFeed {
         let list = MomentList::of_collection([path.chain], path.contract);
         let read = self.reader.collection(path.chain, path.contract);
         let (collection, found) = try_join!(read, self.reader.page_of(&list, Page::FIRST))?;
-        Ok(collection.map(|collection| Feed::of_collection(&self.site, &collection, &found.moments)))
+        let shown = collection.filter(|collection| !collection.is_withheld);
+        Ok(shown.map(|collection| Feed::of_collection(&self.site, &collection, &found.moments)))
     }
 }

@@ -2,24 +2,28 @@
 
 use std::time::Duration;
 
+use alloy::primitives::U256;
+use futures::{
+    TryFutureExt,
+    future::{try_join, try_join_all},
+};
 use shared::{
-    api::{error::no_split, read::FeeRecipientView},
+    api::{error::no_split, prepare::PreparedCall, read::FeeRecipientView},
     auth::client_limit::ClientLimit,
-    chain::{
-        ServedChains,
-        node::{Node, NodeError},
-        protocol::currency::Currency,
-    },
+    chain::{ServedChains, protocol::currency::Currency},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{Address, Amount, CaipNetwork},
+    model::{Address, CaipNetwork},
     store::{
         chain::{ChainTable, Moments},
         secret::SecretTable,
     },
 };
-use splits::read_split::{ReadSplitResponse, SplitPath, WaitingAmount};
+use splits::{
+    payout::Payable,
+    read_split::{ReadSplitResponse, SplitPath, WaitingAmount},
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -47,17 +51,19 @@ impl Endpoint for ReadSplit {
         let SplitPath { network: CaipNetwork(chain_id), address } = request.path_parameters().read_for(&self.chains)?;
         self.reads.admit(request, clock::now()?).await?;
         let (chain, node) = self.chains.get(chain_id).map_err(ApiError::internal)?;
-        let recipients = self.moments.split(chain_id, address).await?;
-        let recipients = recipients.ok_or_else(|| no_split(address))?.iter().map(FeeRecipientView::of).collect();
-        let waiting = chain.currencies().map(|currency| read_waiting(currency, node, address));
-        let waiting = futures::future::try_join_all(waiting).await?;
-        Response::json(&ReadSplitResponse { address, chain_id, recipients, waiting })
+        let recipients = self.moments.split(chain_id, address).await?.ok_or_else(|| no_split(address))?;
+        let currencies = chain.currencies();
+        let amounts = currencies.iter().map(|currency| currency.balance(node, address.into()).err_into::<ApiError>());
+        let (payable, amounts) =
+            try_join(Payable::at(address, &recipients, (chain, node)), try_join_all(amounts)).await?;
+        let waiting = currencies.iter().zip(amounts);
+        let payout = |(currency, amount): (&Currency, U256)| payable.as_ref()?.payout(currency, amount, Address::ZERO);
+        Response::json(&ReadSplitResponse {
+            address,
+            chain_id,
+            recipients: recipients.iter().map(FeeRecipientView::of).collect(),
+            payout: waiting.clone().filter_map(payout).map(|call| PreparedCall::from(&call)).collect(),
+            waiting: waiting.map(|(currency, amount)| WaitingAmount::of(*currency, amount)).collect(),
+        })
     }
-}
-
-/// What waits in a split in one currency. One call to the chain.
-async fn read_waiting(currency: Currency, node: &Node, split: Address) -> Result<WaitingAmount, NodeError> {
-    let Currency { symbol, decimals, contract } = currency;
-    let amount = Amount(currency.balance(node, split.into()).await?);
-    Ok(WaitingAmount { currency: contract.unwrap_or_default().into(), symbol, decimals, amount })
 }

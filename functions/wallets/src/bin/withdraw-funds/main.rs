@@ -87,7 +87,7 @@ impl Endpoint for WithdrawFunds {
         let amount = amount
             .in_smallest_unit(unit, &currency)
             .map_err(|Invalid(words)| ApiError::invalid_field("amount", words))?;
-        let caller = Caller { artist, credential: Credential::FreshToken };
+        let caller = Caller { artist, credential: Credential::FreshToken, even_suspended: true };
         let mut sent = None;
         let answer = self
             .service

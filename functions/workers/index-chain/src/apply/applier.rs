@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use alloy::primitives::{Address, U256};
 use shared::{
     chain::Chain,
-    model::{self, ArtistId, ContentType, Event, EventData, EventId, MomentRef},
+    model::{self, ArtistId, ContentType, Counts, Event, EventData, EventId, Moment, MomentRef, StatsSubject},
     store::{
         StoreError,
         artist::{Artists, Withheld},
-        chain::{Documents, collection_key},
+        chain::{Documents, NamedDocument, collection_key},
         engine::{PrimaryKey, UnitOfWork},
     },
 };
@@ -38,9 +38,9 @@ pub struct Applier<'a> {
 }
 
 impl Applier<'_> {
-    /// Queues documents of these URIs to be fetched, and learns the content types of those that are fetched already.
-    pub async fn queue_documents(&mut self, uris: impl Iterator<Item = &str>) -> Result<(), StoreError> {
-        let documents = self.documents.queue(self.chain.id, uris).await?;
+    /// Queues documents to be fetched, and learns the content types of those that are fetched already.
+    pub async fn queue_documents(&mut self, named: impl Iterator<Item = NamedDocument<'_>>) -> Result<(), StoreError> {
+        let documents = self.documents.queue(self.chain.id, named).await?;
         let types =
             documents.into_iter().filter_map(|(uri, document)| Some((uri.to_owned(), document.content_type()?)));
         self.content_types.extend(types);
@@ -62,6 +62,20 @@ impl Applier<'_> {
         self.work.emit(&Event { id, time: at.time, is_reverted: false, data })
     }
 
+    /// Counts what happened to a moment, for who created it and for its collection, and who collected it.
+    pub async fn count(
+        &mut self,
+        moment: &Moment,
+        time: u64,
+        counts: Counts,
+        collector: Option<model::Address>,
+    ) -> Result<(), StoreError> {
+        for subject in subjects(moment) {
+            self.work.count((moment.chain_id, subject), time, counts, collector).await?;
+        }
+        Ok(())
+    }
+
     pub fn is_full(&self) -> bool {
         self.limit.is_reached(self.work)
     }
@@ -81,4 +95,9 @@ impl Applier<'_> {
     pub fn id(&self, at: &Position) -> EventId {
         EventId::new(self.chain.id, at.transaction, at.log_index)
     }
+}
+
+/// Whose counts a moment is in.
+pub fn subjects(moment: &Moment) -> [StatsSubject; 2] {
+    [StatsSubject::Artist(moment.creator), StatsSubject::Collection(moment.collection)]
 }

@@ -18,18 +18,21 @@ use std::collections::{BTreeSet, HashMap};
 use alloy::primitives::Address;
 use shared::{
     chain::Chain,
-    model::{self, ArtistId, MomentRef, Subject},
+    clock,
+    model::{self, ArtistChange, ArtistChanged, ArtistId, MomentRef, Subject},
     store::{
         StoreError,
         artist::{Artists, Withheld},
-        chain::{ChainTable, Documents, Moments, TimelineSubject, Timelines},
+        chain::{ChainTable, Documents, Moments, NamedDocument, TimelineSubject, Timelines},
         engine::UnitOfWork,
     },
 };
 
+use uuid::Uuid;
+
 use self::{applier::Applier, kind::Kind};
 pub use self::{batch_limit::BatchLimit, queue::Queue};
-use crate::event::{ChainEvent, Collections};
+use crate::event::{ChainEvent, Collections, Fact};
 
 /// Most events whose rows are read together.
 const MAX_EVENTS: usize = 1_000;
@@ -52,6 +55,8 @@ pub struct Index {
     hidden: HashMap<MomentRef, ArtistId>,
     /// What the operator hid, read along with the collections.
     withheld: Withheld,
+    /// Ends of decisions up to this time are followed, in Unix seconds.
+    ended: u64,
 }
 
 impl Index {
@@ -60,12 +65,13 @@ impl Index {
         let (moments, documents) = (Moments::new(table.clone()), Documents::new(table.clone()));
         let timelines = Timelines::new(table);
         let (collections, hidden, withheld) = (None, HashMap::new(), Withheld::default());
-        Self { chain, moments, artists, documents, timelines, factories, collections, hidden, withheld }
+        Self { chain, moments, artists, documents, timelines, factories, collections, hidden, withheld, ended: 0 }
     }
 
     /// Drops the cached collections, since some may be undone.
     pub fn forget(&mut self) {
         self.collections = None;
+        self.ended = 0;
     }
 
     /// Reads the chain's collections from storage unless they are known. Returns them when they were read.
@@ -75,7 +81,7 @@ impl Index {
         }
         let stored = self.moments.collection_addresses(self.chain.id).await?;
         self.hidden = self.artists.hidden_moments(self.chain.id).await?;
-        self.withheld = self.artists.withheld().await?;
+        self.withheld = self.artists.withheld(now()).await?;
         let stored = stored.into_iter().map(|(address, of)| (address.into(), of)).collect();
         Ok(Some(self.collections.insert(stored)))
     }
@@ -106,7 +112,7 @@ impl Index {
                 documents,
                 limit,
             };
-            applier.queue_documents(events.iter().filter_map(|event| event.fact.uri())).await?;
+            applier.queue_documents(events.iter().filter_map(named)).await?;
             prefetch(&mut applier, events).await?;
             for (number, event) in (1_usize..).zip(events) {
                 if number.is_multiple_of(YIELD_EVERY) {
@@ -132,9 +138,20 @@ impl Index {
         timeline::set_hidden(work, place, hidden_by).await
     }
 
+    /// Decisions that ended by themselves since the last call, as changes to propagate.
+    pub fn ended(&mut self) -> Vec<ArtistChanged> {
+        let since = std::mem::replace(&mut self.ended, now());
+        let changed = |subject| ArtistChanged {
+            id: Uuid::now_v7(),
+            artist_id: ArtistId::OPERATOR,
+            change: ArtistChange::Decided { subject },
+        };
+        self.withheld.ended(since, self.ended).map(changed).collect()
+    }
+
     /// Follows what the operator decided, in what there is and in what will be created. Several reads.
     pub async fn follow_decision(&mut self, work: &mut UnitOfWork, subject: &Subject) -> Result<(), StoreError> {
-        self.withheld = self.artists.withheld().await?;
+        self.withheld = self.artists.withheld(now()).await?;
         match *subject {
             Subject::Moment(place) if place.chain == self.chain.id => {
                 timeline::withhold(work, &place, &self.withheld).await
@@ -151,6 +168,7 @@ impl Index {
                 let wallets = profile.into_iter().flat_map(|profile| profile.wallets).map(|wallet| wallet.address);
                 for wallet in BTreeSet::from_iter(wallets.chain([account])) {
                     work.relist(self.chain.id, TimelineSubject::By(wallet)).await?;
+                    self.withhold_collections_of(work, wallet).await?;
                 }
                 Ok(())
             }
@@ -160,16 +178,33 @@ impl Index {
 
     async fn withhold_collection(&self, work: &mut UnitOfWork, address: model::Address) -> Result<(), StoreError> {
         let Some(mut collection) = work.collection(self.chain.id, address).await? else { return Ok(()) };
-        collection.is_withheld = self.withheld.has_collection(self.chain.id, address);
+        collection.is_withheld = self.withheld.has_collection(self.chain.id, address, collection.creator);
         work.put_collection(&collection)
     }
 
-    /// Reads again what the operator hid, if that names wallets of this artist.
-    pub async fn follow_wallets(&mut self, artist: ArtistId) -> Result<(), StoreError> {
-        if self.withheld.has_artist(artist) {
-            self.withheld = self.artists.withheld().await?;
+    async fn withhold_collections_of(&self, work: &mut UnitOfWork, creator: model::Address) -> Result<(), StoreError> {
+        for address in work.collections_of(self.chain.id, creator).await? {
+            self.withhold_collection(work, address).await?;
         }
         Ok(())
+    }
+
+    /// Reads again what the operator hid, if that names wallets of this artist, and follows it in the collections of those
+    /// that came or went.
+    pub async fn follow_wallets(
+        &mut self,
+        work: &mut UnitOfWork,
+        artist: ArtistId,
+        changed: Option<model::Address>,
+    ) -> Result<(), StoreError> {
+        if !self.withheld.has_artist(artist) {
+            return Ok(());
+        }
+        self.withheld = self.artists.withheld(now()).await?;
+        match changed {
+            Some(wallet) => self.withhold_collections_of(work, wallet).await,
+            None => Ok(()),
+        }
     }
 
     /// Applies background work up to a batch's limit: fetched documents and relistings. After an error the unit of work must be
@@ -178,6 +213,11 @@ impl Index {
         timeline::apply_documents(work, &self.documents, self.chain.id, limit).await?;
         timeline::relist_due(work, &self.timelines, &self.artists, &self.withheld, self.chain.id, limit).await
     }
+}
+
+/// In Unix seconds; 0 if the clock is wrong, so that nothing ends.
+fn now() -> u64 {
+    clock::now().map_or(0, |now| now.as_secs())
 }
 
 /// Usernames of the accounts that these events name; empty for accounts of no artist, which aren't asked for again.
@@ -200,4 +240,14 @@ async fn prefetch(applier: &mut Applier<'_>, events: &[ChainEvent]) -> Result<()
         next.extend(event.fact.reads_next(event, applier).await?);
     }
     applier.work.prefetch(next).await
+}
+
+/// The document that an event names: a factory names that of the collection which it made.
+fn named(event: &ChainEvent) -> Option<NamedDocument<'_>> {
+    let uri = event.fact.uri()?;
+    let collection = match &event.fact {
+        Fact::CollectionCreated(new) => new.address,
+        _ => event.emitter,
+    };
+    Some(NamedDocument { uri, collection: collection.into(), at: event.at.time })
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use shared::{
-    model::{Address, ArtistId, ChainId, Collection, ContentType, Moment, MomentRef},
+    model::{Address, ArtistId, ChainId, Collection, ContentType, Counts, Moment, MomentRef},
     store::{
         StoreError,
         artist::{Artists, Withheld},
@@ -26,7 +26,8 @@ impl Applier<'_> {
     pub(super) async fn list_new(&mut self, moment: &Moment, collection: &Collection) -> Result<(), StoreError> {
         let curated = self.names.get(&moment.creator).is_some_and(|name| !name.is_empty());
         let listing = Listing::new(moment, collection, self.content_type(&moment.uri), curated);
-        self.work.list_new(&moment.place(), &listing).await
+        self.work.list_new(&moment.place(), &listing).await?;
+        self.count(moment, moment.created_at, Counts { created: 1, ..Counts::default() }, None).await
     }
 
     /// Updates a moment's timelines after a change of its admins or its URI.

@@ -11,6 +11,7 @@ mod tests;
 
 use shared::chain::Chain;
 
+pub use self::native::referral;
 use self::reader::ProtocolReader;
 
 /// Readers of the protocols that have contracts on a chain.

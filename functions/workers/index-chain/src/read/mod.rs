@@ -9,6 +9,7 @@ mod logs;
 mod nodes;
 mod prefetch;
 mod range_size;
+mod referrals;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque, hash_map::Entry};
 
@@ -276,6 +277,7 @@ impl EventReader {
         self.find_originals(node, &mut events).await?;
         events.sort_by_key(ChainEvent::order);
         events.dedup_by_key(|event| event.order());
+        self.calls += referrals::find(node, &mut events).await?;
         self.known.extend(new.iter().map(|(address, of)| (*address, *of)));
         let range =
             BlockRange { first, events, last: BlockId { number: last.number, hash: last.hash }, time: last.time };

@@ -12,14 +12,15 @@ use alloy::{
 use shared::{
     chain::contracts::native::{
         CommentsProtocol::Commented,
-        Creator1155::{self, Purchased, TransferSingle, UpdatedPermissions},
+        Creator1155::{self, Purchased, SetupNewToken, TransferSingle, UpdatedPermissions},
         CreatorFactory::SetupNewContract,
         Erc20Minter::{self, ERC20RewardsDeposit},
         FixedPriceMinter,
         MintCommenter::MintComment,
+        ProtocolRewards::RewardsDeposit,
     },
-    model::{self, ChainId, MomentRef, Payment, SaleType},
-    store::chain::{Moments, PaymentFilter, Payments},
+    model::{self, ChainId, Counts, MomentRef, Payment, SaleType, StatsSubject},
+    store::chain::{Moments, PaymentFilter, Payments, Statistics},
 };
 use tests::{Error, TestChain, history::History};
 
@@ -67,6 +68,7 @@ async fn index_equals_the_contracts_answers_and_logs() -> Result<(), Error> {
         let moments = collections(&test_chain, &indexer, &logs).await?;
         assert!(moments > 5, "only {moments} moments");
         payments(&test_chain, &indexer, &logs).await?;
+        statistics(&test_chain, &indexer, &logs).await?;
         comments(&indexer.rows().await?, &logs)?;
     }
     Ok(())
@@ -169,7 +171,13 @@ async fn payments(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> Re
             let fee = Creator1155::new(log.address(), &test_chain.node).mintFee().call().await?;
             let amount = bought.value - fee * bought.quantity;
             if !amount.is_zero() {
-                expected.push((amount, amount, Address::ZERO, bought.quantity));
+                let is_its = |deposit: &RewardsDeposit| deposit.from == log.address();
+                let before = in_transaction().filter(|other| other.log_index < log.log_index);
+                let mut deposits = before.filter_map(|log| Some(log.log_decode::<RewardsDeposit>().ok()?.inner.data));
+                let rewards = deposits.rfind(is_its).ok_or("no rewards")?;
+                let sent_by = (rewards.mintReferral != rewards.zora)
+                    .then_some((rewards.mintReferral, rewards.mintReferralReward));
+                expected.push((amount, amount, Address::ZERO, bought.quantity, sent_by));
             }
         } else if let Ok(paid) = log.log_decode::<ERC20RewardsDeposit>() {
             let moved = in_transaction().filter(|log| log.address() == known.usdc);
@@ -177,18 +185,71 @@ async fn payments(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> Re
             let into = moved.iter().find(|moved| moved.to == known.erc20_minter).ok_or("nothing paid")?.value;
             let out = moved.iter().rfind(|moved| moved.from == known.erc20_minter).ok_or("nothing paid out")?.value;
             let minted = in_transaction().find_map(|log| log.log_decode::<TransferSingle>().ok()).ok_or("no mint")?;
-            expected.push((out, into, paid.inner.data.currency, minted.inner.data.value));
+            let rewards = paid.inner.data;
+            let sent_by =
+                (rewards.mintReferral != rewards.zora).then_some((rewards.mintReferral, rewards.mintReferralReward));
+            expected.push((out, into, rewards.currency, minted.inner.data.value, sent_by));
         }
     }
     let payments: Vec<Payment> = indexer.list(&format!("PAYMENTS#{}", test_chain.chain.id)).await?;
-    let indexed: Vec<_> =
-        payments.iter().map(|it| (it.amount.0, it.paid.0, Address::from(it.currency), it.quantity.0)).collect();
+    let sent_by = |it: &Payment| it.referral.map(|it| (Address::from(it.account), it.reward.0));
+    let indexed: Vec<_> = payments
+        .iter()
+        .map(|it| (it.amount.0, it.paid.0, Address::from(it.currency), it.quantity.0, sent_by(it)))
+        .collect();
     assert_eq!(indexed, expected);
     for payment in &payments {
         let parts: u32 = payment.fee_recipients.iter().map(|part| part.millionths).sum();
         assert_eq!(parts, 1_000_000, "{payment:?}");
     }
     payment_lists(indexer, test_chain.chain.id, &payments).await
+}
+
+/// Compares each collection's counts with its logs and its payments, and the sum of all artists' with that of all collections.
+async fn statistics(test_chain: &TestChain, indexer: &Indexer, logs: &[Log]) -> Result<(), Error> {
+    let (statistics, chain) = (Statistics::new(indexer.table.clone()), test_chain.chain.id);
+    let payments: Vec<Payment> = indexer.list(&format!("PAYMENTS#{chain}")).await?;
+    let mut creators = BTreeSet::new();
+    let (mut of_collections, mut of_artists) = (Counts::default(), Counts::default());
+    for (_, created) in decoded::<SetupNewContract>(logs) {
+        let collection = created.newContract;
+        let bought = logs.iter().filter_map(|log| {
+            let rewards = log.log_decode::<ERC20RewardsDeposit>().ok().map(|log| log.inner.data.collection);
+            let of = log.log_decode::<Purchased>().ok().map(|log| log.address()).or(rewards)?;
+            let is_in = |other: &&Log| other.transaction_hash == log.transaction_hash && other.address() == of;
+            let mint = logs.iter().filter(is_in).find_map(|log| log.log_decode::<TransferSingle>().ok())?;
+            (of == collection).then_some((mint.inner.data.to, mint.inner.data.value))
+        });
+        let bought: Vec<_> = bought.collect();
+        let tokens = decoded::<SetupNewToken>(logs).filter(|(log, _)| log.address() == collection);
+        let earned = |currency: Address| {
+            let its = payments.iter().filter(|it| Address::from(it.collection) == collection);
+            its.filter(|it| Address::from(it.currency) == currency).map(|it| it.amount.0).sum::<U256>()
+        };
+        let subject = StatsSubject::Collection(collection.into());
+        let counted = statistics.of([(chain, subject)]).await?.pop().unwrap_or_default().total;
+        let expected = Counts {
+            created: tokens.count().try_into()?,
+            collects: bought.len().try_into()?,
+            tokens: model::Amount(bought.iter().map(|(_, quantity)| quantity).sum()),
+            collectors: bought.iter().map(|(buyer, _)| buyer).collect::<BTreeSet<_>>().len().try_into()?,
+            eth: model::Amount(earned(Address::ZERO)),
+            usdc: model::Amount(earned(test_chain.chain.addresses.usdc)),
+            ..Counts::default()
+        };
+        assert_eq!(Counts { referred: 0, ..counted }, expected, "{collection}");
+        of_collections = of_collections.plus(counted);
+        let moments: Vec<model::Moment> = indexer.list(&format!("MOMENTS#{chain}#{collection:#x}")).await?;
+        creators.extend(moments.into_iter().map(|moment| moment.creator));
+    }
+    for creator in creators {
+        let subject = (chain, StatsSubject::Artist(creator));
+        of_artists = of_artists.plus(statistics.of([subject]).await?.pop().unwrap_or_default().total);
+    }
+    let shared =
+        |counts: Counts| (counts.created, counts.collects, counts.tokens, counts.eth, counts.usdc, counts.referred);
+    assert_eq!(shared(of_artists), shared(of_collections));
+    Ok(())
 }
 
 /// Compares the lists of payments, read in pages, with the payments that belong into them.

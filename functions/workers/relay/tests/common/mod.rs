@@ -25,7 +25,13 @@ pub fn rename(collection: Address, uri: &str) -> Call {
 }
 
 pub fn calls(calls: Vec<Call>, gas: u64) -> NewTransaction {
-    NewTransaction { plan: Plan::Calls { calls }, gas, creation: Creation::Nothing, reserve: RESERVE }
+    NewTransaction {
+        plan: Plan::Calls { calls },
+        gas,
+        creation: Creation::Nothing,
+        reserve: RESERVE,
+        valid_until: None,
+    }
 }
 
 pub fn renaming(collection: Address, uri: &str) -> NewTransaction {
@@ -52,7 +58,13 @@ pub fn token_creation(artist: &Artist, collection: Address, uri: &str) -> Result
         before: Vec::new(),
         moments: vec![moment],
     };
-    Ok(NewTransaction { plan: Plan::Tokens(tokens), gas: CREATION_GAS, creation: Creation::Moment, reserve: RESERVE })
+    Ok(NewTransaction {
+        plan: Plan::Tokens(tokens),
+        gas: CREATION_GAS,
+        creation: Creation::Moment,
+        reserve: RESERVE,
+        valid_until: None,
+    })
 }
 
 /// Queues transactions of one request.

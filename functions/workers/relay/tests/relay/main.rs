@@ -2,6 +2,7 @@
 
 mod bad_nodes;
 mod batches;
+mod budgets;
 #[path = "../common/mod.rs"]
 mod common;
 mod fees;
@@ -10,8 +11,10 @@ mod interruptions;
 mod lanes;
 #[path = "../proxy/mod.rs"]
 mod proxy;
+mod queue;
 mod refusals;
 mod reorganisations;
 mod support;
 mod tokens;
+mod unsent;
 mod updates;

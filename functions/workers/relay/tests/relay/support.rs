@@ -46,6 +46,7 @@ pub fn relay(workshop: &Workshop, rpc_url: &str) -> Result<ChainRelay, Error> {
         transactions: workshop.transactions(),
         holder: Uuid::new_v4().to_string(),
         affinity: Duration::from_secs(15),
+        window: 4_000,
     })
 }
 

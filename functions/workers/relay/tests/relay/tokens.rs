@@ -8,8 +8,12 @@ use alloy::{
     rpc::types::Filter,
     sol_types::SolEvent,
 };
+use local::contracts::DEPLOYER;
 use shared::{
-    chain::contracts::native::SplitFactory::{SplitCreated_0, SplitParams, createSplitDeterministicCall},
+    chain::contracts::native::{
+        Creator1155,
+        SplitFactory::{SplitCreated_0, SplitParams, createSplitDeterministicCall},
+    },
     model::{Call, Plan, TransactionStatus},
     store::artist::Artist,
 };
@@ -55,6 +59,34 @@ fn new_split(factory: Address, artist: &Artist) -> Call {
     let creator = artist.embedded_wallet.into();
     let creation = createSplitDeterministicCall { split, owner: Address::ZERO, creator, salt: B256::ZERO };
     Call::new(factory, &creation)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempt_that_another_token_overtook_is_charged() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-overtaken", 1).await?;
+    let (node, artist) = (workshop.node().await?, artists[0]);
+    node.anvil_set_auto_mine(false).await?;
+    let id = queue(&workshop, &artist, vec![token_creation(&artist, collection, "ar://second")?]).await?[0];
+    let (url, forgets) = forgetful(&workshop).await?;
+    let mut running = spawn(relay(&workshop, &url)?);
+    let sent = until_sent(&workshop, &artist, id).await?;
+    let other = Creator1155::setupNewTokenCall { newURI: "ar://first".to_owned(), maxSupply: U256::ONE };
+    come_before(&workshop, &sent, &forgets, DEPLOYER, Call::new(collection, &other)).await?;
+    node.anvil_set_auto_mine(true).await?;
+
+    running.done().await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((row.status, row.attempts, row.hashes.len()), (TransactionStatus::Mined, 1, 2), "{row:?}");
+    let mut spent = 0;
+    for hash in &row.hashes {
+        let receipt = node.get_transaction_receipt(*hash).await?.ok_or("no receipt")?;
+        spent += u128::from(receipt.gas_used) * receipt.effective_gas_price;
+    }
+    assert_eq!(u128::from(row.charge.wei), spent);
+    let account = workshop.transactions().account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
+    assert_eq!(u128::from(account.spent), spent);
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -29,7 +29,7 @@ const PRICE: u64 = 20_000;
 
 fn update(collection: Address, edit: MomentEdit) -> NewTransaction {
     let plan = Plan::Moment(MomentUpdate { collection: collection.into(), token: U256::ONE.into(), edit });
-    NewTransaction { plan, gas: GAS, creation: Creation::Nothing, reserve: RESERVE }
+    NewTransaction { plan, gas: GAS, creation: Creation::Nothing, reserve: RESERVE, valid_until: None }
 }
 
 fn sale_update(collection: Address, edit: SaleEdit) -> NewTransaction {

@@ -2,9 +2,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::contact::Contact;
 use crate::{
-    model::{Address, ArtistId, ChainId, Email, Wallet, WalletType},
+    model::{Address, ArtistId, ChainId, Wallet, WalletType},
     store::{
         artist::rows,
         engine::table::{ArtistTable, PrimaryKey, StoreError},
@@ -60,18 +59,6 @@ impl Artists {
     /// Uses the artist table.
     pub fn new(artists: ArtistTable) -> Self {
         Self(artists)
-    }
-
-    /// Creates an artist; `false` if the address already has one.
-    pub async fn create(&self, email: &Email, artist: &Artist, now: u64) -> Result<bool, StoreError> {
-        let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
-        let rows = vec![
-            self.email_insertion(email, *artist, None, now)?,
-            self.first_profile(artist, vec![wallet], now)?,
-            self.0.insertion(&rows::contact(artist.artist_id), &Contact { email: Some(email.clone()), next: None })?,
-            self.embedded_insertion(artist)?,
-        ];
-        self.0.write_together(rows).await
     }
 
     /// Returns whether the artist owns the wallet on every chain. A contract wallet proved itself on one; elsewhere its

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::artist::{Artist, Artists};
 use crate::{
-    model::{ArtistId, Email},
+    model::{ArtistId, Email, Wallet, WalletType},
     store::{
         artist::rows,
         engine::table::{StoreError, number, row, text, updating},
@@ -91,6 +91,18 @@ impl Artists {
             Some(since) if since > now => EmailOwner::From(since),
             _ => EmailOwner::Artist(row.artist),
         }))
+    }
+
+    /// Creates an artist; `false` if the address already has one.
+    pub async fn create(&self, email: &Email, artist: &Artist, now: u64) -> Result<bool, StoreError> {
+        let wallet = Wallet { address: artist.embedded_wallet, r#type: WalletType::Embedded };
+        let rows = vec![
+            self.email_insertion(email, *artist, None, now)?,
+            self.first_profile(artist, vec![wallet], now)?,
+            self.0.insertion(&rows::contact(artist.artist_id), &Contact { email: Some(email.clone()), next: None })?,
+            self.embedded_insertion(artist)?,
+        ];
+        self.0.write_together(rows).await
     }
 
     /// Returns an artist's mail address at `now` (Unix seconds), and what is to take its place. One read.

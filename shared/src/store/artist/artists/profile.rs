@@ -2,7 +2,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use serde::{Deserialize, Serialize};
 
 use super::artist::Artist;
-use crate::model::{Bio, SocialUsername, Username, Wallet};
+use crate::model::{AvatarUri, Bio, Cid, Event, Picture, SocialUsername, Suspension, Username, Wallet, WebUrl};
 
 /// An artist's profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,11 +22,23 @@ pub struct Profile {
     pub twitter_username: String,
     /// Telegram username; may be empty.
     pub telegram_username: String,
+    /// File of the artist's picture.
+    #[serde(default)]
+    pub avatar: Option<Cid>,
+    /// Forms of a picture, of this or an earlier one. Written apart from the rest ([`super::Artists::set_avatar_forms`]).
+    #[serde(default, skip_serializing)]
+    pub(super) avatar_forms: Option<Picture>,
+    /// Addresses of the artist's pages elsewhere.
+    #[serde(default)]
+    pub links: Vec<WebUrl>,
     /// Wallets: the embedded one first, then in order of connection.
     pub wallets: Vec<Wallet>,
     /// Whether the operator hid the artist: nobody else sees the name or the profile.
     #[serde(default)]
     pub is_withheld: bool,
+    /// Why the artist publishes nothing, by the operator's decision; it may have ended.
+    #[serde(default)]
+    pub suspension: Option<Suspension>,
     /// Time of the last change, in Unix seconds.
     pub updated_at: u64,
     pub(super) held_names: Vec<HeldName>,
@@ -52,6 +64,10 @@ pub struct ProfileChange {
     pub twitter_username: Option<SocialUsername>,
     /// New Telegram username.
     pub telegram_username: Option<SocialUsername>,
+    /// New picture.
+    pub avatar: Option<AvatarUri>,
+    /// New links, in place of all.
+    pub links: Option<Vec<WebUrl>>,
 }
 
 /// Reason to refuse a profile change.
@@ -73,6 +89,8 @@ pub(super) type Writes<R> = Vec<(TransactWriteItem, Option<R>)>;
 
 pub(super) enum Revision<R> {
     Write(Writes<R>),
+    /// The same, with events besides the profile's own.
+    Tell(Writes<R>, Vec<Event>),
     Nothing,
     Refused(R),
 }
@@ -81,6 +99,11 @@ impl Profile {
     /// The username that others see.
     pub(super) fn shown_name(&self) -> &str {
         if self.is_withheld { "" } else { &self.username }
+    }
+
+    /// Forms of the artist's picture; `None` until they are made, and without a picture that can be shown.
+    pub fn avatar_forms(&self) -> Option<&Picture> {
+        self.avatar_forms.as_ref().filter(|forms| self.avatar.is_some() && Cid::in_uri(&forms.uri) == self.avatar)
     }
 
     /// Returns when each reserved name is released, in Unix seconds.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use aws_sdk_dynamodb::types::{TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem, Update};
 
 use super::{
     artist::{Artist, Artists, profile_key},
@@ -10,10 +10,14 @@ use super::{
     profile::{Profile, ProfileChange, ProfileRefusal, Revision},
 };
 use crate::{
-    model::{Address, ArtistChange, ArtistEvent, ArtistId, Bio, Event, EventData, EventId, SocialUsername, Wallet},
+    aws::Dispatch,
+    model::{
+        Address, ArtistChange, ArtistEvent, ArtistId, Bio, Cid, Event, EventData, EventId, Picture, SocialUsername,
+        Wallet,
+    },
     store::{
         artist::service_events::ServiceEvents,
-        engine::table::{Item, StoreError, WriteReason, backoff, number, updating},
+        engine::table::{Item, StoreError, WriteReason, backoff, number, text, unless_refused, updating},
     },
 };
 
@@ -59,6 +63,7 @@ impl Artists {
                 None => Vec::new(),
             };
             change.apply_texts(profile);
+            change.apply_face(profile);
             if *profile == before {
                 return Ok(Revision::Nothing);
             }
@@ -68,6 +73,17 @@ impl Artists {
             Ok(Revision::Write(writes))
         };
         self.revise(artist, now, ProfileRefusal::Gone, revision).await
+    }
+
+    /// Stores the forms of an artist's picture, unless the artist has another one meanwhile. One write.
+    pub async fn set_avatar_forms(&self, artist: ArtistId, avatar: Cid, forms: &Picture) -> Result<(), StoreError> {
+        let call = self.0.client.update_item().table_name(&self.0.name).set_key(Some(profile_key(artist).item()));
+        let call = call
+            .update_expression("SET avatar_forms = :forms")
+            .condition_expression("avatar = :avatar")
+            .expression_attribute_values(":forms", AttributeValue::M(serde_dynamo::to_item(forms)?))
+            .expression_attribute_values(":avatar", text(avatar));
+        unless_refused(call.dispatch().await).map(drop)
     }
 
     /// Writes what `revision` changes, in one transaction; starts over after a concurrent change.
@@ -81,14 +97,17 @@ impl Artists {
         const ATTEMPTS: u32 = 20;
         for attempt in 0..ATTEMPTS {
             let Some(mut profile) = self.profile(artist).await? else { return Ok(Err(gone)) };
-            let (writes, meanings): (Vec<_>, Vec<_>) = match revision(&mut profile)? {
-                Revision::Write(writes) => writes.into_iter().unzip(),
+            let (writes, told) = match revision(&mut profile)? {
+                Revision::Write(writes) => (writes, Vec::new()),
+                Revision::Tell(writes, told) => (writes, told),
                 Revision::Nothing => return Ok(Ok(profile)),
                 Revision::Refused(refusal) => return Ok(Err(refusal)),
             };
+            let (writes, meanings): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
             profile.updated_at = now;
             let replacement = self.replacement(&mut profile)?;
-            let events = ServiceEvents::new(self.0.clone()).appending(&[updated(&profile, now)], now).await?;
+            let told: Vec<Event> = [updated(&profile, now)].into_iter().chain(told).collect();
+            let events = ServiceEvents::new(self.0.clone()).appending(&told, now).await?;
             let writes = writes.into_iter().chain([replacement]).chain(events).collect();
             let Err(reasons) = self.0.write_or_reasons(writes).await? else { return Ok(Ok(profile)) };
             let refused = reasons.into_iter().zip(meanings).find_map(|(reason, meaning)| match reason {
@@ -117,8 +136,12 @@ impl Artists {
             instagram_username: String::new(),
             twitter_username: String::new(),
             telegram_username: String::new(),
+            avatar: None,
+            avatar_forms: None,
+            links: Vec::new(),
             wallets,
             is_withheld: false,
+            suspension: None,
             updated_at: now,
             held_names: Vec::new(),
             version: 0,
@@ -166,6 +189,15 @@ impl ProfileChange {
             if let Some(text) = text {
                 text.clone_into(field);
             }
+        }
+    }
+
+    fn apply_face(&self, profile: &mut Profile) {
+        if let Some(avatar) = self.avatar {
+            profile.avatar = avatar.0;
+        }
+        if let Some(links) = &self.links {
+            profile.links.clone_from(links);
         }
     }
 }

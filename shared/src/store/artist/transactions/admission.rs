@@ -9,7 +9,7 @@ use super::{
     budget::{fits, shards},
     charge::{Charge, DAY, PoolLimit},
     outlay::Outlay,
-    queue::{Queued, next_turn, place},
+    queue::{next_turn, place},
     replay::{Replay, ReplayClaim, ReplayKey, replay_key},
     transaction::{Transaction, Transactions, transaction_key},
 };
@@ -40,6 +40,8 @@ pub struct NewTransaction {
     pub creation: Creation,
     /// Wei to reserve.
     pub reserve: u64,
+    /// When it ends unsent, in Unix seconds.
+    pub valid_until: Option<u64>,
 }
 
 /// A request's transactions.
@@ -111,7 +113,7 @@ impl Transactions {
             if state.waiting.saturating_add(count) > MAX_WAITING {
                 return Ok(Admitted::Refused(AdmissionRefusal::TooManyWaiting));
             }
-            if state.spent_on(now.as_secs() / DAY).saturating_add(wei) > admission.artist_limit {
+            if state.spent_on(state.charged_day(now)).saturating_add(wei) > admission.artist_limit {
                 return Ok(Admitted::Refused(AdmissionRefusal::ArtistSpent));
             }
             if !fits(admission.pool, wei) {
@@ -152,7 +154,7 @@ impl Transactions {
         let Admission { artist, chain, wallet, .. } = *admission;
         let state = account.unwrap_or_default();
         let (wei, _) = admission.demand();
-        let day = now.as_secs() / DAY;
+        let day = state.charged_day(now);
         let charge = Charge { wei, day, pool: admission.pool.pool, shard };
         let turn = next_turn(&state, u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
         let last = turn + admission.transactions.len().saturating_sub(1) as u64;
@@ -163,7 +165,6 @@ impl Transactions {
         let (mut transactions, pool_at) = (Vec::new(), 1);
         for (new, turn) in admission.transactions.iter().zip(turn..) {
             let id = TransactionId::new();
-            let place = place(turn, artist, id);
             let transaction = Transaction {
                 id,
                 artist_id: artist,
@@ -176,22 +177,23 @@ impl Transactions {
                 gas: new.gas,
                 creation: new.creation,
                 status: TransactionStatus::Queued,
-                place: place.clone(),
+                place: place(turn, artist, id),
                 charge: Charge { wei: new.reserve, ..charge },
                 attempts: 0,
+                attempts_wei: 0,
+                last_attempt: None,
                 batch: None,
                 hashes: Vec::new(),
                 mined: None,
                 reason: None,
+                valid_until: new.valid_until,
                 result: serde_json::Map::new(),
                 created_at: now.as_secs(),
                 updated_at: now.as_secs(),
                 expires_at: now.as_secs() + LIFETIME,
             };
-            let concurrency_key = transaction.plan.concurrency_key();
-            let queued = Queued { place, artist_id: artist, transaction_id: id, concurrency_key, max_batch_len: None };
             writes.push(self.table.insertion(&transaction_key(artist, id), &transaction)?);
-            writes.push(self.enqueue(chain, &queued)?);
+            writes.push(self.enqueue(chain, &transaction.queued(None))?);
             transactions.push(transaction);
         }
         let mut key_at = None;

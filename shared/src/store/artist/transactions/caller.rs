@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     aws::Dispatch,
-    model::{ArtistId, ChainId},
+    model::{ArtistId, ChainId, Suspension},
     store::{
         artist::artists::{Artist, profile_key},
         engine::table::{StoreError, text},
@@ -21,6 +21,8 @@ pub struct CallerState {
     pub artist: Artist,
     /// Since when, in Unix seconds.
     pub joined_at: u64,
+    /// Why they publish nothing; it may have ended.
+    pub suspension: Option<Suspension>,
     /// Their account on the target chain; `None` before its first transaction.
     pub account: Option<AccountState>,
     /// Earlier request with the same idempotency key, expired or not.
@@ -32,6 +34,8 @@ struct Joined {
     #[serde(flatten)]
     artist: Artist,
     created_at: u64,
+    #[serde(default)]
+    suspension: Option<Suspension>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +64,14 @@ impl Transactions {
                 CallerRow::Replay(request) => replayed = Some(request),
             }
         }
-        Ok(known.map(|Joined { artist, created_at }| CallerState { artist, joined_at: created_at, account, replayed }))
+        let state = |Joined { artist, created_at: joined_at, suspension }| CallerState {
+            artist,
+            joined_at,
+            suspension,
+            account,
+            replayed,
+        };
+        Ok(known.map(state))
     }
 
     /// Whether transactions of an artist are waiting on any chain. One Query.

@@ -34,14 +34,42 @@ pub struct Ending {
     pub reason: Option<String>,
     /// What it created, as its answer names it.
     pub result: Map<String, Value>,
-    /// What it cost, in wei.
+    /// What it cost, in wei, earlier attempts aside.
     pub wei: u64,
     /// Whether its account is known to be deployed now.
     pub deployed: bool,
 }
 
+impl Ending {
+    /// The ending of a transaction that was never sent, or can't be mined.
+    pub fn unsent(status: TransactionStatus, reason: &str) -> Self {
+        Self {
+            status,
+            batch: None,
+            mined: None,
+            hashes: Vec::new(),
+            reason: Some(reason.to_owned()),
+            result: Map::new(),
+            wei: 0,
+            deployed: false,
+        }
+    }
+}
+
+/// Whose decision ends a transaction.
+#[derive(Clone, Copy)]
+enum Decision<'a> {
+    /// Its batch's, which publishes the events of all its transactions when it is closed.
+    Batch,
+    /// The leader's.
+    Leader(&'a Lease),
+    /// Its artist's.
+    Artist,
+}
+
 impl Transactions {
-    /// Records the batch and the newest hash that a transaction was sent with. One write.
+    /// Records the batch and the newest hash that a transaction is sent with, before it is: from then on nobody can take
+    /// it back. One write.
     pub async fn mark_sent(
         &self,
         transaction: &Transaction,
@@ -61,33 +89,41 @@ impl Transactions {
         self.table.write_together(vec![updating(update)?]).await
     }
 
-    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `max_batch_len`. One
-    /// write.
+    /// Puts a transaction back into the queue, where it keeps its place, for a batch of at most `max_batch_len`. Its
+    /// share of a batch's cost is recorded once, and charged when it ends. One write.
     pub async fn requeue(
         &self,
         transaction: &Transaction,
         max_batch_len: Option<usize>,
+        attempt: Option<(BatchReference, u64)>,
         now: u64,
     ) -> Result<bool, StoreError> {
         let Some(update) = self.step(transaction, TransactionStatus::Queued) else { return Ok(false) };
+        let mut set = "SET #status = :status, updated_at = :now".to_owned();
+        let mut update =
+            update.expression_attribute_values(":one", number(1)).expression_attribute_values(":now", number(now));
+        let mut wei = 0;
+        if let Some((batch, cost)) = attempt.filter(|(batch, _)| transaction.last_attempt != Some(*batch)) {
+            wei = cost;
+            set.push_str(", last_attempt = :batch");
+            let before = update.get_condition_expression().clone().unwrap_or_default();
+            update = update
+                .condition_expression(format!(
+                    "{before} AND (attribute_not_exists(last_attempt) OR last_attempt <> :batch)"
+                ))
+                .expression_attribute_values(":batch", serde_dynamo::to_attribute_value(batch)?);
+        }
         let update = update
-            .update_expression("SET #status = :status, updated_at = :now ADD attempts :one")
-            .expression_attribute_values(":one", number(1))
-            .expression_attribute_values(":now", number(now));
-        let queued = super::queue::Queued {
-            place: transaction.place.clone(),
-            artist_id: transaction.artist_id,
-            transaction_id: transaction.id,
-            concurrency_key: transaction.plan.concurrency_key(),
-            max_batch_len,
-        };
+            .update_expression(format!("{set} ADD attempts :one, attempts_wei :wei"))
+            .expression_attribute_values(":wei", number(wei));
+        let queued = transaction.queued(max_batch_len);
         self.table.write_together(vec![updating(update)?, self.enqueue(transaction.chain, &queued)?]).await
     }
 
     /// Ends a transaction: takes it from the queue, and gives back what it reserved beyond its cost. Ending it again, as
     /// after a reorganisation, corrects what is known of it and its cost. One write.
     pub async fn end(&self, transaction: &Transaction, ending: &Ending, now: u64) -> Result<bool, StoreError> {
-        self.end_if(None, transaction, ending, now).await
+        self.end_by(Decision::Batch, transaction, ending, now).await
     }
 
     /// Ends a transaction that no batch carries, for the leader alone: another leader may have sent it meanwhile.
@@ -99,12 +135,18 @@ impl Transactions {
         ending: &Ending,
         now: u64,
     ) -> Result<bool, StoreError> {
-        self.end_if(Some(lease), transaction, ending, now).await
+        self.end_by(Decision::Leader(lease), transaction, ending, now).await
     }
 
-    async fn end_if(
+    /// Ends a transaction that its artist takes back, if it was never sent, with its event. One write, and a read.
+    pub async fn cancel(&self, transaction: &Transaction, now: u64) -> Result<bool, StoreError> {
+        let ending = Ending::unsent(TransactionStatus::Cancelled, "It was cancelled before it was sent");
+        self.end_by(Decision::Artist, transaction, &ending, now).await
+    }
+
+    async fn end_by(
         &self,
-        lease: Option<&Lease>,
+        decision: Decision<'_>,
         transaction: &Transaction,
         ending: &Ending,
         now: u64,
@@ -112,7 +154,7 @@ impl Transactions {
         let Some(conclusion) = self.conclusion(transaction, ending, now)? else { return Ok(false) };
         let mut same_day = true;
         for attempt in 0..ATTEMPTS {
-            let refund = i128::from(ending.wei) - i128::from(transaction.charge.wei);
+            let refund = i128::from(cost(transaction, ending)) - i128::from(transaction.charge.wei);
             let mut writes = vec![
                 conclusion.clone(),
                 self.leave_account(transaction, ending.deployed, same_day.then_some(refund))?,
@@ -122,15 +164,17 @@ impl Transactions {
                 writes.push(self.dequeue(transaction.chain, &transaction.place)?);
             }
             let own = writes.len();
-            if let Some(lease) = lease {
+            if let Decision::Leader(lease) = decision {
                 writes.push(self.condition(lease)?);
-                // No batch stores its event.
+            }
+            let before_event = writes.len();
+            if !matches!(decision, Decision::Batch) {
                 let event = transaction.outcome_event(ending, now);
                 writes.extend(ServiceEvents::new(self.table.clone()).appending(&[event], now).await?);
             }
             let Err(reasons) = self.table.write_or_reasons(writes).await? else { return Ok(true) };
             let failed = |at: Option<&WriteReason>| at.is_some_and(|reason| reason.is_condition());
-            if failed(reasons.first()) || (lease.is_some() && failed(reasons.get(own))) {
+            if failed(reasons.first()) || (own < before_event && failed(reasons.get(own))) {
                 return Ok(false);
             }
             if reasons.iter().take(own).any(|reason| reason.is_condition()) {
@@ -161,7 +205,7 @@ impl Transactions {
         ];
         let mut update = update
             .expression_attribute_names("#result", "result")
-            .expression_attribute_values(":wei", number(ending.wei))
+            .expression_attribute_values(":wei", number(cost(transaction, ending)))
             .expression_attribute_values(":hashes", serde_dynamo::to_attribute_value(hashes)?)
             .expression_attribute_values(":result", serde_dynamo::to_attribute_value(&ending.result)?)
             .expression_attribute_values(":now", number(now));
@@ -233,6 +277,11 @@ impl Transactions {
             .set_key(Some(key.item()))
             .expression_attribute_values(":status", text(next.word()));
         let (mut update, mut condition) = status_in(update, before);
+        if next == TransactionStatus::Cancelled {
+            // An earlier batch may still get into a block.
+            condition.push_str(" AND size(hashes) = :unsent");
+            update = update.expression_attribute_values(":unsent", number(0));
+        }
         if transaction.status.is_final() {
             // Its cost is corrected once.
             condition.push_str(" AND charge.wei = :known");
@@ -240,6 +289,11 @@ impl Transactions {
         }
         Some(update.condition_expression(condition))
     }
+}
+
+/// What a transaction costs with its earlier attempts, in wei.
+fn cost(transaction: &Transaction, ending: &Ending) -> u64 {
+    ending.wei.saturating_add(transaction.attempts_wei)
 }
 
 const ATTEMPTS: u32 = 12;

@@ -3,7 +3,10 @@
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
-use super::{account::AccountState, transaction::Transactions};
+use super::{
+    account::AccountState,
+    transaction::{Transaction, Transactions},
+};
 use crate::{
     aws::Dispatch,
     model::{ArtistId, ChainId, ConcurrencyKey, TransactionId},
@@ -29,9 +32,26 @@ pub struct Queued {
     /// What no two batches may read or change at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency_key: Option<ConcurrencyKey>,
+    /// When it ends unsent, in Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<u64>,
     /// Most transactions in its batch, after one reverted as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_batch_len: Option<usize>,
+}
+
+impl Transaction {
+    /// Its row in the queue.
+    pub(super) fn queued(&self, max_batch_len: Option<usize>) -> Queued {
+        Queued {
+            place: self.place.clone(),
+            artist_id: self.artist_id,
+            transaction_id: self.id,
+            concurrency_key: self.plan.concurrency_key(),
+            valid_until: self.valid_until,
+            max_batch_len,
+        }
+    }
 }
 
 /// The turn after the account's last one, in Unix milliseconds.

@@ -60,6 +60,12 @@ pub struct Transaction {
     /// How often it was sent without an outcome of its own.
     #[serde(default)]
     pub attempts: u32,
+    /// What attempts without an outcome cost, in wei: part of what it costs in the end.
+    #[serde(default)]
+    pub attempts_wei: u64,
+    /// The batch of the last such attempt, which is charged once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_attempt: Option<BatchReference>,
     /// The batch that carries it, or did so last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchReference>,
@@ -72,6 +78,9 @@ pub struct Transaction {
     /// Why nothing was done, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// When it ends unsent, in Unix seconds; `None` for rows without such a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<u64>,
     /// What it created, as its answer names it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub result: Map<String, Value>,

@@ -1,6 +1,6 @@
 // What is kept of the artist: to take along, and to have erased.
 
-import { $, announce, call, confirmed, day, nextOf, onClick, when } from "./kit.js";
+import { $, announce, call, confirmed, day, leave, nextOf, onClick, when } from "./kit.js";
 
 onClick($("export"), $("data-problem"), async () => {
   const rows = [];
@@ -28,12 +28,9 @@ async function erase() {
   }
 }
 
-/** Offers to delete the account; `leave` is called with what to say then. */
-export function offerDeletion(leave) {
-  onClick($("delete-account"), $("data-problem"), async () => {
-    const text = "All that is kept of you is erased in a week; until then, signing in takes it back. What is on the chain stays there.";
-    if (!await confirmed("Delete your account?", text, "Delete it")) return;
-    const answer = await erase();
-    if (answer) leave(`Your account will be erased on ${when(day, answer.erased_after)}. To keep it, sign in before.`);
-  });
-}
+onClick($("delete-account"), $("data-problem"), async () => {
+  const text = "All that is kept of you is erased in a week; until then, signing in takes it back. What is on the chain stays there.";
+  if (!await confirmed("Delete your account?", text, "Delete it")) return;
+  const answer = await erase();
+  if (answer) leave(`Your account will be erased on ${when(day, answer.erased_after)}. To keep it, sign in before.`);
+});

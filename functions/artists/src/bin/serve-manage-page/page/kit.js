@@ -18,9 +18,10 @@ export const nobody = () => ({ token: null, email: "", address: "", end: 0 });
 export let session = nobody();
 export const setSession = (next) => (session = next);
 
-/** What is to happen once the service no longer knows the token. */
-let onExpiry = () => {};
-export const whenExpired = (act) => (onExpiry = act);
+/** What is to happen once nobody is signed in any more, for a reason that can be told. */
+let onLeave = () => {};
+export const whenLeft = (act) => (onLeave = act);
+export const leave = (reason) => onLeave(reason);
 
 /** What is to happen once the service wants a younger token: it gives one, or not. */
 let renew = async () => false;
@@ -52,7 +53,7 @@ export async function call(method, path, body, extra = {}) {
     throw new Refusal(0, navigator.onLine ? "The service can't be reached: try again in a moment." : "You are offline: try again once you aren't.");
   }
   if (response.status === 401 && headers.authorization && asked === session) {
-    if (!response.headers.get("www-authenticate")?.includes("insufficient_user_authentication")) onExpiry();
+    if (!response.headers.get("www-authenticate")?.includes("insufficient_user_authentication")) leave("Your session has ended. Sign in again to go on.");
     else if (await renew()) return call(method, path, body, extra);
     else throw new Refusal(0, asked === session ? "Nothing was changed: it needs a new code." : "");
   }
@@ -60,7 +61,7 @@ export async function call(method, path, body, extra = {}) {
   if (asked !== session) throw new Refusal(0, "");
   if (response.ok && answer) {
     nextPages.set(answer, /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1]);
-    if (method !== "GET" && /^(artists\/(?!me$)|smartwallet\/|webhooks)/.test(path)) onChange();
+    if (method !== "GET" && /^(artists\/(?!me$)|smartwallet\/|webhooks|moment\/permission)/.test(path)) onChange();
     return answer;
   }
   const id = response.headers.get("x-request-id");
@@ -74,31 +75,54 @@ export async function call(method, path, body, extra = {}) {
  * Calls an endpoint that writes to a chain. The same request again, after a failure that says nothing of its outcome, has
  * the same key, so that it is done once.
  */
-export async function write(path, body) {
-  const wanted = path + JSON.stringify(body);
-  if (!keys.has(wanted)) keys.set(wanted, crypto.getRandomValues(new Uint32Array(4)).join("-"));
+export async function write(path, body, method = "POST") {
+  const wanted = `${method} ${path} ${JSON.stringify(body)}`;
+  const keys = kept(WRITES) ?? {};
+  const key = keys[wanted] ??= crypto.getRandomValues(new Uint32Array(4)).join("-");
+  keep(WRITES, keys);
+  const settle = () => keep(WRITES, { ...kept(WRITES), [wanted]: undefined });
   try {
-    const answer = await call("POST", path, body, { "idempotency-key": keys.get(wanted) });
+    const answer = await call(method, path, body, { "idempotency-key": key });
     const made = answer.transactionId ? await mined(answer.transactionId) : answer;
-    keys.delete(wanted);
+    settle();
     return made;
   } catch (refusal) {
-    if (refusal.status >= 400 && refusal.status < 500 && ![409, 429].includes(refusal.status)) keys.delete(wanted);
+    if (refusal.status >= 400 && refusal.status < 500 && ![409, 429].includes(refusal.status)) settle();
     throw refusal;
   }
 }
 
 /** Keys of writes with an unknown outcome. */
-const keys = new Map();
+const WRITES = "moments_writes";
+
+/** What outlives a reload of the page, in this tab alone: nothing once it is empty. */
+export const kept = (name) => JSON.parse(sessionStorage.getItem(name) ?? "null");
+export function keep(name, value) {
+  const text = JSON.stringify(value ?? null);
+  if (["null", "{}"].includes(text)) sessionStorage.removeItem(name);
+  else sessionStorage.setItem(name, text);
+}
 
 async function mined(id) {
   for (let looks = 0; looks < 90; looks++) {
     await pause(2000);
     const { status, reason, result, hash, chainId } = await call("GET", `transactions/${id}`);
     if (status === "mined") return { hash, chainId, ...result };
+    if (status === "cancelled") throw new Refusal(409, "It was cancelled before it was sent.");
     if (["reverted", "failed"].includes(status)) throw new Refusal(422, `${reason || "The chain refused it"}.`);
   }
   throw new Refusal(0, "The chain is slow: it is still on its way. Look again later before you repeat it.");
+}
+
+/** The account of a name or an address; a refusal at `field` if it is nobody's. */
+export async function accountOf(text, field) {
+  const name = text.trim().replace(/^@/, "");
+  if (/^0x[0-9a-fA-F]{40}$/.test(name)) return name;
+  try {
+    return (await call("GET", `artists/${encodeURIComponent(name)}`)).address;
+  } catch (refusal) {
+    throw [400, 404].includes(refusal.status) ? wrong(field, `${name || "this"} is nobody’s name or address`) : refusal;
+  }
 }
 
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));

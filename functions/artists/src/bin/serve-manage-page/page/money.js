@@ -1,98 +1,70 @@
-// Money: balances, where it can go, and sending it there.
+// "Money": balances, and who paid for which picture, newest first.
 
-import { $, announce, call, confirmed, decimal, fill, minute, onClick, onSubmit, row, session, short, smallest, when, write, wrong } from "./kit.js";
+import { $, announce, call, fill, minute, onClick, row, session, short, when } from "./kit.js";
+import { forgetBalances, loadBalances, loadPayouts, symbolOf } from "./withdraw.js";
+import { pictureOf, titleOf } from "./works.js";
 
-const ETHER = "0x0000000000000000000000000000000000000000";
+/** Moments by their places: several payments are often for the same one. */
+let moments = new Map();
 
-let currencies = [], wallets = [], payouts = [];
+let balances;
 
-/** A currency's symbol; its contract's address as long as balances aren't known. */
-export const symbolOf = (currency) =>
-  currency === ETHER ? "ETH" : currencies.find((known) => known.currency === currency)?.symbol ?? short(currency);
-
-export async function loadBalances() {
-  const answer = await call("GET", `smartwallet?address=${session.address}`);
-  currencies = answer.balances;
-  $("balance-list").replaceChildren(...currencies.map(({ symbol, amount, decimals }) => {
-    const line = document.createElement("p");
-    const [name, value] = [document.createElement("span"), document.createElement("span")];
-    [name.textContent, value.textContent] = [symbol, decimal(amount, decimals)];
-    line.append(name, value);
-    return line;
-  }));
-  $("out-currency").replaceChildren(...currencies.map(({ symbol }) => new Option(symbol, symbol)));
-  return true;
+export async function open() {
+  // A wallet may have been connected meanwhile.
+  if (balances) return fill("payouts", loadPayouts);
+  balances = fill("balances", loadBalances);
+  await Promise.all([balances, fill("payouts", loadPayouts), fill("notifications", loadNotifications)]);
 }
 
-// --- Where it can go ------------------------------------------------------------------------------------------------
-
-export async function loadPayouts() {
-  payouts = (await call("GET", "artists/payout-addresses")).addresses;
-  $("payout-list").replaceChildren(...payouts.map(payoutRow));
-  offerRecipients();
-  return payouts.length;
+async function loadNotifications() {
+  const { notifications } = await call("GET", `notifications?artist=${session.address}`);
+  // Balances bring the currencies' names along; if they fail, addresses stand for them.
+  await balances;
+  $("notification-list").replaceChildren(...notifications.map(notificationRow));
+  $("view-all").hidden = !notifications.some(({ viewed }) => !viewed);
+  return notifications.length;
 }
 
-export function showOwnWallets(own) {
-  wallets = own.filter(({ type }) => type === "external");
-  offerRecipients();
-}
-
-const isUsable = ({ usable_at }) => Date.parse(usable_at) <= Date.now();
-
-function offerRecipients() {
-  const own = wallets.map(({ address }) => new Option(`${short(address)} (your wallet)`, address));
-  const others = payouts.filter(({ address }) => !wallets.some((wallet) => wallet.address === address));
-  const usable = others.filter(isUsable).map(({ address }) => new Option(short(address), address));
-  const [options, chosen] = [[...own, ...usable], $("to").value];
-  $("to").replaceChildren(...options);
-  if (options.some(({ value }) => value === chosen)) $("to").value = chosen;
-  $("out-form").hidden = !options.length;
-  $("nowhere").hidden = Boolean(options.length);
-}
-
-function payoutRow(payout) {
-  const { address, usable_at } = payout;
-  const state = isUsable(payout) ? "Money can go there" : `Money can go there from ${when(minute, usable_at)} on`;
-  const element = row("payout-row", { address, state });
-  const button = element.querySelector("button");
-  button.ariaLabel = `Remove ${address}`;
-  onClick(button, $("payout-problem"), async () => {
-    if (!await confirmed("Remove this address?", `To send money to ${address} again, you would have to wait for a day.`, "Remove")) return;
-    await call("DELETE", `artists/payout-addresses?address=${address}`);
-    await fill("payouts", loadPayouts);
-    $("payout-address").focus();
-    announce("The address is removed.");
+function notificationRow({ id, viewed, created_at, payment: { amount, currency, moment, buyer } }) {
+  const element = row("notification-row", {
+    buyer: buyer.username || short(buyer.address),
+    amount: `${amount} ${symbolOf(currency)}`,
+    moment: `token ${moment.token_id}`,
+    time: when(minute, created_at),
   });
+  const place = `${moment.collection.chain_id}/${moment.collection.address}/${moment.token_id}`;
+  element.querySelector("a").href = `#moments/${place}`;
+  showWhat(element, moment, place);
+  element.toggleAttribute("data-viewed", viewed);
+  const button = element.querySelector("button");
+  button.hidden = viewed;
+  onClick(button, $("notification-problem"), () => markViewed({ ids: [id] }));
   return element;
 }
 
-onSubmit($("payout-form"), async ({ address }) => {
-  await call("POST", "artists/payout-addresses", { address: address.value.trim() });
-  address.value = "";
-  await fill("payouts", loadPayouts);
-  announce("The address is added.");
-});
+/** Adds the moment's picture and name once they are known; without them the row says enough. */
+async function showWhat(element, { token_id, collection }, place) {
+  const query = `collectionAddress=${collection.address}&tokenId=${token_id}&chainId=${collection.chain_id}`;
+  if (!moments.has(place)) moments.set(place, call("GET", `moment?${query}`).catch(() => null));
+  const moment = await moments.get(place);
+  if (!moment) return;
+  element.querySelector("[data-slot=moment]").textContent = titleOf(moment);
+  pictureOf(moment, element.querySelector("img"));
+}
 
-// --- Sending it -----------------------------------------------------------------------------------------------------
+async function markViewed(which) {
+  await call("PUT", "notifications", which);
+  await fill("notifications", loadNotifications);
+  $("notifications-title").tabIndex = -1;
+  $("notifications-title").focus();
+  announce("Marked as viewed.");
+}
 
-onSubmit($("out-form"), async ({ to, amount, currency }) => {
-  const { symbol, decimals } = currencies.find((known) => known.symbol === currency.value) ?? {};
-  if (!symbol) throw wrong("currency", "isn't known yet: load your balances again");
-  const everything = amount.value.trim().toLowerCase() === "max";
-  const digits = everything ? "max" : smallest(amount.value, decimals, "amount");
-  if (digits === "0") throw wrong("amount", "must be more than 0");
-  const sum = everything ? `all your ${symbol}` : `${decimal(digits, decimals)} ${symbol}`;
-  if (!await confirmed(`Send ${sum}?`, `It goes to ${to.value} and can't be taken back.`, "Send it", "Don't")) return;
-  await write("smartwallet/withdraw", { to: to.value, amount: digits, unit: "wei", currency: symbol });
-  amount.value = "";
-  $("out-form").querySelector(".outcome").textContent = `Sent ${sum}.`;
-  // The service keeps balances for two seconds.
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
-  await fill("balances", loadBalances);
-});
+onClick($("view-all"), $("notification-problem"), () => markViewed({}));
 
-export function forgetMoney() {
-  [currencies, wallets, payouts] = [[], [], []];
-  for (const list of ["balance-list", "payout-list", "to", "out-currency"]) $(list).replaceChildren();
+export function forget() {
+  [balances, moments] = [undefined, new Map()];
+  forgetBalances();
+  $("notification-list").replaceChildren();
+  $("view-all").hidden = true;
 }

@@ -5,9 +5,13 @@ import { $, Refusal, announce, call, confirmed, day, fill, onSubmit, onClick, ro
 /** Whether this browser can have any here. */
 export const isSupported = Boolean(globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON);
 
-let count = 0;
+let count;
 
-export const hasPasskey = () => count > 0;
+/** Whether whoever is signed in has a passkey. */
+export async function hasPasskey() {
+  count ??= (await call("GET", "artists/passkeys")).passkeys.length;
+  return count > 0;
+}
 
 /** What an authenticator answers, or a refusal in plain words. */
 async function ask(act) {
@@ -37,7 +41,7 @@ function showPasskeys({ passkeys }) {
 }
 
 export function forgetPasskeys() {
-  count = 0;
+  count = undefined;
   $("passkey-list").replaceChildren();
 }
 

@@ -1,25 +1,36 @@
-// "Publish a moment": a file goes to the bucket part by part, or a text with the request; then the moment is created.
+// "Publish": files go to the bucket, or a text with the request; then the moments are created, several in one transaction.
 
-import { $, Refusal, all, announce, call, markField, onSubmit, pause, session, short, smallest, write, wrong } from "./kit.js";
+import { $, all, announce, call, keep, kept, markField, onSubmit, pause, row, session, short, smallest, write, wrong } from "./kit.js";
+import { stopped, store } from "./store.js";
+import { chains } from "./works.js";
 
 const CHAIN = 8453;
 const NO_END = "18446744073709551615";
-const TRIES = 4;
+/** In one transaction. */
+const MOST = 50;
+const JOB = "moments_job";
+/** The index shows what was mined within seconds. */
+const LOOKS = 20;
 
-let chain, uploading, stored = new WeakMap();
+let chain, uploading;
 
-export async function preparePublishing() {
+export async function open() {
+  if (!chain) await prepare();
+}
+
+async function prepare() {
   const asked = session;
   try {
-    const [{ chains }, { collections }] = await Promise.all([
-      call("GET", "chains"),
+    const [known, { collections }] = await Promise.all([
+      chains(),
       call("GET", `collections?artist=${asked.address}&chain_id=${CHAIN}&limit=100`),
     ]);
-    chain = chains.find(({ chainId }) => chainId === CHAIN) ?? chains[0];
+    chain = known.get(CHAIN) ?? known.values().next().value;
     $("currency").replaceChildren(...chain.currencies.map(({ symbol, address }) => new Option(symbol, address)));
     for (const { address, name } of collections) offerCollection(address, name);
     const [newest] = collections;
     if (newest) $("collection").value = newest.address;
+    resumeJob();
   } catch (refusal) {
     $("publish-problem").textContent = refusal.message;
   }
@@ -31,15 +42,70 @@ function offerCollection(address, name) {
   if (!known) $("collection").append(new Option(`${name} (${short(address)})`, address));
 }
 
+const chosen = () => [...$("file").files];
+const titleOf = (file) => file.name.replace(/\.\w+$/, "").replaceAll(/[_-]+/g, " ");
+
 function showFields() {
   const isText = $("publish-form").elements.kind.value === "text";
+  const isSeveral = !isText && chosen().length > 1;
   for (const part of ["file", "description"]) $(`${part}-field`).hidden = isText;
   $("text-field").hidden = !isText;
+  $("title-field").hidden = isSeveral;
+  $("work-list").hidden = !isSeveral;
   $("collection-name-field").hidden = Boolean($("collection").value);
 }
 $("publish-form").addEventListener("change", showFields);
 
-// --- Storing a file -------------------------------------------------------------------------------------------------
+/** A name for each of several files. */
+function showWorks() {
+  $("work-list").replaceChildren(...chosen().map((file, index) => {
+    const element = row("work-row", { file: file.name });
+    const [input, note] = [element.querySelector("input"), element.querySelector(".note")];
+    [input.id, note.id] = [`work-${index}`, `work-${index}-note`];
+    element.querySelector("label").htmlFor = input.id;
+    input.setAttribute("aria-describedby", note.id);
+    [input.name, input.value] = [input.id, titleOf(file)];
+    return element;
+  }));
+}
+$("file").addEventListener("change", showWorks);
+// What was chosen before this part was loaded.
+showWorks();
+showFields();
+
+// Files dropped anywhere on the form are chosen.
+$("publish-form").addEventListener("dragover", (event) => event.preventDefault());
+$("publish-form").addEventListener("drop", (event) => {
+  event.preventDefault();
+  if (!event.dataTransfer.files.length) return;
+  $("file").files = event.dataTransfer.files;
+  $("file").dispatchEvent(new Event("change", { bubbles: true }));
+});
+
+// --- Going on after a reload ----------------------------------------------------------------------------------------
+
+const TYPED = ["title", "description", "price", "supply", "collection-name"];
+
+function keepJob(files) {
+  keep(JOB, { account: session.address, names: files.map(({ name }) => name), typed: TYPED.map((name) => $(name).value), currency: $("currency").value, collection: $("collection").value });
+}
+
+/** Says what was under way when the page was left, with all that was typed. */
+function resumeJob() {
+  const job = kept(JOB);
+  if (job?.account !== session.address) return keep(JOB, null);
+  TYPED.forEach((name, index) => ($(name).value = job.typed[index]));
+  [$("currency").value, $("collection").value] = [job.currency, job.collection];
+  $("job-files").textContent = job.names.join(", ");
+  $("job").hidden = false;
+}
+
+function endJob() {
+  keep(JOB, null);
+  $("job").hidden = true;
+}
+
+// --- Publishing -----------------------------------------------------------------------------------------------------
 
 function showProgress(words, done, of) {
   const bar = $("progress");
@@ -49,75 +115,18 @@ function showProgress(words, done, of) {
   $("progress-words").textContent = of ? `${words} ${Math.floor((100 * done) / of)} %` : words;
 }
 
-/** Sends a part; `tell` is told how much of it has arrived. */
-function put(url, part, signal, tell) {
-  return new Promise((done, fail) => {
-    const request = new XMLHttpRequest();
-    const stop = () => request.abort();
-    request.upload.onprogress = ({ loaded }) => tell(loaded);
-    request.onloadend = () => {
-      signal.removeEventListener("abort", stop);
-      if (request.status >= 200 && request.status < 300) return done();
-      const refused = request.status >= 400 && request.status < 500;
-      fail(new Refusal(request.status, refused ? "The storage refused a part of the file: begin again." : "The connection broke: try again."));
-    };
-    signal.addEventListener("abort", stop);
-    request.open("PUT", url);
-    request.send(part);
-  });
-}
-
-const stopped = () => new Refusal(0, "Stopped. Nothing was published.");
-
-async function putPatiently(url, part, signal, tell) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await put(url, part, signal, tell);
-    } catch (refusal) {
-      if (signal.aborted) throw stopped();
-      if (refusal.status >= 400 && refusal.status < 500 || attempt === TRIES) throw refusal;
-    }
-    tell(0);
-    await pause(attempt * 1000);
-    if (signal.aborted) throw stopped();
-  }
-}
-
-/** Stores a file once, however often it is published. */
-async function store(file, signal) {
-  if (stored.has(file)) return stored.get(file);
-  announce("Storing the file.");
-  showProgress("Storing the file:", 0, file.size);
-  const { uploadId, parts } = await call("POST", "uploads", { contentType: file.type || "application/octet-stream", size: file.size });
-  for (const { url, offset, size } of parts) {
-    await putPatiently(url, file.slice(offset, offset + size), signal, (arrived) => showProgress("Storing the file:", offset + arrived, file.size));
-  }
-  let media;
-  while (!media?.uri) {
-    if (signal.aborted) throw stopped();
-    if (media) await pause(500);
-    showProgress("Looking at the file:", media?.hashed ?? 0, file.size);
-    try {
-      media = await call("POST", `uploads/${uploadId}/complete`);
-    } catch (refusal) {
-      // What the service finds in a file is said at the file.
-      throw refusal.status === 422 ? wrong("file", refusal.message.replace(/\.$/, "")) : refusal;
-    }
-  }
-  stored.set(file, media);
-  return media;
-}
-
-// --- Publishing -----------------------------------------------------------------------------------------------------
-
 const required = (input, words) => input.value.trim() || (() => { throw wrong(input.id, words); })();
 
-function read({ kind, file, title, text, price, currency, supply, collection, "collection-name": name, description }) {
+function read({ kind, title, text, price, currency, supply, collection, "collection-name": name, description }) {
   const isText = kind.value === "text";
+  const files = isText ? [] : chosen();
   const { symbol, decimals, address } = chain.currencies[currency.selectedIndex];
-  const [chosen, heading, words, amount, most, fresh] = all(
-    () => isText ? null : file.files[0] ?? (() => { throw wrong("file", "choose one"); })(),
-    () => required(title, "is required"),
+  const heads = files.length > 1 ? files.map((_, index) => $(`work-${index}`)) : [title];
+  const [, words, amount, most, ...titles] = all(
+    () => {
+      if (!isText && !files.length) throw wrong("file", "choose one");
+      if (files.length > MOST) throw wrong("file", `can be ${MOST} at most at once`);
+    },
     () => isText ? required(text, "is required") : description.value.trim() || undefined,
     () => smallest(price.value.trim() || "0", decimals, "price"),
     () => {
@@ -125,11 +134,12 @@ function read({ kind, file, title, text, price, currency, supply, collection, "c
       if (count && !/^[1-9]\d{0,18}$/.test(count)) throw wrong("supply", "must be a whole number, or nothing for any number");
       return count || undefined;
     },
-    () => collection.value ? null : name.value.trim() || title.value.trim(),
+    ...heads.map((head) => () => required(head, "is required")),
   );
   const isOwn = symbol === chain.currencies[0].symbol;
   const salesConfig = { type: isOwn ? "fixedPrice" : "erc20Mint", pricePerToken: amount, saleStart: 0, saleEnd: NO_END, ...!isOwn && { currency: address } };
-  return { isText, file: chosen, title: heading, words, collection: collection.value, fresh, token: { salesConfig, maxSupply: most } };
+  const fresh = collection.value ? null : name.value.trim() || titles[0];
+  return { isText, files, titles, words, collection: collection.value, fresh, token: { salesConfig, maxSupply: most } };
 }
 
 /** The service's names of the inputs. */
@@ -137,25 +147,26 @@ const NAMES = {
   "contract.name": "collection-name", name: "collection-name", "contract.address": "collection", contract: "collection",
   "token.metadata.name": "title", "token.metadata.description": "description",
   "token.salesConfig.pricePerToken": "price", "token.salesConfig.currency": "currency", "token.maxSupply": "supply",
+  "tokens.0.salesConfig.pricePerToken": "price", "tokens.0.salesConfig.currency": "currency", "tokens.0.maxSupply": "supply",
   contentType: "file", size: "file",
 };
 
 onSubmit($("publish-form"), async (inputs) => {
-  if (!chain) await preparePublishing();
+  if (!chain) await prepare();
   if (!chain) return;
   const wanted = read(inputs);
   const { signal } = uploading = new AbortController();
   try {
-    const media = wanted.file && await store(wanted.file, signal);
+    keepJob(wanted.files);
+    const medias = await storeAll(wanted.files, signal);
     $("publish-stop").hidden = true;
-    showProgress("Creating the moment…");
-    announce("Creating the moment.");
-    const contract = wanted.collection ? { address: wanted.collection } : await newCollection(wanted.fresh, media);
-    const made = wanted.isText
-      ? await write("moment/create/writing", { contract, title: wanted.title, text: wanted.words, token: wanted.token, chainId: chain.chainId })
-      : await write("moment/create", { contract, token: { ...wanted.token, metadata: metadata(wanted, media) }, chainId: chain.chainId });
+    const what = wanted.files.length > 1 ? `${wanted.files.length} moments` : "the moment";
+    showProgress(`Creating ${what}…`);
+    announce(`Creating ${what}.`);
+    const made = await create(wanted, medias);
+    endJob();
     offerCollection(made.contractAddress, wanted.fresh ?? "");
-    showPublished(wanted, media, made);
+    showPublished(wanted, medias[0], made);
   } finally {
     uploading = undefined;
     $("publish-stop").hidden = false;
@@ -163,10 +174,31 @@ onSubmit($("publish-form"), async (inputs) => {
   }
 }, NAMES);
 
+async function storeAll(files, signal) {
+  const medias = [];
+  if (files.length) announce(files.length > 1 ? "Storing the files." : "Storing the file.");
+  for (const [index, file] of files.entries()) {
+    if (signal.aborted) throw stopped();
+    const which = files.length > 1 ? `file ${index + 1} of ${files.length}` : "the file";
+    showProgress(`Storing ${which}:`, 0, file.size);
+    medias.push(await store(file, signal, "file", (words, done, of) => showProgress(`${words} ${which}:`, done, of)));
+  }
+  return medias;
+}
+
+async function create({ isText, files, titles, words, collection, fresh, token }, medias) {
+  const { chainId } = chain;
+  const contract = collection ? { address: collection } : await newCollection(fresh, medias[0]);
+  if (isText) return write("moment/create/writing", { contract, title: titles[0], text: words, token, chainId });
+  const tokens = medias.map((media, index) => ({ ...token, metadata: metadata(titles[index], words, media) }));
+  if (files.length === 1) return write("moment/create", { contract, token: tokens[0], chainId });
+  return write("moment/create-batch", { contract, tokens, chainId });
+}
+
 const isPicture = ({ contentType }) => contentType.startsWith("image/");
 
-function metadata({ title, words }, media) {
-  return { name: title, description: words, ...isPicture(media) ? { image: media.uri } : { animation_url: media.uri } };
+function metadata(name, description, media) {
+  return { name, description, ...isPicture(media) ? { image: media.uri } : { animation_url: media.uri } };
 }
 
 async function newCollection(name, media) {
@@ -178,26 +210,25 @@ $("publish-stop").addEventListener("click", () => uploading?.abort());
 
 // --- What was published ---------------------------------------------------------------------------------------------
 
-function showPublished({ title }, media, { contractAddress, tokenId, hash }) {
-  $("published-name").textContent = title;
-  $("published-token").textContent = `token ${tokenId} of ${short(contractAddress)}`;
-  const content = media && `ipfs/${media.uri.slice("ipfs://".length)}`;
-  const kind = media?.contentType.split("/")[0];
+function showPublished({ titles }, media, { contractAddress, tokenId, tokenIds = [tokenId], hash }) {
+  const isOne = titles.length === 1;
+  $("published-name").textContent = isOne ? titles[0] : `${titles.length} moments`;
+  $("published-token").textContent = isOne ? `is token ${tokenIds[0]} of ${short(contractAddress)}` : `are in ${short(contractAddress)}`;
+  const content = isOne && media && `ipfs/${media.uri.slice("ipfs://".length)}`;
+  const kind = content && media.contentType.split("/")[0];
   for (const [part, is] of [["picture", "image"], ["video", "video"], ["sound", "audio"]]) {
     $(`published-${part}`).hidden = kind !== is;
     if (kind === is) $(`published-${part}`).src = content;
   }
-  $("published-picture").alt = title;
-  const { explorer } = chain;
+  $("published-picture").alt = titles[0];
+  const { chainId, explorer } = chain;
   const links = {
     file: content,
-    moment: `moment?collectionAddress=${contractAddress}&tokenId=${tokenId}&chainId=${chain.chainId}`,
+    moment: isOne ? `#moments/${chainId}/${contractAddress}/${tokenIds[0]}` : "#moments",
     transaction: explorer?.transaction.replace("{hash}", hash),
   };
-  for (const [part, href] of Object.entries(links)) {
-    $(`published-${part}`).hidden = !href;
-    if (href) $(`published-${part}`).href = href;
-  }
+  for (const [part, href] of Object.entries(links)) setLink(part, href);
+  findPage(contractAddress, tokenIds[0]);
   const form = $("publish-form");
   form.reset();
   $("collection").value = contractAddress;
@@ -207,9 +238,25 @@ function showPublished({ title }, media, { contractAddress, tokenId, hash }) {
   $("published-title").focus();
 }
 
+function setLink(part, href) {
+  $(`published-${part}`).hidden = !href;
+  if (href) $(`published-${part}`).href = href;
+}
+
+/** The page is there once the moment is indexed. */
+async function findPage(collection, token) {
+  setLink("page");
+  for (let looks = 0; looks < LOOKS && chain; looks++) {
+    await pause(1000);
+    const { moments } = await call("GET", `timeline?collection=${collection}&chain_id=${chain?.chainId}&look=${looks}`).catch(() => ({ moments: [] }));
+    const moment = moments.find(({ token_id }) => token_id === token);
+    if (moment) return setLink("page", moment.page);
+  }
+}
+
 function hidePublished() {
   for (const part of ["picture", "video", "sound"]) $(`published-${part}`).removeAttribute("src");
-  for (const part of ["file", "moment", "transaction"]) $(`published-${part}`).removeAttribute("href");
+  for (const part of ["file", "moment", "page", "transaction"]) $(`published-${part}`).removeAttribute("href");
   for (const part of ["name", "token"]) $(`published-${part}`).textContent = "";
   $("published-picture").alt = "";
   $("published").hidden = true;
@@ -218,13 +265,15 @@ function hidePublished() {
 
 $("published-done").addEventListener("click", () => {
   hidePublished();
-  $("title").focus();
+  $("file").focus();
 });
 
-export function forgetPublishing() {
+export function forget() {
   uploading?.abort();
-  [chain, stored] = [undefined, new WeakMap()];
+  chain = undefined;
   hidePublished();
+  for (const list of ["work-list", "job-files"]) $(list).replaceChildren();
+  $("job").hidden = true;
   $("collection").replaceChildren(new Option("A new one", ""));
   for (const input of $("publish-form").querySelectorAll("[aria-invalid]")) markField(input);
   showFields();

@@ -1,17 +1,18 @@
 // The page on which artists manage what is theirs. It talks to this service alone. The token is kept in memory alone:
 // whoever signs out, leaves the page or reloads it is signed out.
 
-import { forgetActivity, loadActivity } from "./activity.js";
-import { offerDeletion } from "./data.js";
-import { hideNewKey, loadKeys } from "./keys.js";
-import {
-  $, Refusal, announce, call, confirmed, fill, markField, minute, nobody, onClick, onSubmit, row, session, setSession, short, when,
-  whenExpired, whenStale,
-} from "./kit.js";
-import { forgetMoney, loadBalances, loadPayouts, showOwnWallets, symbolOf } from "./money.js";
-import { forgetPasskeys, hasPasskey, isSupported, loadPasskeys, signInWithPasskey } from "./passkeys.js";
-import { forgetPublishing, preparePublishing } from "./publish.js";
-import { forgetWebhooks, loadWebhooks } from "./webhooks.js";
+import { $, Refusal, announce, call, keep, leave, markField, nobody, onClick, onSubmit, session, setSession, whenLeft, whenStale } from "./kit.js";
+import { forgetPasskeys, hasPasskey, isSupported, signInWithPasskey } from "./passkeys.js";
+import { whenSignedBy } from "./wallets.js";
+
+/** Parts of the page, each loaded when it is opened. */
+const TABS = {
+  moments: () => import("./moments.js"),
+  publish: () => import("./publish.js"),
+  money: () => import("./money.js"),
+  programs: () => import("./programs.js"),
+  account: () => import("./account.js"),
+};
 
 const TOKEN_SECONDS = 60 * 60;
 const RESEND_SECONDS = 30;
@@ -174,7 +175,7 @@ $("other-email").addEventListener("click", () => {
 
 function endInAnHour() {
   clearTimeout(session.end);
-  session.end = setTimeout(() => signOut("Your hour is over. Sign in again to go on."), TOKEN_SECONDS * 1000);
+  session.end = setTimeout(() => leave("Your hour is over. Sign in again to go on."), TOKEN_SECONDS * 1000);
 }
 
 async function enter() {
@@ -187,51 +188,89 @@ async function enter() {
   $("self-title").textContent = "Welcome";
   $("self-title").focus();
   window.scrollTo(0, 0);
-  balances = fill("balances", loadBalances);
-  const parts = { profile: loadArtist, keys: loadKeys, passkeys: loadPasskeys, payouts: loadPayouts, webhooks: loadWebhooks, notifications: loadNotifications, activity: loadActivity };
-  await Promise.all([balances, preparePublishing(), ...Object.entries(parts).map(([part, load]) => fill(part, load))]);
+  showName();
+  await showTab();
 }
+
+async function showName() {
+  const asked = session;
+  const { username } = await call("GET", `artists/${asked.address}`).catch(() => ({}));
+  if (username && asked === session) $("self-title").textContent = username;
+}
+
+// --- Tabs -----------------------------------------------------------------------------------------------------------
+
+/** The tabs that were opened since the sign-in. */
+const opened = new Set();
+
+/** Shows the tab that the address names, `#money`, or a place in it, `#moments/8453/0x…/1`. */
+async function showTab() {
+  const [name, ...place] = location.hash.slice(1).split("/");
+  // The skip link's address names no tab.
+  const isShown = document.querySelector(".tabs [aria-current]");
+  if (!session.token || !TABS[name] && name && isShown) return;
+  const tab = TABS[name] ? name : "moments";
+  for (const link of document.querySelectorAll(".tabs a")) {
+    const isOpen = link.hash === `#${tab}`;
+    if (isOpen) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+    $(`tab-${link.hash.slice(1)}`).hidden = !isOpen;
+  }
+  $("tab-problem").textContent = "";
+  const asked = session;
+  try {
+    const part = await TABS[tab]();
+    if (asked !== session) return;
+    opened.add(part);
+    await part.open(place);
+  } catch {
+    $("tab-problem").textContent = "This part of the page can’t be loaded: reload it.";
+  }
+}
+addEventListener("hashchange", showTab);
 
 /** Forgets everything that the page knows of whoever was signed in. */
 function signOut(reason) {
   clearTimeout(session.end);
   setSession(nobody());
-  shown = {};
   for (const dialog of ["confirm", "again"]) $(dialog).close();
-  for (const forget of [hideNewKey, forgetMoney, forgetPasskeys, forgetPublishing, forgetActivity, forgetWebhooks]) forget();
-  for (const list of ["key-list", "wallet-list", "notification-list"]) $(list).replaceChildren();
+  for (const part of opened) part.forget();
+  opened.clear();
+  document.querySelector(".tabs [aria-current]")?.removeAttribute("aria-current");
+  forgetPasskeys();
   for (const text of ["self-title", "self-email", "self-address", "code-email", "again-email"]) $(text).textContent = "";
   for (const text of document.querySelectorAll(".problem, .outcome, .reason")) text.textContent = "";
   for (const input of document.querySelectorAll("[aria-invalid]")) markField(input);
   for (const form of document.forms) form.reset();
-  for (const part of ["account", "session", "view-all"]) $(part).hidden = true;
+  for (const part of ["account", "session"]) $(part).hidden = true;
   $("farewell").hidden = !reason;
   $("farewell").textContent = reason ?? "";
   $("entry").hidden = false;
   showStep("email-form");
 }
 
-offerDeletion(signOut);
-whenExpired(() => signOut("Your session has ended. Sign in again to go on."));
+/** Whoever signs out leaves nothing behind in this tab; whoever reloads the page goes on after signing in. */
+function forgetKept() {
+  for (const name of ["moments_writes", "moments_uploads", "moments_job"]) keep(name, null);
+}
+
+whenLeft(signOut);
 $("sign-out").addEventListener("click", () => {
   // Whatever becomes of it, the page forgets the token at once.
   fetch("oauth/logout", { method: "POST", headers: { authorization: `Bearer ${session.token}` }, keepalive: true }).catch(() => {});
+  forgetKept();
   signOut();
-});
-onClick($("sign-out-everywhere"), $("activity-problem"), async () => {
-  const text = "Whoever is signed in as you, here or elsewhere, has to sign in again. API keys go on working: revoke them one by one.";
-  if (!await confirmed("Sign out everywhere?", text, "Sign out", "Stay")) return;
-  await call("POST", "oauth/logout", { everywhere: true });
-  signOut("You are signed out everywhere.");
 });
 // A page that is kept for the way back must not keep the token.
 addEventListener("pagehide", () => session.token && signOut());
+
+whenSignedBy((signIn) => enterBy(signIn));
 
 // --- A younger token -------------------------------------------------------------------------------------------
 
 whenStale(async () => {
   const asked = session;
-  const signInAgain = hasPasskey() ? signInWithPasskey : asked.signInAgain;
+  const signInAgain = await hasPasskey() ? signInWithPasskey : asked.signInAgain;
   if (signInAgain) {
     const { token } = await signInAgain();
     if (asked !== session) return false;
@@ -265,39 +304,6 @@ onSubmit($("again-form"), async ({ code }) => {
 });
 $("again-no").addEventListener("click", () => $("again").close("no"));
 
-// --- Profile --------------------------------------------------------------------------------------------------------
-
-const PROFILE = ["username", "bio", "instagram_username", "twitter_username", "telegram_username"];
-let shown = {};
-
-async function loadArtist() {
-  $("wallets").dataset.state = "loading";
-  $("profile-form").inert = true;
-  try {
-    showArtist(await call("GET", `artists/${session.address}`));
-  } catch (refusal) {
-    failWallets(refusal);
-    throw refusal;
-  }
-  $("profile-form").inert = false;
-  return true;
-}
-
-function showArtist(artist) {
-  shown = artist;
-  $("self-title").textContent = artist.username || "Welcome";
-  for (const name of PROFILE) $(name).value = artist[name];
-  showWallets(artist.wallets);
-}
-
-onSubmit($("profile-form"), async (inputs) => {
-  const outcome = $("profile-form").querySelector(".outcome");
-  const change = Object.fromEntries(PROFILE.map((name) => [name, inputs.namedItem(name).value]).filter(([name, text]) => text !== shown[name]));
-  outcome.textContent = "";
-  if (Object.keys(change).length) showArtist(await call("PATCH", "artists/me", change));
-  outcome.textContent = Object.keys(change).length ? "Saved." : "Nothing to save.";
-});
-
 // --- Copying ---------------------------------------------------------------------------------------------------------
 
 for (const button of document.querySelectorAll(".copy")) {
@@ -318,124 +324,5 @@ for (const button of document.querySelectorAll(".copy")) {
   });
 }
 
-// --- Wallets --------------------------------------------------------------------------------------------------------
-
-const KINDS = { embedded: "Kept by the service", external: "Your own", smart: "Your own contract" };
-
-function showWallets(wallets) {
-  $("wallet-list").replaceChildren(...wallets.map(walletRow));
-  showOwnWallets(wallets);
-  $("wallets").dataset.state = "ready";
-}
-
-function failWallets(refusal) {
-  const again = $("wallets").querySelector(".again");
-  again.onclick = () => fill("profile", loadArtist);
-  $("wallets").dataset.state = "failed";
-  $("wallets").querySelector(".reason").textContent = refusal.message;
-}
-
-function walletRow({ address, type }) {
-  const element = row("wallet-row", { type: KINDS[type] ?? type, address });
-  const button = element.querySelector("button");
-  button.hidden = type === "embedded";
-  button.ariaLabel = `Disconnect ${address}`;
-  onClick(button, $("wallet-problem"), async () => {
-    const text = `${address} is no longer known as yours. Nothing changes on any chain.`;
-    if (!await confirmed("Disconnect this wallet?", text, "Disconnect")) return;
-    showWallets((await call("DELETE", `artists/wallets?address=${address}`)).wallets);
-    announce("The wallet is disconnected.");
-  });
-  return element;
-}
-
-/** Buttons that sign in with a wallet of this browser (EIP-1193), and connect it. */
-function offerProvider(name, provider) {
-  const connect = walletButton(`Connect ${name}`, $("wallet-problem"), async () => {
-    showWallets((await call("POST", "artists/wallets", await signedChallenge(provider, "artists/wallets/challenge"))).wallets);
-    announce("The wallet is connected.");
-  });
-  const signIn = async () => call("POST", "oauth/wallet", await signedChallenge(provider, "oauth/wallet/challenge"));
-  const enter = walletButton(`Sign in with ${name}`, $("entry-problem"), () => enterBy(signIn));
-  enter.className = "quiet wide";
-  $("providers").append(connect);
-  $("entry-wallets").append(enter);
-  $("no-provider").hidden = true;
-}
-
-function walletButton(label, problem, act) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = label;
-  onClick(button, problem, act);
-  return button;
-}
-
-/** A message of the service, signed by the wallet. */
-async function signedChallenge(provider, path) {
-  const [address] = await askWallet(provider, "eth_requestAccounts", []);
-  const { message } = await call("POST", path, { address: address.toLowerCase() });
-  const bytes = Array.from(new TextEncoder().encode(message), (byte) => byte.toString(16).padStart(2, "0"));
-  const signature = await askWallet(provider, "personal_sign", [`0x${bytes.join("")}`, address]);
-  return { message, signature };
-}
-
-async function askWallet(provider, method, params) {
-  try {
-    return await provider.request({ method, params });
-  } catch (error) {
-    // https://eips.ethereum.org/EIPS/eip-1193#provider-errors
-    const declined = error?.code === 4001;
-    throw new Refusal(0, declined ? "You declined in your wallet. Nothing was changed." : "Your wallet gave no answer: look into it, then try again.");
-  }
-}
-
-// Wallets announce themselves (EIP-6963); one that doesn't is `window.ethereum`.
-const announced = new Set();
-addEventListener("eip6963:announceProvider", ({ detail: { info, provider } }) => {
-  if (announced.has(info.uuid)) return;
-  announced.add(info.uuid);
-  offerProvider(String(info.name), provider);
-});
-dispatchEvent(new Event("eip6963:requestProvider"));
-if (!announced.size && window.ethereum) offerProvider("this browser's wallet", window.ethereum);
-
-// --- Notifications --------------------------------------------------------------------------------------------------
-
-let balances;
-
-async function loadNotifications() {
-  const { notifications } = await call("GET", `notifications?artist=${session.address}`);
-  // Balances bring the currencies' names along; if they fail, addresses stand for them.
-  await balances;
-  $("notification-list").replaceChildren(...notifications.map(notificationRow));
-  $("view-all").hidden = !notifications.some(({ viewed }) => !viewed);
-  return notifications.length;
-}
-
-function notificationRow({ id, viewed, created_at, payment: { amount, currency, moment, buyer } }) {
-  const element = row("notification-row", {
-    buyer: buyer.username || short(buyer.address),
-    amount: `${amount} ${symbolOf(currency)}`,
-    token: moment.token_id,
-    time: when(minute, created_at),
-    collection: short(moment.collection.address),
-  });
-  element.toggleAttribute("data-viewed", viewed);
-  const button = element.querySelector("button");
-  button.hidden = viewed;
-  onClick(button, $("notification-problem"), () => markViewed({ ids: [id] }));
-  return element;
-}
-
-async function markViewed(which) {
-  await call("PUT", "notifications", which);
-  await fill("notifications", loadNotifications);
-  $("notifications-title").tabIndex = -1;
-  $("notifications-title").focus();
-  announce("Marked as viewed.");
-}
-
-onClick($("view-all"), $("notification-problem"), () => markViewed({}));
 resumeSignIn();
 takeLink();

@@ -50,7 +50,7 @@ impl Kind for NewCollection {
             creator,
             admins,
             royalty: self.royalty,
-            is_withheld: applier.withheld.has_collection(chain_id, address),
+            is_withheld: applier.withheld.has_collection(chain_id, address, creator),
             created_at: at.time,
             updated_at: at.time,
         };

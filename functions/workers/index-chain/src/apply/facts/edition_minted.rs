@@ -7,7 +7,7 @@ use shared::{
     model::{Amount, Collection, EventData, EventId, Moment},
     store::{
         StoreError,
-        chain::{Tier, listing_keys, moment_key},
+        chain::{NamedDocument, Tier, listing_keys, moment_key},
         engine::PrimaryKey,
     },
 };
@@ -75,7 +75,9 @@ impl EditionMinted {
             tokens.push((number, place, uri));
         }
         applier.work.prefetch(keys).await?;
-        applier.queue_documents(tokens.iter().map(|(_, _, uri)| uri.as_str())).await?;
+        let (collection, time) = ((*emitter).into(), at.time);
+        let named = tokens.iter().map(|(_, _, uri)| NamedDocument { uri, collection, at: time });
+        applier.queue_documents(named).await?;
         for (number, place, uri) in tokens {
             if applier.work.moment(&place).await?.is_some() {
                 continue;

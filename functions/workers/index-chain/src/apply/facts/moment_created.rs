@@ -2,10 +2,10 @@
 
 use alloy::primitives::Address;
 use shared::{
-    model::{Amount, EventData, Moment, clip_uri},
+    model::{Amount, EventData, Moment, StatsSubject, clip_uri},
     store::{
         StoreError,
-        chain::{EarlySettings, listing_keys, moment_keys},
+        chain::{EarlySettings, listing_keys, moment_keys, stats_keys},
         engine::PrimaryKey,
     },
 };
@@ -28,6 +28,9 @@ impl Kind for MomentCreated {
         let place = applier.place(event.emitter, self.token);
         let mut keys = listing_keys(&place, self.creator.into(), event.protocol, &self.uri);
         keys.extend(moment_keys(&place));
+        for subject in [StatsSubject::Artist(self.creator.into()), StatsSubject::Collection(place.collection)] {
+            keys.extend(stats_keys((place.chain, subject), None));
+        }
         keys
     }
 

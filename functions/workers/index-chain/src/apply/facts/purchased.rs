@@ -1,18 +1,26 @@
 //! Purchases: payments, if they cost more than the contracts' own fee, else transfers.
 
-use alloy::primitives::Address;
+use alloy::primitives::{Address, U256};
 use shared::{
     chain::{ChainAddresses, Role},
-    model::{self, Amount, Collection, EventData, Moment, MomentSale, Payment, SaleType, Transfer, TransferType},
+    model::{
+        self, Amount, Collection, Counts, EventData, Moment, MomentSale, Payment, Referral, SaleType, StatsSubject,
+        Transfer, TransferType,
+    },
     store::{
         StoreError,
-        chain::{moment_key, payment_keys, transfer_keys},
+        chain::{moment_key, payment_keys, stats_keys, transfer_keys},
         engine::PrimaryKey,
     },
 };
 
 use crate::{
-    apply::{applier::Applier, collects::Buyer, events, kind::Kind},
+    apply::{
+        applier::{Applier, subjects},
+        collects::Buyer,
+        events,
+        kind::Kind,
+    },
     event::{ChainEvent, Position, Purchase},
 };
 
@@ -29,7 +37,7 @@ impl Kind for Purchase {
         vec![moment_key(&applier.place(self.collection, self.token))]
     }
 
-    /// The lists that a payment, or else a transfer, is appended to.
+    /// The lists that a payment, or else a transfer, is appended to, and the counts.
     async fn reads_next(
         &self,
         ChainEvent { at, .. }: &ChainEvent,
@@ -37,12 +45,18 @@ impl Kind for Purchase {
     ) -> Result<Vec<PrimaryKey>, StoreError> {
         let Some(found) = self.found(at, applier).await? else { return Ok(Vec::new()) };
         let Found { moment, collection, buyer } = &found;
+        let (chain, account) = (moment.chain_id, buyer.account.into());
+        let sender = self.referral.map(|sent| (StatsSubject::Artist(sent.account), None));
+        let counted = subjects(moment).map(|subject| (subject, Some(account))).into_iter().chain(sender);
+        let mut keys: Vec<_> = counted.flat_map(|(subject, who)| stats_keys((chain, subject), who)).collect();
         let sale = self.sale(&applier.chain.addresses, moment);
         if sale.is_none_or(|sale| sale.price.0.is_zero()) {
-            return Ok(transfer_keys(&self.transfer(at, applier, &found)));
+            keys.extend(transfer_keys(&self.transfer(at, applier, &found)));
+        } else {
+            let of_moment = (moment.collection, moment.token_id);
+            keys.extend(payment_keys(chain, collection.creator, account, of_moment));
         }
-        let of_moment = (moment.collection, moment.token_id);
-        Ok(payment_keys(moment.chain_id, collection.creator, buyer.account.into(), of_moment).collect())
+        Ok(keys)
     }
 
     /// The amount is the sale's price: strategies take it exactly, whereas the event's value includes the contract's fee,
@@ -62,6 +76,9 @@ impl Kind for Purchase {
         }
         let sale = self.sale(&applier.chain.addresses, &moment);
         let sold = sale.map(|sale| (sale.price.0.saturating_mul(buyer.quantity), sale.currency));
+        if is_real {
+            self.count(at, applier, (&moment, &buyer), sold).await?;
+        }
         let Some((paid, currency)) = sold.filter(|(paid, _)| !paid.is_zero()) else {
             if is_real {
                 applier.work.add_transfer(&transfer).await?;
@@ -90,6 +107,7 @@ impl Kind for Purchase {
             amount: Amount(paid.saturating_sub(self.taken)),
             paid: Amount(paid),
             currency,
+            referral: self.referral,
             transaction_hash: at.transaction,
             block: at.block,
             log: at.log_index,
@@ -116,6 +134,37 @@ impl Purchase {
         let Some(collection) = applier.work.collection(place.chain, place.collection).await? else { return Ok(None) };
         let moment = applier.work.moment(&place).await?;
         Ok(moment.map(|moment| Found { moment, collection, buyer }))
+    }
+
+    /// Counts the collect for the moment's creator and collection, and for who sent the buyer.
+    async fn count(
+        &self,
+        at: &Position,
+        applier: &mut Applier<'_>,
+        (moment, buyer): (&Moment, &Buyer),
+        sold: Option<(U256, model::Address)>,
+    ) -> Result<(), StoreError> {
+        let (paid, currency) = sold.unzip();
+        let earned = paid.unwrap_or_default().saturating_sub(self.taken);
+        let usdc = applier.chain.addresses.usdc.into();
+        let amount_in = |wanted, amount| if currency == Some(wanted) { Amount(amount) } else { Amount::default() };
+        let collect = Counts {
+            collects: 1,
+            tokens: Amount(buyer.quantity),
+            eth: amount_in(model::Address::ZERO, earned),
+            usdc: amount_in(usdc, earned),
+            referred: self.referral.is_some().into(),
+            ..Counts::default()
+        };
+        applier.count(moment, at.time, collect, Some(buyer.account.into())).await?;
+        let Some(Referral { account, reward }) = self.referral else { return Ok(()) };
+        let sent = Counts {
+            referrals: 1,
+            referral_eth: amount_in(model::Address::ZERO, reward.0),
+            referral_usdc: amount_in(usdc, reward.0),
+            ..Counts::default()
+        };
+        applier.work.count((moment.chain_id, StatsSubject::Artist(account)), at.time, sent, None).await
     }
 
     /// The transfer of a purchase that cost nothing, or that has no known price.

@@ -19,7 +19,7 @@ use shared::{
         },
         protocol::permission::Permission,
     },
-    model::{self, Amount, FeeRecipient, MAX_FEE_RECIPIENTS, MomentSale, Royalty, SaleType, Share},
+    model::{self, Amount, FeeRecipient, MAX_FEE_RECIPIENTS, MomentSale, Referral, Royalty, SaleType, Share},
 };
 
 use crate::{
@@ -184,6 +184,8 @@ fn purchased(log: Log<Purchased>) -> Option<Fact> {
         quantity: Some(log.data.quantity),
         seller: log.data.minter,
         taken: U256::ZERO,
+        // Another contract tells: see `read::referrals`.
+        referral: None,
     }))
 }
 
@@ -196,7 +198,13 @@ fn erc20_purchased(log: Log<ERC20RewardsDeposit>) -> Option<Fact> {
         quantity: None,
         seller: log.address,
         taken: rewards.into_iter().fold(U256::ZERO, U256::saturating_add),
+        referral: referral(paid.mintReferral, paid.zora, paid.mintReferralReward),
     }))
+}
+
+/// Who got the reward for having sent a buyer; the protocol gets it itself where nobody has.
+pub fn referral(account: Address, protocol: Address, reward: U256) -> Option<Referral> {
+    (account != protocol && !reward.is_zero()).then(|| Referral { account: account.into(), reward: Amount(reward) })
 }
 
 fn mint_commented(log: Log<MintComment>) -> Option<Fact> {

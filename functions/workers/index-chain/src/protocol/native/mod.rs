@@ -9,6 +9,7 @@ use shared::{
     model::Protocol,
 };
 
+pub use self::events::referral;
 use super::reader::ProtocolReader;
 
 /// The reader of the protocol with its contracts at these addresses.

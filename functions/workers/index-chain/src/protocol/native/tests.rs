@@ -16,7 +16,7 @@ use shared::{
         SplitFactory::{SplitCreated_0, SplitCreated_1, SplitParams},
         TimedMinter::{self, SaleData, SaleSetV2},
     },
-    model::{Amount, FeeRecipient, MomentSale, Protocol, Royalty, SaleType},
+    model::{Amount, FeeRecipient, MomentSale, Protocol, Referral, Royalty, SaleType},
 };
 
 use super::events::split_recipients;
@@ -253,7 +253,7 @@ fn purchase_samples() -> Vec<Sample> {
     let known = chain().addresses;
     let deposit = ERC20RewardsDeposit {
         createReferral: ALICE,
-        mintReferral: ALICE,
+        mintReferral: BOB,
         firstMinter: ALICE,
         zora: ALICE,
         collection: COLLECTION,
@@ -264,17 +264,21 @@ fn purchase_samples() -> Vec<Sample> {
         firstMinterReward: U256::from(3),
         zoraReward: U256::from(4),
     };
-    let purchase = |quantity, seller, taken| {
+    let purchase = |quantity, seller, taken, referral| {
         let taken = U256::from(taken);
-        Fact::Purchased(Purchase { collection: COLLECTION, token: TOKEN, quantity, seller, taken })
+        Fact::Purchased(Purchase { collection: COLLECTION, token: TOKEN, quantity, seller, taken, referral })
     };
+    let referral = Referral { account: BOB.into(), reward: Amount(U256::from(2)) };
+    // Nobody is named: the protocol gets it itself.
+    let unsent = ERC20RewardsDeposit { mintReferral: ALICE, ..deposit.clone() };
     vec![
         sample(
             COLLECTION,
             Purchased { sender: ALICE, minter: BOB, tokenId: TOKEN, quantity: U256::from(2), value: U256::from(99) },
-            purchase(Some(U256::from(2)), BOB, 0),
+            purchase(Some(U256::from(2)), BOB, 0, None),
         ),
-        sample(known.erc20_minter, deposit, purchase(None, known.erc20_minter, 10)),
+        sample(known.erc20_minter, deposit, purchase(None, known.erc20_minter, 10, Some(referral))),
+        sample(known.erc20_minter, unsent, purchase(None, known.erc20_minter, 10, None)),
     ]
 }
 

@@ -106,5 +106,6 @@ fn purchased(log: Log<TokenPurchased>, controller: Address) -> Option<Fact> {
         quantity: Some(log.data.amount),
         seller: controller,
         taken: U256::ZERO,
+        referral: None,
     }))
 }

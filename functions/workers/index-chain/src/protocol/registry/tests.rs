@@ -131,6 +131,7 @@ fn samples() -> Vec<Sample> {
                 quantity: Some(U256::from(3)),
                 seller: registry.controller,
                 taken: U256::ZERO,
+                referral: None,
             }),
         ),
     ];

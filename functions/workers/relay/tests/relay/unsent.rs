@@ -1,0 +1,140 @@
+//! Transactions that end before they are sent: taken back, or too late.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use futures::future::join_all;
+use shared::{
+    clock,
+    model::{EventData, TransactionId, TransactionStatus},
+    store::artist::{Artist, ArtistTable, NewTransaction, ServiceEvents},
+};
+
+use crate::{
+    proxy::{self, Act},
+    support::{
+        Error, Ways, assert_done_once, queue, relay, relay_over, renaming, run, spawn, stage, transaction, until,
+    },
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelled_transaction_is_never_sent_and_gives_its_budget_back() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-cancelled", 2).await?;
+    let (store, artist) = (workshop.transactions(), artists[0]);
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://taken-back")]).await?[0];
+    let other = queue(&workshop, &artists[1], vec![renaming(collection, "ar://kept")]).await?[0];
+    let row = transaction(&workshop, &artist, id).await?;
+
+    assert!(store.cancel(&row, clock::now()?.as_secs()).await?);
+
+    let again = transaction(&workshop, &artist, id).await?;
+    assert!(!store.cancel(&again, clock::now()?.as_secs()).await?, "it is cancelled once");
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((row.status, row.hashes.len(), row.charge.wei), (TransactionStatus::Cancelled, 0, 0));
+    let account = store.account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
+    assert_eq!((account.waiting, account.spent), (0, 0));
+    let sent = transaction(&workshop, &artists[1], other).await?;
+    assert!(!store.cancel(&sent, clock::now()?.as_secs()).await?, "it is mined");
+    let events = ServiceEvents::new(ArtistTable::new(&workshop.dynamodb, "ArtistTable")).after(0, 100).await?;
+    let told: Vec<_> = events
+        .into_iter()
+        .filter_map(|event| match event.event.data {
+            EventData::TransactionMined(event) | EventData::TransactionFailed(event) => Some((event.id, event.status)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [(id, TransactionStatus::Cancelled), (other, TransactionStatus::Mined)]);
+    assert_done_once(&workshop, collection, &["ar://kept".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transaction_cancelled_while_its_batch_is_signed_is_not_sent() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-cancelled-late", 2).await?;
+    let (store, artist) = (workshop.transactions(), artists[0]);
+    let is_signing = Arc::new(AtomicBool::new(false));
+    let signs = Arc::clone(&is_signing);
+    let mut ways = Ways::of(&workshop);
+    ways.kms = proxy::start(&ways.kms, move |request| {
+        if request.operation == "Sign" && !signs.swap(true, Relaxed) {
+            return Act::Hold(Duration::from_secs(1));
+        }
+        Act::Forward
+    })
+    .await?;
+    let id = queue(&workshop, &artist, vec![renaming(collection, "ar://taken-back")]).await?[0];
+    queue(&workshop, &artists[1], vec![renaming(collection, "ar://kept")]).await?;
+    let mut running = spawn(relay_over(&workshop, &ways).await?);
+    until("signing", async || Ok(is_signing.load(Relaxed))).await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert!(store.cancel(&row, clock::now()?.as_secs()).await?);
+
+    running.done().await?;
+    assert_eq!(transaction(&workshop, &artist, id).await?.status, TransactionStatus::Cancelled);
+    assert_done_once(&workshop, collection, &["ar://kept".to_owned()]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cancellations_at_any_time_are_true_or_refused() -> Result<(), Error> {
+    const EACH: usize = 6;
+    let (workshop, artists, collection) = stage("relay-cancelled-races", 5).await?;
+    let store = workshop.transactions();
+    let mut ids = Vec::new();
+    for number in 0..EACH {
+        for (index, artist) in artists.iter().enumerate() {
+            let uri = format!("ar://{index}/{number}");
+            ids.push((*artist, queue(&workshop, artist, vec![renaming(collection, &uri)]).await?[0], uri));
+        }
+    }
+    let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
+
+    let cancel = async |place: usize, artist: &Artist, id: TransactionId| -> Result<bool, Error> {
+        tokio::time::sleep(Duration::from_millis(place as u64 * 37 % 900)).await;
+        let row = transaction(&workshop, artist, id).await?;
+        Ok(store.cancel(&row, clock::now()?.as_secs()).await?)
+    };
+    let cancelled = join_all(ids.iter().enumerate().map(|(place, (artist, id, _))| cancel(place, artist, *id))).await;
+
+    running.done().await?;
+    let mut expected = Vec::new();
+    for ((artist, id, uri), is_cancelled) in ids.iter().zip(cancelled) {
+        let (status, is_cancelled) = (transaction(&workshop, artist, *id).await?.status, is_cancelled?);
+        let outcome = if is_cancelled { TransactionStatus::Cancelled } else { TransactionStatus::Mined };
+        assert_eq!(status, outcome, "{uri}");
+        expected.extend((!is_cancelled).then(|| uri.clone()));
+    }
+    for artist in &artists {
+        let account = store.account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
+        assert_eq!(account.waiting, 0);
+    }
+    assert_done_once(&workshop, collection, &expected).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transaction_ends_unsent_when_its_time_is_over_although_none_can_be_sent() -> Result<(), Error> {
+    let (workshop, artists, collection) = stage("relay-expired", 2).await?;
+    let (store, artist, now) = (workshop.transactions(), artists[0], clock::now()?.as_secs());
+    let until_soon = NewTransaction { valid_until: Some(now + 2), ..renaming(collection, "ar://too-late") };
+    let id = queue(&workshop, &artist, vec![until_soon]).await?[0];
+    let mut dear = relay(&workshop, &workshop.rpc_url)?;
+    dear.chain.spending.max_fee_per_gas = 1;
+
+    let report = run(&dear).await?;
+
+    let row = transaction(&workshop, &artist, id).await?;
+    assert_eq!((report.ended, row.status, row.hashes.len()), (1, TransactionStatus::Failed, 0));
+    let reason = row.reason.unwrap_or_default();
+    assert!(reason.contains("in time"), "{reason}");
+    let account = store.account(artist.artist_id, workshop.chain.id).await?.ok_or("no account")?;
+    assert_eq!((account.waiting, account.spent), (0, 0));
+    let in_time = NewTransaction { valid_until: Some(now + 3_600), ..renaming(collection, "ar://in-time") };
+    queue(&workshop, &artists[1], vec![in_time]).await?;
+    run(&relay(&workshop, &workshop.rpc_url)?).await?;
+    assert_done_once(&workshop, collection, &["ar://in-time".to_owned()]).await
+}

@@ -1,0 +1,273 @@
+//! The operator's desk: what was reported, and what is done about it. It works with the operator's own identity on the
+//! artist table; no function may do the same.
+
+mod files;
+mod lists;
+mod words;
+
+use std::{
+    env,
+    time::{Duration, Instant},
+};
+
+use shared::{
+    bucket::Bucket,
+    chain::Chains,
+    clock, config,
+    mail::Mailer,
+    model::{Action, Address, ArtistId, Reason, Subject},
+    store::{
+        artist::{ArtistTable, Artists, Decision, Media, Moderation, Outbox, Proposal},
+        chain::{ChainTable, Comments, Documents, Moments, Timelines},
+    },
+};
+
+use self::words::{USAGE, date, ended, logged, printable, sentence, state};
+use crate::{Error, stack_map::StackMap};
+
+/// How long the index may take to follow a decision.
+const FOLLOWED_WITHIN: Duration = Duration::from_secs(120);
+
+/// The desk of one stage.
+pub struct Desk {
+    bucket: Bucket,
+    chains: Chains,
+    media: Media,
+    timelines: Timelines,
+    moments: Moments,
+    comments: Comments,
+    documents: Documents,
+    inbox: Outbox,
+    artists: Artists,
+    moderation: Moderation,
+    mailer: Mailer,
+    operator: String,
+    /// Where artists' answers go.
+    appeals: String,
+}
+
+impl Desk {
+    /// The stage with the tables `ARTIST_TABLE` and `CHAIN_TABLE`, the bucket `MEDIA_BUCKET` and the chains `CHAINS`, by the
+    /// credentials in the environment; `DESK_OPERATOR` is who decides, `DESK_APPEALS` whom artists answer.
+    pub async fn of_account() -> Result<Self, Error> {
+        let aws = config::aws().await;
+        let tables = (ArtistTable::from_env(&aws)?, ChainTable::from_env(&aws)?);
+        let named = |name: &str| env::var(name).map_err(|_| format!("{name} is required"));
+        let people = (named("DESK_OPERATOR")?, named("DESK_APPEALS")?);
+        Ok(Self::of(tables, Bucket::from_env(&aws)?, Chains::from_env()?, Mailer::from_env(&aws)?, people))
+    }
+
+    /// A running local stack's.
+    pub async fn of_stack(stack: &StackMap, operator: &str) -> Result<Self, Error> {
+        let endpoints = stack.endpoints();
+        let named = |name: &str| stack.names.get(name).cloned().ok_or_else(|| format!("the stack has no {name}"));
+        let (rows, aws) = (endpoints.sdk_config(&stack.dynamodb).await, endpoints.sdk_config(&stack.aws).await);
+        let tables = (ArtistTable::new(&rows, named("ArtistTable")?), ChainTable::new(&rows, named("ChainTable")?));
+        let sender = named("MailSender")?;
+        let people = (operator.to_owned(), sender.clone());
+        let (bucket, mailer) = (Bucket::new(&aws, named("MediaBucket")?), Mailer::new(&aws, sender, None));
+        Ok(Self::of(tables, bucket, named("Chains")?.parse()?, mailer, people))
+    }
+
+    fn of(
+        (artists, chain): (ArtistTable, ChainTable),
+        bucket: Bucket,
+        chains: Chains,
+        mailer: Mailer,
+        (operator, appeals): (String, String),
+    ) -> Self {
+        Self {
+            bucket,
+            chains,
+            media: Media::new(artists.clone()),
+            timelines: Timelines::new(chain.clone()),
+            moments: Moments::new(chain.clone()),
+            comments: Comments::new(chain.clone()),
+            documents: Documents::new(chain),
+            inbox: Outbox::new(artists.clone()),
+            artists: Artists::new(artists.clone()),
+            moderation: Moderation::new(artists),
+            mailer,
+            operator,
+            appeals,
+        }
+    }
+
+    /// Does what the arguments say, and returns what is to be printed.
+    pub async fn run(&self, arguments: &[String]) -> Result<String, Error> {
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        match words[..] {
+            ["list"] => self.list().await,
+            ["log"] => {
+                let lines = self.moderation.log().await?.iter().map(logged).collect::<Result<Vec<_>, _>>()?;
+                Ok(lines.join("\n"))
+            }
+            ["show", subject] => self.show(&subject.parse()?).await,
+            [action @ ("hide" | "remove" | "suspend"), subject, reason, ref note @ ..] if !note.is_empty() => {
+                self.decide(action.parse()?, subject.parse()?, reason.parse()?, note).await
+            }
+            ["undo", subject] => self.undo(subject.parse()?, &[Action::Hide, Action::Remove]).await,
+            ["reinstate", artist] => self.undo(artist.parse()?, &[Action::Suspend]).await,
+            ["export"] => self.export().await,
+            ["import", file, from] => self.import(file, from).await,
+            ["take", subject, ref note @ ..] if !note.is_empty() => self.take(subject.parse()?, note).await,
+            ["decline", subject] => self.decline(subject.parse()?).await,
+            _ => Err(USAGE.into()),
+        }
+    }
+
+    /// Subjects without a decision first come, the latest reported first.
+    async fn list(&self) -> Result<String, Error> {
+        let (reported, decisions) = tokio::try_join!(self.moderation.reported(), self.moderation.decisions())?;
+        let open = reported.iter().filter(|each| decisions.iter().all(|decision| decision.subject != each.subject));
+        let mut lines = Vec::new();
+        for each in open {
+            lines.push(format!(
+                "{}  {} reports, the last for {}, {}",
+                each.subject,
+                each.reports,
+                each.reason,
+                date(each.last_at)?
+            ));
+        }
+        for decision in &decisions {
+            let Decision { subject, reason, by, at, .. } = decision;
+            lines.push(format!("{subject}  {} for {reason} by {by}, {}", state(decision)?, date(*at)?));
+        }
+        for proposal in self.moderation.proposals().await? {
+            let Proposal { subject, action, reason, from, at } = proposal;
+            lines.push(format!("{subject}  {action} for {reason} is proposed by {from}, {}", date(at)?));
+        }
+        Ok(if lines.is_empty() { "nothing is reported or decided".to_owned() } else { lines.join("\n") })
+    }
+
+    async fn show(&self, subject: &Subject) -> Result<String, Error> {
+        let (reports, decisions) = tokio::try_join!(self.moderation.reports(subject), self.moderation.about(subject))?;
+        let mut lines = Vec::new();
+        for decision in &decisions {
+            let Decision { reason, note, by, at, .. } = decision;
+            lines.push(format!("{} for {reason} by {by}, {}: {note}", state(decision)?, date(*at)?));
+        }
+        if lines.is_empty() {
+            lines.push("nothing is decided".to_owned());
+        }
+        for report in reports {
+            let statement =
+                report.statement.map(|text| format!(": {}", printable(&text.to_string()))).unwrap_or_default();
+            let email = report.email.map(|email| format!(" from {email}")).unwrap_or_default();
+            lines.push(format!("{}  {}{email}{statement}", date(report.at)?, report.reason));
+        }
+        Ok(lines.join("\n"))
+    }
+
+    async fn decide(&self, action: Action, subject: Subject, reason: Reason, note: &[&str]) -> Result<String, Error> {
+        let (subject, now) = (self.named(subject).await?, clock::now()?.as_secs());
+        let (until, note) = match note {
+            ["until", end, note @ ..] if !note.is_empty() => (Some(end_of(end, now)?), note),
+            note => (None, note),
+        };
+        let action = match (action, subject) {
+            (Action::Hide, Subject::File(_)) => Action::Remove,
+            (Action::Hide, _) | (Action::Remove, Subject::Moment(_) | Subject::File(_)) => action,
+            (Action::Suspend, Subject::Artist(account)) if self.artists.profile_of(account).await?.is_some() => action,
+            (Action::Remove, _) => return Err("moments and files are removed: hide the rest".into()),
+            (Action::Suspend, _) => return Err(format!("{subject} is no artist of this service").into()),
+        };
+        if until.is_some() && action != Action::Suspend && subject.chain().is_none_or(|_| action == Action::Remove) {
+            return Err("what is removed, and an artist's name, come back when you undo it: leave the end out".into());
+        }
+        let (by, note) = (self.operator.clone(), note.join(" "));
+        let decision = Decision { subject, action, reason, note, by, at: now, until, with: None };
+        let month = date(now)?.chars().take(7).collect::<String>();
+        let owner = self.owner(&subject).await?;
+        let is_new = self.moderation.decide(decision.clone(), owner, &month).await?;
+        // A try that was broken off is brought to its end.
+        self.remove_files(&decision, &month).await?;
+        let state = state(&decision)?;
+        if !is_new {
+            return Err(format!("{subject} is {state} already: undo that first").into());
+        }
+        let told = self.tell(owner, &decision, false).await?;
+        Ok(format!("{told}{}", self.followed(subject, &state).await?))
+    }
+
+    async fn undo(&self, subject: Subject, actions: &[Action]) -> Result<String, Error> {
+        let (subject, now) = (self.named(subject).await?, clock::now()?.as_secs());
+        let nothing = || format!("nothing is decided about {subject}");
+        let decisions = self.moderation.about(&subject).await?;
+        let decision = decisions.into_iter().find(|decision| actions.contains(&decision.action)).ok_or_else(nothing)?;
+        let owner = self.owner(&subject).await?;
+        // First, so that a try that was broken off can be made again.
+        self.bring_files_back(&decision, now).await?;
+        if !self.moderation.undo(decision.clone(), owner, &self.operator, now).await? {
+            return Err(nothing().into());
+        }
+        let told = self.tell(owner, &decision, true).await?;
+        Ok(format!("{told}{}", self.followed(subject, ended(decision.action)).await?))
+    }
+
+    /// The account whose it is.
+    async fn owner(&self, subject: &Subject) -> Result<Option<Address>, Error> {
+        Ok(match *subject {
+            Subject::Moment(place) => self.moments.moment(&place).await?.map(|moment| moment.creator),
+            Subject::Collection(chain, address) => {
+                self.moments.collection(chain, address).await?.map(|collection| collection.creator)
+            }
+            Subject::Comment(chain, comment) => self.comments.find(chain, comment).await?.map(|comment| comment.sender),
+            Subject::Artist(account) => Some(account),
+            Subject::File(_) => None,
+        })
+    }
+
+    /// Mails the artist, if it is one's, and returns what to print of that.
+    async fn tell(&self, owner: Option<Address>, decision: &Decision, is_undone: bool) -> Result<String, Error> {
+        let Some(owner) = owner else { return Ok(String::new()) };
+        let Some(profile) = self.artists.profile_of(owner).await? else { return Ok(String::new()) };
+        let contact = self.artists.contact(profile.artist.artist_id, clock::now()?.as_secs()).await?;
+        let Some(email) = contact.email else { return Ok(String::new()) };
+        let what = sentence(decision, is_undone)?;
+        Ok(match self.mailer.send_decision(&email, &what, decision.reason, &self.appeals).await {
+            Ok(()) => "the artist is told by mail\n".to_owned(),
+            Err(error) => format!("the artist isn't told by mail: {error}\n"),
+        })
+    }
+
+    /// The subject as decisions name it: an artist by the embedded wallet.
+    async fn named(&self, subject: Subject) -> Result<Subject, Error> {
+        let Subject::Artist(account) = subject else { return Ok(subject) };
+        let profile = self.artists.profile_of(account).await?;
+        Ok(Subject::Artist(profile.map_or(account, |profile| profile.artist.embedded_wallet)))
+    }
+
+    /// Waits until the index has followed. The edge would keep again what is asked for before.
+    async fn followed(&self, subject: Subject, state: &str) -> Result<String, Error> {
+        let end = Instant::now() + FOLLOWED_WITHIN;
+        while !self.is_followed(subject).await? {
+            if Instant::now() > end {
+                return Ok(format!(
+                    "{subject} is {state}, but the index hasn't followed in two minutes: look at its log"
+                ));
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        Ok(format!("{subject} is {state}"))
+    }
+
+    async fn is_followed(&self, subject: Subject) -> Result<bool, Error> {
+        if self.inbox.has_any_of(ArtistId::OPERATOR).await? {
+            return Ok(false);
+        }
+        for chain in self.chains.iter().filter(|chain| subject.chain().is_none_or(|of| of == chain.id)) {
+            if !self.timelines.is_settled(chain.id).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// When a decision ends, which must be later.
+fn end_of(text: &str, now: u64) -> Result<u64, Error> {
+    let end = clock::unix_seconds(text).filter(|end| *end > now);
+    end.ok_or_else(|| format!("{text} is no time to come: write it as 2027-01-31 or 2027-01-31T12:00:00Z").into())
+}

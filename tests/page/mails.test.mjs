@@ -1,0 +1,46 @@
+// Mails as their readers see them: HTML in both themes and three widths, and the same words as text. Leaves screenshots in
+// .local/pictures.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { launch, looksRight, mailsTo, open, pictures, show, signIn, unusedEmail } from "./support.mjs";
+
+let browser, mails;
+before(async () => {
+  mkdirSync(pictures, { recursive: true });
+  browser = await launch();
+  const email = unusedEmail();
+  const page = await open(browser);
+  await signIn(page, email);
+  await show(page, "Programs");
+  await page.getByLabel("Name of a new key").fill("<b>Gallery</b>");
+  await page.getByRole("button", { name: "Create key" }).click();
+  await page.getByRole("heading", { name: "Your new key" }).waitFor();
+  await page.context().close();
+  const [code, notice] = await mailsTo(email);
+  mails = { code, notice };
+});
+after(() => browser?.close());
+
+for (const colorScheme of ["light", "dark"]) {
+  for (const width of [360, 768, 1440]) {
+    test(`mails, ${colorScheme} at ${width} pixels`, async () => {
+      for (const [name, mail] of Object.entries(mails)) {
+        const context = await browser.newContext({ colorScheme, viewport: { width, height: 740 } });
+        const page = await context.newPage();
+        const loaded = [];
+        page.on("request", (request) => loaded.push(request.url()));
+        await page.setContent(mail.BodyHtml);
+        await page.screenshot({ path: `${pictures}/mail-${name}-${width}-${colorScheme}.png`, fullPage: true });
+        await looksRight(page, `mail ${name} at ${width}`);
+        assert.deepEqual(loaded, [], "a mail that loads something tells who reads it");
+        const shown = (await page.locator("body").innerText()).replace(/\s+/g, " ");
+        const words = mail.BodyText.split(/\n+/).filter((line) => line && !line.startsWith("http"));
+        for (const word of words.flatMap((line) => line.split(/: (?=\S+$)/))) assert.ok(shown.includes(word.replace(/ \d{6}$/, "")), `${word} in ${shown}`);
+        assert.equal(await page.locator("b").count(), 0);
+        await context.close();
+      }
+    });
+  }
+}
