@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { askNode, codesFor, launch, open, setNumber, settled, show, signIn, stack } from "./support.mjs";
+import { askNode, codesFor, launch, mailsTo, open, setNumber, settled, show, signIn, stack, unusedEmail } from "./support.mjs";
 
 const ETHER = 10n ** 18n;
 
@@ -137,6 +137,54 @@ test("signing out ends the token, and everywhere ends them all", async () => {
   await button(other, "Create key").click();
   await has(other, "Your session has ended.");
   for (const one of [page, other, third]) await one.context().close();
+});
+
+test("another session is ended, and signing out everywhere ends keys where that is chosen", async () => {
+  const [page, other] = [await open(browser), await open(browser)];
+  const email = await signIn(page);
+  await signIn(other, email);
+  const ended = tokenOf(other);
+  const token = tokenOf(page);
+  const made = await fetch(`${stack.api}/artists/api-keys`, { method: "POST", headers: { authorization: token, "content-type": "application/json" }, body: "{}" });
+  const { apiKey } = await made.json();
+  await show(page, "Account");
+  await page.locator("#session-list", { hasText: "This session" }).waitFor();
+  await page.locator("#session-list li:not(:has-text('This session'))").getByRole("button", { name: /^End/ }).click();
+  await page.locator("#session-list li:not(:has-text('This session'))").waitFor({ state: "detached" });
+  assert.equal((await fetch(`${stack.api}/me`, { headers: { authorization: ended } })).status, 401);
+  assert.equal((await fetch(`${stack.api}/me`, { headers: { authorization: token } })).status, 200);
+  await page.getByLabel("API keys, too").check();
+  await button(page, "Sign out everywhere").click();
+  await has(page, "API keys stop working for good");
+  await page.locator("#confirm-yes").click();
+  await has(page, "You are signed out everywhere.");
+  assert.equal((await fetch(`${stack.api}/me`, { headers: { "x-api-key": apiKey } })).status, 401);
+  for (const one of [page, other]) await one.context().close();
+});
+
+test("another mail address is proved by two codes, and stopped by the present one", async () => {
+  const page = await open(browser);
+  const email = await signIn(page);
+  const next = unusedEmail();
+  const codeOf = async (mailbox) => (await mailsTo(mailbox)).at(-1)?.BodyText.match(/code is (\d{6})\. It/)?.[1];
+  await show(page, "Account");
+  await page.locator("#mail-now", { hasText: email }).waitFor();
+  await page.getByLabel("New mail address").fill(next);
+  await button(page, "Send codes").click();
+  await page.locator("#mail-codes").waitFor();
+  await page.getByLabel("Code that the new address got").fill(await codeOf(next));
+  await page.getByLabel("Code that the present one got").fill("000000");
+  await button(page, "Change it").click();
+  await page.locator("#present-code-note .error", { hasText: "Is wrong or no longer valid" }).waitFor();
+  await page.getByLabel("Code that the present one got").fill(await codeOf(email));
+  await button(page, "Change it").click();
+  await page.locator("#mail-next", { hasText: next }).waitFor();
+  await button(page, "Keep the present one").click();
+  await page.locator("#confirm-yes").click();
+  await page.locator("#mail-next").waitFor({ state: "hidden" });
+  await page.locator("#mail-now", { hasText: email }).waitFor();
+  assert.deepEqual(page.consoleErrors.filter((error) => !error.includes("400")), []);
+  await page.context().close();
 });
 
 test("data is downloaded, and an account that is to be deleted is kept by signing in", async () => {

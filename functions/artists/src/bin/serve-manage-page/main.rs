@@ -19,7 +19,7 @@ struct ServeManagePage {
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page and the files beside it: name, content type and content.
-const PARTS: [(&str, &str, &str); 21] = [
+const PARTS: [(&str, &str, &str); 22] = [
     ("manage", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("icon.svg", "image/svg+xml; charset=utf-8", include_str!("page/icon.svg")),
     ("style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
@@ -32,6 +32,7 @@ const PARTS: [(&str, &str, &str); 21] = [
     ("moment.js", JAVASCRIPT, include_str!("page/moment.js")),
     ("moments.js", JAVASCRIPT, include_str!("page/moments.js")),
     ("money.js", JAVASCRIPT, include_str!("page/money.js")),
+    ("email.js", JAVASCRIPT, include_str!("page/email.js")),
     ("passkeys.js", JAVASCRIPT, include_str!("page/passkeys.js")),
     ("profile.js", JAVASCRIPT, include_str!("page/profile.js")),
     ("programs.js", JAVASCRIPT, include_str!("page/programs.js")),

@@ -1,6 +1,7 @@
-// "Account": profile, wallets, passkeys, what happened, and one's data.
+// "Account": profile, wallets, passkeys, mail address, what happened, and one's data.
 
 import { forgetActivity, loadActivity } from "./activity.js";
+import { forgetEmail, loadEmail } from "./email.js";
 import { $, call, confirmed, fill, leave, onClick } from "./kit.js";
 import { loadPasskeys } from "./passkeys.js";
 import { forgetProfile, loadProfile } from "./profile.js";
@@ -11,18 +12,20 @@ let isOpen = false;
 export async function open() {
   if (isOpen) return;
   isOpen = true;
-  const parts = { profile: loadProfile, passkeys: loadPasskeys, activity: loadActivity };
+  const parts = { profile: loadProfile, passkeys: loadPasskeys, mail: loadEmail, activity: loadActivity };
   await Promise.all(Object.entries(parts).map(([part, load]) => fill(part, load)));
 }
 
 onClick($("sign-out-everywhere"), $("activity-problem"), async () => {
-  const text = "Whoever is signed in as you, here or elsewhere, has to sign in again. API keys go on working: revoke them one by one.";
+  const [apiKeys, devices] = ["end-keys", "end-devices"].map((id) => $(id).checked);
+  const keys = apiKeys ? "API keys stop working for good" : "API keys go on working";
+  const text = `Whoever is signed in as you, here or elsewhere, has to sign in again. ${keys}.`;
   if (!await confirmed("Sign out everywhere?", text, "Sign out", "Stay")) return;
-  await call("POST", "oauth/logout", { everywhere: true });
+  await call("POST", "oauth/logout", { everywhere: true, apiKeys, devices });
   leave("You are signed out everywhere.");
 });
 
 export function forget() {
   isOpen = false;
-  for (const forgetPart of [forgetProfile, forgetActivity]) forgetPart();
+  for (const forgetPart of [forgetProfile, forgetEmail, forgetActivity]) forgetPart();
 }

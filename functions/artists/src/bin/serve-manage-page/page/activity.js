@@ -14,6 +14,8 @@ const WORDS = {
   payout_removed: "Payout address removed",
   passkey_added: "Passkey added",
   passkey_removed: "Passkey removed",
+  email_changing: "Mail address is to change",
+  email_kept: "Mail address stays",
   withdrawn: "Money sent",
   collected: "Large purchase",
   admin_granted: "Admin made",
@@ -37,7 +39,8 @@ export async function loadActivity() {
 }
 
 async function more() {
-  const { activity, devices } = await call("GET", `artists/activity?limit=${PAGE}${last ? `&before=${last}` : ""}`);
+  const { activity, devices, sessions } = await call("GET", `artists/activity?limit=${PAGE}${last ? `&before=${last}` : ""}`);
+  $("session-list").replaceChildren(...sessions.map(sessionRow));
   $("device-list").replaceChildren(...devices.map(deviceRow));
   last = activity.at(-1)?.id;
   $("older").hidden = activity.length < PAGE;
@@ -50,6 +53,22 @@ const activityRow = ({ kind, at, network, subject }) => row("activity-row", {
   time: when(minute, at),
   network,
 });
+
+function sessionRow({ id, agent, network, since, isCurrent }) {
+  const name = isCurrent ? "This session" : agent || "Unnamed program";
+  const element = row("session-row", { agent: name, network, since: when(minute, since) });
+  const button = element.querySelector("button");
+  button.hidden = isCurrent;
+  button.ariaLabel = `End the session of ${name}`;
+  onClick(button, $("session-problem"), async () => {
+    await call("POST", "oauth/logout", { sessionId: id });
+    await loadActivity();
+    $("activity-title").tabIndex = -1;
+    $("activity-title").focus();
+    announce("The session is ended.");
+  });
+  return element;
+}
 
 function deviceRow({ id, agent, network, seen }) {
   const element = row("device-row", { agent: agent || "Unnamed device", network, seen: when(minute, seen) });
@@ -81,6 +100,6 @@ whenChanged(async () => {
 export function forgetActivity() {
   last = undefined;
   $("activity-list").replaceChildren();
-  $("device-list").replaceChildren();
+  for (const list of ["session-list", "device-list"]) $(list).replaceChildren();
   $("older").hidden = true;
 }
