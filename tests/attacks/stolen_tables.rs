@@ -22,7 +22,7 @@ async fn no_table_has_anything_that_signs_in() {
     let device = stack.remember_device(&email).await;
     let artist = stack.sign_in(&email).await;
     let key = stack.create_key(&artist, &json!({"name": "site"})).await.expect_success();
-    let key = key.body["api_key"].as_str().expect("a key").to_owned();
+    let key = key.body["apiKey"].as_str().expect("a key").to_owned();
     let webhook = stack.post("/webhooks").bearer_auth(&artist.token).json(&json!({"url": "https://example.com/in"}));
     let webhook = Answer::of(webhook).await.expect_success().body;
     let secret = webhook["secret"].as_str().expect("a secret").to_owned();

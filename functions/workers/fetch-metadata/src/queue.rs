@@ -63,14 +63,13 @@ impl Queue {
         let (started, mut sum) = (Instant::now(), Fetched::default());
         let (mut slots, mut running) = (Slots::default(), FuturesUnordered::new());
         let (mut look_at, mut found_any) = (started, true);
+        let fetch = async |due: DueDocument| (self.fetch(&due).await, due);
         loop {
             let is_over = started.elapsed() >= time;
-            if !is_over && slots.free() > 0 && Instant::now() >= look_at {
-                let due = self.due(slots.running()).await?;
+            if !is_over && slots.is_free() && Instant::now() >= look_at {
+                let due = self.due(slots.known()).await?;
                 found_any = !due.is_empty();
-                for due in self.admitted(due, &mut slots).await? {
-                    running.push(async { (self.fetch(&due).await, due) });
-                }
+                running.extend(self.admitted(due, &mut slots).await?.into_iter().map(fetch));
                 look_at = Instant::now() + POLL;
             }
             let is_waited_for = started.elapsed() < wait || found_any;
@@ -79,12 +78,17 @@ impl Queue {
             }
             tokio::select! {
                 Some((fetched, due)) = running.next(), if !running.is_empty() => {
-                    slots.release(&due);
+                    let next = slots.release(&due);
+                    if !is_over {
+                        running.extend(next.into_iter().map(fetch));
+                    }
                     if fetched? { sum.fetched += 1 } else { sum.failed += 1 }
                     // There may be more where it was.
-                    look_at = look_at.min(Instant::now() + SOON);
+                    if !slots.has_waiting() {
+                        look_at = look_at.min(Instant::now() + SOON);
+                    }
                 }
-                () = tokio::time::sleep_until(look_at), if !is_over && slots.free() > 0 => {}
+                () = tokio::time::sleep_until(look_at), if !is_over && slots.is_free() => {}
             }
         }
         tracing::info!(fetched = sum.fetched, failed = sum.failed, "metadata documents fetched");
@@ -92,25 +96,25 @@ impl Queue {
         Ok(sum)
     }
 
-    /// Due documents, as many from each shard; those that are being fetched are still there.
-    async fn due(&self, running: usize) -> Result<Vec<DueDocument>, StartError> {
+    /// Due documents, as many from each shard; those that are known are still there.
+    async fn due(&self, known: usize) -> Result<Vec<DueDocument>, StartError> {
         let now = clock::now()?.as_secs();
-        let shards = (0..QUEUE_SHARDS).map(|shard| self.documents.due(shard, now, PER_SHARD + running));
+        let shards = (0..QUEUE_SHARDS).map(|shard| self.documents.due(shard, now, PER_SHARD + known));
         Ok(futures::future::try_join_all(shards).await?.concat())
     }
 
-    /// Those that have a place; the others of their sources are put off.
+    /// Those that have a place. The others wait for one, or are put off where too many wait.
     async fn admitted(&self, due: Vec<DueDocument>, slots: &mut Slots) -> Result<Vec<DueDocument>, StartError> {
         let now = clock::now()?.as_secs();
         let (mut admitted, mut put_off) = (Vec::new(), Vec::new());
         for due in due {
-            if slots.free() == 0 {
+            if !slots.is_free() {
                 break;
             }
             match slots.admit(&due, now) {
                 Admission::Fetch => admitted.push(due),
                 Admission::Later(at) => put_off.push((due, at)),
-                Admission::Running => {}
+                Admission::Known => {}
             }
         }
         let calls = stream::iter(&put_off).map(|(due, at)| self.documents.put_off(due, *at));

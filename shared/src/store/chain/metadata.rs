@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::previews::DuePreviews;
@@ -65,8 +64,9 @@ pub struct DueDocument {
 }
 
 /// A collection's pace: the theoretical arrival time of the generic cell rate algorithm, in Unix milliseconds.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pace {
+    collection: Address,
     arrival: u64,
 }
 
@@ -143,48 +143,44 @@ impl Documents {
                 fetched.extend(row.flatten().map(|metadata| (document.uri, metadata)));
                 is_new
             });
-            let due = self.paced(chain, &new).await?;
+            let (due, paces) = self.paced(chain, &new).await?;
             let writes = due.chunks(MAX_NEW).map(|few| self.entries(few)).collect::<Result<Vec<_>, _>>()?;
             let calls = stream::iter(writes).map(|writes| self.0.write_together(writes));
             let written: Vec<bool> = calls.buffer_unordered(AT_ONCE).try_collect().await?;
             if written.into_iter().all(|written| written) {
+                // Last: a run that ends before gives a collection some of its burst again, and no document is lost.
+                self.keep_paces(chain, &paces).await?;
                 return Ok(fetched);
             }
         }
         Err(StoreError::Contention("metadata documents"))
     }
 
-    /// When new documents are due, each after the earlier ones of its collection. If the run ends before they are queued, the
-    /// collection's next ones are a little later.
+    /// When new documents are due, each after the earlier ones of its collection; and the collections' paces after them.
     async fn paced(
         &self,
         chain: ChainId,
         new: &[(String, NamedDocument<'_>)],
-    ) -> Result<Vec<(String, DueDocument)>, StoreError> {
-        #[derive(Deserialize)]
-        struct PaceRow {
-            collection: Address,
-            #[serde(flatten)]
-            pace: Pace,
-        }
+    ) -> Result<(Vec<(String, DueDocument)>, Vec<Pace>), StoreError> {
         let collections = BTreeSet::from_iter(new.iter().map(|(_, document)| document.collection));
-        let keys = collections.iter().map(|collection| rows::document_pace(chain, *collection));
-        let known: Vec<PaceRow> = self.0.get_many(keys).await?;
-        let mut paces: HashMap<_, _> = known.into_iter().map(|row| (row.collection, row.pace)).collect();
+        let known: Vec<Pace> =
+            self.0.get_many(collections.iter().map(|collection| rows::document_pace(chain, *collection))).await?;
+        let mut paces: HashMap<_, _> = known.into_iter().map(|pace| (pace.collection, pace)).collect();
         let due = |(hash, document): &(String, NamedDocument<'_>)| {
-            let due = paces.entry(document.collection).or_default().next(document.at);
-            (hash.clone(), DueDocument::new(chain, document.uri, document.collection, due))
+            let NamedDocument { uri, collection, at } = *document;
+            let due = paces.entry(collection).or_insert(Pace { collection, arrival: 0 }).next(at);
+            (hash.clone(), DueDocument::new(chain, uri, collection, due))
         };
         let due = new.iter().map(due).collect();
-        let writes = collections.into_iter().map(|collection| {
-            let pace = paces.get(&collection).copied().unwrap_or_default();
-            let fields = json!({"collection": collection, "arrival": pace.arrival});
-            self.0.replacement(&rows::document_pace(chain, collection), &fields)
-        });
+        Ok((due, paces.into_values().collect()))
+    }
+
+    async fn keep_paces(&self, chain: ChainId, paces: &[Pace]) -> Result<(), StoreError> {
+        let writes = paces.iter().map(|pace| self.0.replacement(&rows::document_pace(chain, pace.collection), pace));
         let writes = writes.collect::<Result<Vec<_>, _>>()?;
         let calls = stream::iter(writes.chunks(2 * MAX_NEW)).map(|few| self.0.write_together(few.to_vec()));
         calls.buffer_unordered(AT_ONCE).try_collect::<Vec<_>>().await?;
-        Ok(due)
+        Ok(())
     }
 
     fn entries(&self, new: &[(String, DueDocument)]) -> Result<Vec<TransactWriteItem>, StoreError> {
@@ -320,7 +316,8 @@ mod tests {
 
     #[test]
     fn a_collections_documents_come_in_a_burst_and_then_at_its_pace() {
-        let mut pace = Pace::default();
+        let collection = "0x0000000000000000000000000000000000000001".parse().unwrap();
+        let mut pace = Pace { collection, arrival: 0 };
         let due: Vec<u64> = (0..59).map(|_| pace.next(1000)).collect();
         assert_eq!(due[..50], [1000; 50]);
         assert_eq!(due[50..], [1000, 1000, 1000, 1001, 1001, 1001, 1001, 1002, 1002]);

@@ -14,7 +14,8 @@ use shared::{
                 CommentsProtocol::CommentsProtocolEvents, Creator1155::Creator1155Events,
                 CreatorFactory::CreatorFactoryEvents, Erc20Minter::Erc20MinterEvents,
                 FixedPriceMinter::FixedPriceMinterEvents, MintCommenter::MintCommenterEvents,
-                SplitFactory::SplitFactoryEvents, TimedMinter::TimedMinterEvents,
+                ProtocolRewards::ProtocolRewardsEvents, SplitFactory::SplitFactoryEvents,
+                TimedMinter::TimedMinterEvents,
             },
             third_party::{
                 Edition::EditionEvents, EditionCreator::EditionCreatorEvents, EditionMetadata::EditionMetadataEvents,
@@ -30,7 +31,10 @@ use super::{reader::ProtocolReader, readers};
 use crate::event::Fact;
 
 /// Events of the bindings that no table has, by signature, each with the reason.
-const NOT_INDEXED: [(&str, &str); 0] = [];
+const NOT_INDEXED: [(&str, &str); 1] = [(
+    "RewardsDeposit(address,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256)",
+    "asked for where a block has a purchase: most of them are others'",
+)];
 
 /// A chain where every protocol has contracts.
 pub fn chain() -> Chain {
@@ -98,6 +102,7 @@ fn bindings() -> [(Protocol, Vec<Declared>); 3] {
         TimedMinterEvents,
         SplitFactoryEvents,
         CommentsProtocolEvents,
+        ProtocolRewardsEvents,
     ];
     let registry = declared![RegistryFactoryEvents, RegistryCollectionEvents, RegistryControllerEvents];
     let editions = declared![EditionCreatorEvents, EditionEvents, EditionMetadataEvents];
