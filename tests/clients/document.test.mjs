@@ -21,7 +21,12 @@ async function served(name) {
 
 test("validator and linters find nothing", async () => {
   const file = await served("openapi.json");
-  assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), JSON.parse(readFileSync(join(root, "openapi.json"), "utf8")));
+  const [answered, written] = [file, join(root, "openapi.json")].map((path) => JSON.parse(readFileSync(path, "utf8")));
+  // The service names its own chains.
+  const { ChainId } = answered.components.schemas;
+  assert.match(ChainId.description, /^EIP-155 id of a supported chain: \d/);
+  written.components.schemas.ChainId.description = ChainId.description;
+  assert.deepEqual(answered, written);
   await run(join(folder, ".venv/bin/openapi-spec-validator"), [file]);
   await run(tool("redocly"), ["lint", "--config", join(folder, "redocly.yaml"), file], { env });
   await run(tool("spectral"), ["lint", "--ruleset", join(folder, ".spectral.yaml"), "--fail-severity", "hint", file], { env });

@@ -228,9 +228,10 @@ impl History {
         self.send(who, collection, U256::ZERO, &Creator1155::multicallCall { data: actions }).await.map(drop)
     }
 
-    /// Half of the collectors were sent by somebody.
-    fn referral(&mut self) -> Option<Address> {
-        (self.dice.roll(2) == 0).then(|| self.person())
+    /// Half of the collects were sent by somebody. No dice: what happens besides is as without referrals.
+    fn referral(&self, who: Address, collection: Address) -> Option<Address> {
+        let mark = usize::from(who[19] ^ collection[19]);
+        (mark % 2 == 0).then(|| self.people[mark % self.people.len()])
     }
 
     async fn collect(&mut self, who: Address) -> Result<(), Error> {
@@ -239,7 +240,7 @@ impl History {
         let sale = FixedPriceMinter::new(minter, &self.node).sale(collection, token).call().await?;
         let fee = Creator1155::new(collection, &self.node).mintFee().call().await?;
         let quantity = U256::from(1 + self.dice.roll(3));
-        let (to, sent_by) = (self.person(), self.referral());
+        let (to, sent_by) = (self.person(), self.referral(who, collection));
         let call = Creator1155::mintCall {
             minter,
             tokenId: token,
@@ -264,7 +265,7 @@ impl History {
             tokenId: token,
             totalValue: sale.pricePerToken * quantity,
             currency: sale.currency,
-            mintReferral: self.referral().unwrap_or_default(),
+            mintReferral: self.referral(who, collection).unwrap_or_default(),
             comment: self.comment_text(),
         };
         self.send(who, self.chain.addresses.erc20_minter, reward * quantity, &call).await.map(drop)
