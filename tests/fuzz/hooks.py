@@ -65,6 +65,8 @@ RULES = (
     "must be more than 0",
     "must not be given together with artist",
     "needs a collection",
+    "is wrong or no longer valid: ask for new codes",
+    "is your mail address already",
     "must be a whole number unless unit is main",
     "must not have more decimals than the currency",
     "must be less than 2^256 in the smallest unit",
