@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 /// The new address.
 #[derive(FromFields, ToSchema)]
 pub struct ChallengeEmailRequest {
-    /// The address that is to be yours.
+    /// The new address.
     pub email: Email,
 }
 

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 #[derive(FromFields, ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct ChangeEmailRequest {
-    /// The address that is to be yours.
+    /// The new address.
     pub email: Email,
     /// The code that it got.
     pub code: OneTimeCode,

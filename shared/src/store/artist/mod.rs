@@ -17,9 +17,8 @@ pub use self::rows::ROWS;
 pub use self::{
     activities::{Activities, Activity},
     artists::{
-        Artist, Artists, Contact, ContactRefusal, EMAIL_CHANGES_AFTER, EmailOwner, HELD_NAMES, Introduction,
-        MAX_WALLETS, NAME_HELD_FOR, NextEmail, Outbox, Profile, ProfileChange, ProfileRefusal, WalletOwner,
-        WalletRefusal,
+        Artist, Artists, Contact, ContactRefusal, EmailOwner, HELD_NAMES, Introduction, MAX_WALLETS, NAME_HELD_FOR,
+        NextEmail, Outbox, Profile, ProfileChange, ProfileRefusal, WalletOwner, WalletRefusal,
     },
     deletions::{Cancelled, Deletion, Deletions, GRACE},
     media::{

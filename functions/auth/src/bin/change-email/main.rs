@@ -54,18 +54,18 @@ impl Endpoint for ChangeEmail {
         let ChangeEmailRequest { email, code, current_code } = request.json()?.read()?;
         self.attempts.admit(request, now).await?;
         let artist = self.artists.profile(token.artist).await?.ok_or_else(no_artist)?.artist;
-        let present = self.artists.contact(token.artist, now.as_secs()).await?.email;
-        let of_present = match (&present, &current_code) {
-            (Some(present), _) if !token.is_by_passkey => {
-                let code = current_code.as_ref().ok_or_else(|| {
+        let contact = self.artists.contact(token.artist, now.as_secs()).await?;
+        let of_present = match &contact.email {
+            Some(present) if !token.is_by_passkey => {
+                let code = current_code.ok_or_else(|| {
                     ApiError::invalid_field("currentCode", "is required: it was mailed to your present address")
                 })?;
-                Some((present, self.check(present, code, token.artist, "currentCode", now).await?))
+                Some((present, self.check(present, &code, token.artist, "currentCode", now).await?))
             }
             _ => None,
         };
         let of_new = self.check(&email, &code, token.artist, "code", now).await?;
-        let changed = self.artists.change_email(artist, &email, now.as_secs()).await?.map_err(|refusal| {
+        let changed = self.artists.change_email(artist, &contact, &email, now.as_secs()).await?.map_err(|refusal| {
             ApiError::conflict(match refusal {
                 ContactRefusal::Taken => {
                     "This address is that of another account: delete that one first, or use another"

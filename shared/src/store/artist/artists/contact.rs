@@ -1,6 +1,6 @@
 //! Artists' mail addresses and changes of them. Rows say from and until when an address counts: nothing has to run then.
 
-use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update};
 use serde::{Deserialize, Serialize};
 
 use super::artist::{Artist, Artists};
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// How long the artist can stop a change of the mail address, in seconds.
-pub const EMAIL_CHANGES_AFTER: u64 = 7 * 24 * 60 * 60;
+const CHANGES_AFTER: u64 = 7 * 24 * 60 * 60;
 
 /// An artist's mail address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,28 +111,28 @@ impl Artists {
         Ok(row.map(|contact| contact.at(now)).unwrap_or_default())
     }
 
-    /// Has an address take the place of an artist's, [`EMAIL_CHANGES_AFTER`] from `now` (Unix seconds): until then, mails go
-    /// to the old one, which can stop it. Two reads and a transaction.
+    /// Has an address take the place of an artist's, seven days from `now` (Unix seconds): until then, mails go to the
+    /// old one, which can stop it. `contact` is what the artist has at `now`. A read and a transaction.
     pub async fn change_email(
         &self,
         artist: Artist,
+        contact: &Contact,
         email: &Email,
         now: u64,
     ) -> Result<Result<NextEmail, ContactRefusal>, StoreError> {
-        let contact = self.contact(artist.artist_id, now).await?;
         if contact.next.is_some() {
             return Ok(Err(ContactRefusal::Changing));
         }
         if self.find_by_email(email, now).await? != EmailOwner::Nobody {
             return Ok(Err(ContactRefusal::Taken));
         }
-        let next = NextEmail { email: email.clone(), from: now + EMAIL_CHANGES_AFTER };
+        let next = NextEmail { email: email.clone(), from: now + CHANGES_AFTER };
         let mut writes = vec![self.email_insertion(email, artist, Some(next.from), now)?];
         if let Some(old) = &contact.email {
             let until = self.email_update(old, artist.artist_id).update_expression("SET expires_at = :end");
             writes.push(updating(until.expression_attribute_values(":end", number(next.from)))?);
         }
-        let changed = Contact { next: Some(next.clone()), ..contact };
+        let changed = Contact { email: contact.email.clone(), next: Some(next.clone()) };
         let put = Put::builder()
             .table_name(&self.0.name)
             .set_item(Some(row(&rows::contact(artist.artist_id), &changed)?))
@@ -195,11 +195,6 @@ impl Artists {
         email: &Email,
         artist: ArtistId,
     ) -> Result<TransactWriteItem, StoreError> {
-        let delete = Delete::builder()
-            .table_name(&self.0.name)
-            .set_key(Some(rows::artist_by_email(email).item()))
-            .condition_expression("artist_id = :artist")
-            .expression_attribute_values(":artist", text(artist));
-        Ok(TransactWriteItem::builder().delete(delete.build()?).build())
+        self.deletion_of(&rows::artist_by_email(email), artist)
     }
 }

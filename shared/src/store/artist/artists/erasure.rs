@@ -46,7 +46,8 @@ impl Artists {
         Ok(writes)
     }
 
-    fn deletion_of(&self, key: &PrimaryKey, artist: ArtistId) -> Result<TransactWriteItem, StoreError> {
+    /// Deletes a row that is the artist's.
+    pub(super) fn deletion_of(&self, key: &PrimaryKey, artist: ArtistId) -> Result<TransactWriteItem, StoreError> {
         let delete = Delete::builder()
             .table_name(&self.0.name)
             .set_key(Some(key.item()))

@@ -16,7 +16,7 @@ mod withholding;
 
 pub use self::{
     artist::{Artist, Artists},
-    contact::{Contact, ContactRefusal, EMAIL_CHANGES_AFTER, EmailOwner, NextEmail},
+    contact::{Contact, ContactRefusal, EmailOwner, NextEmail},
     introductions::Introduction,
     outbox::Outbox,
     profile::{Profile, ProfileChange, ProfileRefusal},
