@@ -3,14 +3,12 @@
 use serde::Serialize;
 use shared::{
     api::request::PageQuery,
+    chain::protocol::currency::{ETH_DECIMALS, USDC_DECIMALS},
     http::FromFields,
     model::{ArtistId, ArtistName, Page, Period, RankedBy, SortOrder, Wallet, WalletType},
     store::{artist::Introduction, chain::RankedCollector},
 };
 use utoipa::{IntoParams, ToSchema};
-
-const ETH_DECIMALS: usize = 18;
-const USDC_DECIMALS: usize = 6;
 
 /// The ranking and its page.
 #[derive(FromFields, IntoParams)]
@@ -89,8 +87,8 @@ impl Collector {
             username,
             wallets,
             collected_count: collector.spending.collected_count,
-            eth_spent: collector.spending.eth_spent.decimal(ETH_DECIMALS),
-            usdc_spent: collector.spending.usdc_spent.decimal(USDC_DECIMALS),
+            eth_spent: collector.spending.eth_spent.decimal(ETH_DECIMALS.into()),
+            usdc_spent: collector.spending.usdc_spent.decimal(USDC_DECIMALS.into()),
         }
     }
 }

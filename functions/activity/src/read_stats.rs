@@ -2,13 +2,11 @@
 
 use serde::Serialize;
 use shared::{
+    chain::protocol::currency::{ETH_DECIMALS, USDC_DECIMALS},
     http::FromFields,
     model::{Address, ArtistName, ChainId, Counts, Period},
 };
 use utoipa::{IntoParams, ToSchema};
-
-const ETH_DECIMALS: usize = 18;
-const USDC_DECIMALS: usize = 6;
 
 /// Whose statistics, and how far back.
 #[derive(FromFields, IntoParams)]
@@ -94,12 +92,12 @@ impl From<Counts> for CountsView {
             collected_count: counts.collects,
             token_count: counts.tokens.to_string(),
             collector_count: counts.collectors,
-            eth_earned: counts.eth.decimal(ETH_DECIMALS),
-            usdc_earned: counts.usdc.decimal(USDC_DECIMALS),
+            eth_earned: counts.eth.decimal(ETH_DECIMALS.into()),
+            usdc_earned: counts.usdc.decimal(USDC_DECIMALS.into()),
             referred_count: counts.referred,
             referral_count: counts.referrals,
-            referral_eth: counts.referral_eth.decimal(ETH_DECIMALS),
-            referral_usdc: counts.referral_usdc.decimal(USDC_DECIMALS),
+            referral_eth: counts.referral_eth.decimal(ETH_DECIMALS.into()),
+            referral_usdc: counts.referral_usdc.decimal(USDC_DECIMALS.into()),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The supported chains. A known chain needs only its id: its public deployments are the defaults.
 
+use std::borrow::Borrow;
+
 use alloy::primitives::{Address, address};
 use alloy_chains::NamedChain;
 use serde::Deserialize;
@@ -235,6 +237,19 @@ impl Chain {
     }
 }
 
+/// The chains whose money has a value, or all if none has.
+pub fn with_value<C: Borrow<Chain>>(mut chains: Vec<C>) -> Vec<C> {
+    let has_value = |chain: &C| !chain.borrow().is_testnet();
+    if chains.iter().any(has_value) {
+        chains.retain(has_value);
+    }
+    chains
+}
+
+/// What a chain is that isn't supported.
+pub(super) const NOT_CONFIGURED: Invalid =
+    Invalid("is not a chain that this service is configured for: see GET /chains");
+
 /// The supported chains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chains(Vec<Chain>);
@@ -274,9 +289,7 @@ impl Chains {
 
     /// The chain with this id, if it is supported.
     pub fn get(&self, id: ChainId) -> Result<&Chain, Invalid> {
-        self.iter()
-            .find(|chain| chain.id == id)
-            .ok_or(Invalid("is not a chain that this service is configured for: see GET /chains"))
+        self.iter().find(|chain| chain.id == id).ok_or(NOT_CONFIGURED)
     }
 
     /// All chains, in the configured order.
@@ -328,6 +341,16 @@ impl std::str::FromStr for Chains {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn test_money_counts_only_where_there_is_no_other() {
+        let ids = |text: &str| -> Vec<ChainId> {
+            let chains: Chains = text.parse().unwrap();
+            with_value(chains.iter().collect()).iter().map(|chain| chain.id).collect()
+        };
+        assert_eq!(ids(r#"[{"id": 8453}, {"id": 84532}]"#), [ChainId(8453)]);
+        assert_eq!(ids(r#"[{"id": 84532}, {"id": 11155111}]"#), [ChainId(84532), ChainId(11155111)]);
+    }
 
     #[test]
     fn a_known_chain_needs_only_its_id_and_every_part_can_be_overridden() {

@@ -12,7 +12,7 @@ pub mod wallet;
 pub use self::{
     chains::{
         Chain, ChainAddresses, Chains, EditionsAddresses, FormerContract, InvalidChains, PROTOCOL_REWARDS,
-        RegistryAddresses, Role,
+        RegistryAddresses, Role, with_value,
     },
     served::ServedChains,
     spending::{History, Spending},

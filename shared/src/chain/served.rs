@@ -1,7 +1,7 @@
 //! The chains that this function serves, each with its nodes.
 
 use super::{
-    chains::{Chain, Chains},
+    chains::{Chain, Chains, NOT_CONFIGURED},
     node::{Node, NodeError, NodeUrls},
 };
 use crate::{
@@ -25,7 +25,7 @@ impl ServedChains {
     /// The chain and its nodes.
     pub fn get(&self, id: ChainId) -> Result<&(Chain, Node), Invalid> {
         let chain = self.0.iter().find(|(chain, _)| chain.id == id);
-        chain.ok_or(Invalid("is not a chain that this service is configured for: see GET /chains"))
+        chain.ok_or(NOT_CONFIGURED)
     }
 }
 

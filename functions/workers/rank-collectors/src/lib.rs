@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use shared::{
-    chain::Chain,
+    chain::{Chain, with_value},
     model::{Address, ArtistChange, ArtistId, Payment, Period, Spending},
     store::{
         StoreError,
@@ -51,17 +51,11 @@ struct Change {
     left: BTreeMap<Period, Spending>,
 }
 
-/// The chains whose money has a value, or all if none has.
-fn counting(chains: Vec<Chain>) -> Vec<Chain> {
-    let is_any_real = chains.iter().any(|chain| !chain.is_testnet());
-    chains.into_iter().filter(|chain| !is_any_real || !chain.is_testnet()).collect()
-}
-
 impl Ranker {
     /// A ranker of these chains; test networks among them count only where there are no others.
     pub fn new(chains: Vec<Chain>, chain_table: ChainTable, artist_table: ArtistTable) -> Self {
         Self {
-            chains: counting(chains),
+            chains: with_value(chains),
             leaderboards: Leaderboards::new(chain_table.clone()),
             artists: Artists::new(artist_table.clone()),
             outbox: Outbox::of_rankings(artist_table),
@@ -233,22 +227,5 @@ fn spending(chain: &Chain, payment: &Payment) -> Spending {
         Address::ZERO => Spending { eth_spent: payment.paid, ..zero },
         currency if currency == chain.addresses.usdc.into() => Spending { usdc_spent: payment.paid, ..zero },
         _ => zero,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use shared::{chain::Chains, model::ChainId};
-
-    use super::*;
-
-    #[test]
-    fn test_money_counts_only_where_there_is_no_other() {
-        let ids = |text: &str| -> Vec<ChainId> {
-            let chains: Chains = text.parse().unwrap();
-            counting(chains.iter().cloned().collect()).iter().map(|chain| chain.id).collect()
-        };
-        assert_eq!(ids(r#"[{"id": 8453}, {"id": 84532}]"#), [ChainId(8453)]);
-        assert_eq!(ids(r#"[{"id": 84532}, {"id": 11155111}]"#), [ChainId(84532), ChainId(11155111)]);
     }
 }

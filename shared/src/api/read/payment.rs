@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::reader::{Person, ReadError, Reader};
 use crate::{
+    chain::protocol::currency::{ETH_DECIMALS, USDC_DECIMALS},
     clock::iso_8601_with_offset,
     model::{Address, ChainId, EventId, FeeRecipient, Payment, Referral, TokenId},
     store::across::{LookupKeys, LookupRows},
@@ -119,8 +120,8 @@ impl Reader {
     pub(super) fn decimals(&self, chain: ChainId, currency: Address) -> usize {
         let usdc = self.chains.get(chain).ok().map(|chain| Address::from(chain.addresses.usdc));
         match currency {
-            Address::ZERO => 18,
-            currency if Some(currency) == usdc => 6,
+            Address::ZERO => ETH_DECIMALS.into(),
+            currency if Some(currency) == usdc => USDC_DECIMALS.into(),
             _ => 0,
         }
     }

@@ -15,6 +15,12 @@ use crate::{
     model::{self, Invalid},
 };
 
+/// Decimals of the chains' own currencies.
+pub const ETH_DECIMALS: u8 = 18;
+
+/// Decimals of USDC.
+pub const USDC_DECIMALS: u8 = 6;
+
 /// A currency on one chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Currency {
@@ -29,12 +35,15 @@ pub struct Currency {
 impl Chain {
     /// The chain's own currency, which pays for gas.
     pub fn native_currency(&self) -> Currency {
-        Currency { symbol: "ETH", decimals: 18, contract: None }
+        Currency { symbol: "ETH", decimals: ETH_DECIMALS, contract: None }
     }
 
     /// All supported currencies, the chain's own first.
     pub fn currencies(&self) -> [Currency; 2] {
-        [self.native_currency(), Currency { symbol: "USDC", decimals: 6, contract: Some(self.addresses.usdc) }]
+        [
+            self.native_currency(),
+            Currency { symbol: "USDC", decimals: USDC_DECIMALS, contract: Some(self.addresses.usdc) },
+        ]
     }
 
     /// The currency with this symbol (in any letter case) or contract; the zero address is the chain's own currency.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use activity::read_stats::{DayView, ReadStatsQuery, ReadStatsResponse};
 use shared::{
-    chain::{Chain, Chains},
+    chain::{Chains, with_value},
     clock,
     config::{self, StartError},
     http::{ApiError, Endpoint, Request, Response, serve},
@@ -69,12 +69,10 @@ impl Endpoint for ReadStats {
 impl ReadStats {
     /// The named chain, or all whose money has a value; all if none has.
     fn chains_of(&self, named: Option<ChainId>) -> Vec<ChainId> {
-        if let Some(named) = named {
-            return vec![named];
+        match named {
+            Some(named) => vec![named],
+            None => with_value(self.chains.iter().collect()).iter().map(|chain| chain.id).collect(),
         }
-        let all = || self.chains.iter();
-        let has_any = all().any(|chain| !chain.is_testnet());
-        all().filter(|chain| !has_any || !chain.is_testnet()).map(|Chain { id, .. }| *id).collect()
     }
 }
 
