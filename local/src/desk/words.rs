@@ -21,8 +21,12 @@ pub(super) fn state(decision: &Decision) -> Result<String, Error> {
         Action::Remove => "removed",
         Action::Suspend => "suspended",
     };
-    let end = decision.until.map(date).transpose()?.map(|end| format!(" until {end}")).unwrap_or_default();
-    Ok(format!("{state}{end}"))
+    Ok(format!("{state}{}", until(decision)?))
+}
+
+/// When it ends by itself, behind a space; nothing if it doesn't.
+fn until(decision: &Decision) -> Result<String, Error> {
+    Ok(decision.until.map(date).transpose()?.map(|end| format!(" until {end}")).unwrap_or_default())
 }
 
 /// What an undone decision leaves.
@@ -45,7 +49,7 @@ pub(super) fn logged(LoggedDecision { decision, is_undone }: &LoggedDecision) ->
 
 /// What the artist is told, as a sentence without its full stop.
 pub(super) fn sentence(decision: &Decision, is_undone: bool) -> Result<String, Error> {
-    let Decision { subject, action, until, .. } = decision;
+    let Decision { subject, action, .. } = decision;
     let thing = match subject {
         Subject::Moment(place) => format!("your moment {} of {}", place.token, place.collection),
         Subject::Collection(_, collection) => format!("your collection {collection}"),
@@ -56,9 +60,9 @@ pub(super) fn sentence(decision: &Decision, is_undone: bool) -> Result<String, E
     if is_undone {
         return Ok(format!("The operator undid a decision about {thing}: it is as you left it"));
     }
-    let end = until.map(date).transpose()?.map(|end| format!(" until {end}")).unwrap_or_default();
+    let end = until(decision)?;
     Ok(match action {
-        Action::Hide if until.is_some() => format!("The operator doesn't show {thing}{end}"),
+        Action::Hide if !end.is_empty() => format!("The operator doesn't show {thing}{end}"),
         Action::Hide => format!("The operator doesn't show {thing} any more"),
         Action::Remove => format!("The operator doesn't show {thing} any more, and removed its files"),
         Action::Suspend => format!("The operator suspended {thing}{end}: it publishes nothing"),

@@ -34,17 +34,18 @@ pub fn withheld() -> ApiError {
 /// Requires that an artist isn't suspended (403), for what isn't written to a chain. One read.
 pub async fn require_active(artists: &Artists, artist: ArtistId) -> Result<(), ApiError> {
     let profile = artists.profile(artist).await?.ok_or_else(no_artist)?;
-    let now = clock::now()?.as_secs();
-    profile.suspension.filter(|suspension| suspension.holds_at(now)).map_or(Ok(()), |held| Err(suspended(held)))
+    refuse_suspended(profile.suspension, clock::now()?.as_secs())
 }
 
-/// 403: the operator suspended the artist.
-pub fn suspended(Suspension { reason, until }: Suspension) -> ApiError {
+/// 403 while the operator suspends the artist, at `now` in Unix seconds.
+pub fn refuse_suspended(suspension: Option<Suspension>, now: u64) -> Result<(), ApiError> {
+    let held = suspension.filter(|suspension| suspension.holds_at(now));
+    let Some(Suspension { reason, until }) = held else { return Ok(()) };
     let until = until.and_then(|end| clock::iso_8601(end).ok()).map(|end| format!(" until {end}")).unwrap_or_default();
-    ApiError::forbidden(format!(
+    Err(ApiError::forbidden(format!(
         "The operator of this service suspended your account{until} ({reason}): you can sign in, export your data, revoke \
          permissions and withdraw, and publish nothing. To appeal, answer the mail that told you of it"
-    ))
+    )))
 }
 
 /// 451: the operator removed the file.

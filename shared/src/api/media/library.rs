@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use futures::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -137,9 +138,7 @@ impl MediaLibrary {
     ) -> Result<StoredMedia, ApiError> {
         let named = [metadata.image.as_ref(), metadata.animation_url.as_ref()].into_iter().flatten();
         let named = named.map(MetadataUri::as_str).chain(metadata.content.as_ref().map(|content| content.uri.as_str()));
-        for uri in named.collect::<Vec<&str>>() {
-            self.refuse_removed(uri).await?;
-        }
+        try_join_all(named.map(|uri| self.refuse_removed(uri))).await?;
         if metadata.content.is_none()
             && let Some(uri) = metadata.animation_url.as_ref().or(metadata.image.as_ref())
             && let Some(cid) = Cid::in_uri(uri.as_str())

@@ -9,7 +9,7 @@ use super::{
     session::{Stores, WriteSession},
 };
 use crate::{
-    api::error::{no_artist, suspended},
+    api::error::{no_artist, refuse_suspended},
     auth::{
         api_key::{Caller, Credential},
         caller::CallerAuthenticator,
@@ -328,8 +328,8 @@ impl TransactionService {
         history: History,
     ) -> Result<WriteSession<'a>, ApiError> {
         let (planner, now) = (self.planner(chain)?, clock::now()?.as_secs());
-        if let Some(suspension) = caller.suspension.filter(|held| !even_suspended && held.holds_at(now)) {
-            return Err(suspended(suspension));
+        if !even_suspended {
+            refuse_suspended(caller.suspension, now)?;
         }
         let (stores, genuine, daily_spend) = (&self.stores, Mutex::default(), self.daily_spend);
         Ok(WriteSession {
