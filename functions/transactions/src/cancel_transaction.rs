@@ -1,19 +1,10 @@
 //! Contract of `DELETE /transactions/{id}`.
 
 use serde::Serialize;
-use shared::{
-    http::FromFields,
-    model::{TransactionId, TransactionStatus},
-};
-use utoipa::{IntoParams, ToSchema};
+use shared::model::{TransactionId, TransactionStatus};
+use utoipa::ToSchema;
 
-/// A transaction to take back.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub struct CancelTransactionPath {
-    /// Its id, as `Transaction-Id` has it.
-    pub id: TransactionId,
-}
+use crate::TransactionPath;
 
 /// A cancelled transaction.
 #[derive(Serialize, ToSchema)]
@@ -34,7 +25,7 @@ pub struct CancelTransactionResponse {
     path = "/transactions/{id}",
     tag = "Transactions",
     security(("token" = []), ("apiKey" = [])),
-    params(CancelTransactionPath),
+    params(TransactionPath),
     responses((status = 200, description = "It is cancelled.", body = CancelTransactionResponse)),
     extensions(("x-errors" = json!([403, 404, 409]))),
 )]

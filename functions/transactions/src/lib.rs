@@ -5,7 +5,7 @@ pub mod list_transactions;
 mod own;
 pub mod read_transaction;
 
-pub use self::own::OwnTransactions;
+pub use self::own::{OwnTransactions, TransactionPath};
 
 /// The resource's part of the published contract.
 #[derive(utoipa::OpenApi)]

@@ -4,13 +4,22 @@ use shared::{
     auth::{api_key::Caller, caller::CallerAuthenticator},
     clock,
     config::{self, StartError},
-    http::{ApiError, Request},
-    model::ArtistId,
+    http::{ApiError, FromFields, Request},
+    model::{ArtistId, TransactionId},
     store::{
-        artist::{ArtistTable, Transactions},
+        artist::{ArtistTable, Transaction, Transactions},
         secret::SecretTable,
     },
 };
+use utoipa::IntoParams;
+
+/// A transaction.
+#[derive(FromFields, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub struct TransactionPath {
+    /// Its id, as `Transaction-Id` has it.
+    pub id: TransactionId,
+}
 
 /// Transactions, and who may read and cancel them: their artist.
 pub struct OwnTransactions {
@@ -25,6 +34,12 @@ impl OwnTransactions {
         let aws = config::aws().await;
         let callers = CallerAuthenticator::from_env(SecretTable::from_env(&aws)?)?;
         Ok(Self { callers, transactions: Transactions::new(ArtistTable::from_env(&aws)?) })
+    }
+
+    /// One of the artist's transactions; 404 for others. One read.
+    pub async fn find(&self, artist: ArtistId, id: TransactionId) -> Result<Transaction, ApiError> {
+        let transaction = self.transactions.get(artist, id).await?;
+        transaction.ok_or_else(|| ApiError::not_found(format!("You have no transaction {id}")))
     }
 
     /// The artist who asks, and by what.

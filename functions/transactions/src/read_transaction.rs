@@ -1,15 +1,8 @@
 //! Contract of `GET /transactions/{id}`.
 
-use shared::{api::transact::TransactionView, http::FromFields, model::TransactionId};
-use utoipa::IntoParams;
+use shared::api::transact::TransactionView;
 
-/// A transaction.
-#[derive(FromFields, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub struct ReadTransactionPath {
-    /// Its id, as `Transaction-Id` has it.
-    pub id: TransactionId,
-}
+use crate::TransactionPath;
 
 /// Read a transaction
 ///
@@ -20,7 +13,7 @@ pub struct ReadTransactionPath {
     path = "/transactions/{id}",
     tag = "Transactions",
     security(("token" = []), ("apiKey" = [])),
-    params(ReadTransactionPath),
+    params(TransactionPath),
     responses((status = 200, description = "The transaction.", body = TransactionView)),
     extensions(("x-errors" = json!([404]))),
 )]

@@ -5,13 +5,10 @@ use shared::{
     clock,
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
-    model::{ArtistId, TransactionId, TransactionStatus},
+    model::TransactionStatus,
     store::artist::Transaction,
 };
-use transactions::{
-    OwnTransactions,
-    cancel_transaction::{CancelTransactionPath, CancelTransactionResponse},
-};
+use transactions::{OwnTransactions, TransactionPath, cancel_transaction::CancelTransactionResponse};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -20,13 +17,6 @@ async fn main() -> Result<(), StartError> {
 
 struct CancelTransaction(OwnTransactions);
 
-impl CancelTransaction {
-    async fn find(&self, artist: ArtistId, id: TransactionId) -> Result<Transaction, ApiError> {
-        let transaction = self.0.transactions.get(artist, id).await?;
-        transaction.ok_or_else(|| ApiError::not_found(format!("You have no transaction {id}")))
-    }
-}
-
 impl Endpoint for CancelTransaction {
     async fn from_env() -> Result<Self, StartError> {
         Ok(Self(OwnTransactions::from_env().await?))
@@ -34,15 +24,15 @@ impl Endpoint for CancelTransaction {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let Caller { artist, credential, .. } = self.0.caller(request).await?;
-        let CancelTransactionPath { id } = request.path_parameters().read()?;
-        let mut transaction = self.find(artist, id).await?;
+        let TransactionPath { id } = request.path_parameters().read()?;
+        let mut transaction = self.0.find(artist, id).await?;
         if let Credential::Key(key) = credential
             && transaction.key != Some(key.id)
         {
             return Err(ApiError::forbidden("Another credential asked for this transaction: cancel it with a token"));
         }
         if !self.0.transactions.cancel(&transaction, clock::now()?.as_secs()).await? {
-            transaction = self.find(artist, id).await?;
+            transaction = self.0.find(artist, id).await?;
             // A retry of a request whose answer was lost isn't refused.
             if transaction.status != TransactionStatus::Cancelled {
                 return Err(too_late(&transaction));

@@ -5,7 +5,7 @@ use shared::{
     config::StartError,
     http::{ApiError, Endpoint, Request, Response, serve},
 };
-use transactions::{OwnTransactions, read_transaction::ReadTransactionPath};
+use transactions::{OwnTransactions, TransactionPath};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -21,9 +21,7 @@ impl Endpoint for ReadTransaction {
 
     async fn handle(&self, request: &Request) -> Result<Response, ApiError> {
         let artist = self.0.artist(request).await?;
-        let ReadTransactionPath { id } = request.path_parameters().read()?;
-        let transaction = self.0.transactions.get(artist, id).await?;
-        let transaction = transaction.ok_or_else(|| ApiError::not_found(format!("You have no transaction {id}")))?;
-        Response::json(&TransactionView::of(transaction)?)
+        let TransactionPath { id } = request.path_parameters().read()?;
+        Response::json(&TransactionView::of(self.0.find(artist, id).await?)?)
     }
 }
