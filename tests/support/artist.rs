@@ -1,7 +1,7 @@
 use alloy::primitives::Address;
 use aws_sdk_dynamodb::types::AttributeValue;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use local::mail;
+use local::{artists::prove_email, mail};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -68,18 +68,9 @@ impl Stack {
         self.sign_in(&unused_email()).await
     }
 
-    /// A new mail address with the codes that it and, unless a passkey signed in, the artist's present one got.
+    /// What proves a new mail address of the artist's.
     pub async fn proved_email(&self, artist: &SignedIn, email: &str) -> Value {
-        let (new, present) = (self.mails_to(email).await.len(), self.mails_to(&artist.email).await.len());
-        let request = self.post("/artists/email/challenge").bearer_auth(&artist.token).json(&json!({"email": email}));
-        let begun = Answer::of(request).await.expect_success();
-        let newest =
-            async |mailbox: &str, seen| mail::newest_code(&self.map.mail, mailbox, seen).await.expect("a code");
-        let mut proved = json!({"email": email, "code": newest(email, new).await});
-        if begun.body["needsCurrentCode"] == true {
-            proved["currentCode"] = newest(&artist.email, present).await.into();
-        }
-        proved
+        prove_email(&self.map, &artist.token, &artist.email, email).await.expect("codes")
     }
 
     /// Signs out, of all sessions or this one.

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use shared::{
     clock,
-    model::TransactionStatus,
-    store::artist::{Admission, Admitted, DAY, Ending, Pool, PoolLimit, Transaction},
+    store::artist::{Admission, Admitted, DAY, Pool, PoolLimit, Transaction},
 };
 
-use crate::support::{Error, RESERVE, renaming, stage};
+use crate::support::{Error, RESERVE, renaming, stage, unsent_failure};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clocks_on_both_sides_of_midnight_lock_no_artist_out() -> Result<(), Error> {
@@ -43,17 +42,7 @@ async fn clocks_on_both_sides_of_midnight_lock_no_artist_out() -> Result<(), Err
     assert_eq!((account.day, account.spent), (tomorrow.as_secs() / DAY, 2 * RESERVE));
 
     for row in &rows {
-        let ending = Ending {
-            status: TransactionStatus::Failed,
-            batch: None,
-            mined: None,
-            hashes: Vec::new(),
-            reason: None,
-            result: serde_json::Map::new(),
-            wei: 0,
-            deployed: false,
-        };
-        assert!(store.end(row, &ending, today.as_secs()).await?);
+        assert!(store.end(row, &unsent_failure(), today.as_secs()).await?);
     }
 
     let account = store.account(artist.artist_id, chain).await?.ok_or("no account")?;

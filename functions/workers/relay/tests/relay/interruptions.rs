@@ -17,7 +17,7 @@ use crate::{
     proxy::{self, Act, Request},
     support::{
         Error, Ways, assert_done_once, nonces, queue, relay, relay_over, renaming, run, spawn, stage, transaction,
-        until_sent,
+        unsent_failure, until_sent,
     },
 };
 
@@ -193,16 +193,7 @@ async fn former_leader_cannot_end_a_transaction_that_its_successor_sent() -> Res
     let mut running = spawn(relay(&workshop, &workshop.rpc_url)?);
     until_sent(&workshop, &artist, id).await?;
 
-    let ending = shared::store::artist::Ending {
-        status: TransactionStatus::Failed,
-        batch: None,
-        mined: None,
-        hashes: Vec::new(),
-        reason: None,
-        result: serde_json::Map::new(),
-        wei: 0,
-        deployed: false,
-    };
+    let ending = unsent_failure();
     assert!(!store.give_up(&former, &stale, &ending, stale.updated_at).await?);
     alloy::providers::ext::AnvilApi::anvil_mine(&workshop.node().await?, Some(1), None).await?;
     running.done().await?;

@@ -14,7 +14,9 @@ use shared::{
 
 use crate::{
     proxy::{self, Act, Request},
-    support::{Error, assert_done_once, queue, relay, renaming, run, run_for, stage, take_account, transaction},
+    support::{
+        Error, assert_done_once, queue, relay, renaming, run, run_for, stage, take_account, transaction, unsent_failure,
+    },
 };
 
 /// Refuses the first transaction that is sent, whatever comes later.
@@ -59,16 +61,7 @@ async fn lone_refused_transaction_fails_for_good() -> Result<(), Error> {
     let slot = Slot { chain: workshop.chain.id, lane: batch.lane, nonce: batch.nonce };
     assert_eq!(store.batch(&slot).await?.map(|batch| batch.status), Some(BatchStatus::Filled));
     // As after a crash just before the batch was closed.
-    let again = Ending {
-        status: TransactionStatus::Failed,
-        batch: row.batch,
-        mined: None,
-        hashes: Vec::new(),
-        reason: None,
-        result: serde_json::Map::new(),
-        wei: 0,
-        deployed: false,
-    };
+    let again = Ending { batch: row.batch, ..unsent_failure() };
     assert!(!store.end(&row, &again, row.updated_at).await?);
     assert_eq!(transaction(&workshop, &artist, id).await?, row);
     assert_done_once(&workshop, collection, &[]).await

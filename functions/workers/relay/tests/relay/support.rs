@@ -20,7 +20,7 @@ use serde_json::json;
 use shared::{
     chain::{contracts::safe::Safe, node::Node, transaction::Policy},
     model::{Call, TransactionId, TransactionStatus},
-    store::artist::{Artist, Transaction},
+    store::artist::{Artist, Ending, Transaction},
 };
 use tokio::{runtime::Handle, sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
@@ -30,6 +30,20 @@ use crate::proxy::{self, Act};
 
 /// Longest run of a relay.
 pub const RUN: Duration = Duration::from_secs(120);
+
+/// The ending of a transaction that failed before it was sent.
+pub fn unsent_failure() -> Ending {
+    Ending {
+        status: TransactionStatus::Failed,
+        batch: None,
+        mined: None,
+        hashes: Vec::new(),
+        reason: None,
+        result: serde_json::Map::new(),
+        wei: 0,
+        deployed: false,
+    }
+}
 
 pub fn policy() -> Policy {
     Policy { max_gas: 16_000_000 }
